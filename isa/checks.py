@@ -1,0 +1,56 @@
+"""What the opcode table cannot say: rules between operands and modifiers. Each returns what is wrong, or an empty string."""
+
+from collections.abc import Callable, Collection
+
+from isa.program import Encoded
+from isa.vocabulary import PT, RZ, Compare, Flag, Kind, Operation
+
+
+def wrong(row: Encoded, words: Collection[str]) -> str:
+    """Return the first rule that one row of `Encoded` breaks, or an empty string. words: of the operand pattern."""
+    return next(filter(None, (rule(row, words) for rule in RULES)), "")
+
+
+def _aligned(row: Encoded, words: Collection[str]) -> str:
+    """Registers that hold 8 or 16 bytes start at a multiple of 2 or 4."""
+    groups = [(row.destination, row.destination_count), (row.address_register, 2 if row.flags & Flag.ADDRESS64 else 1)]
+    if row.operation == Operation.STORE:
+        groups.append((row.source_value[0], max(row.width // 4, 1)))
+    if row.operation == Operation.IMAD and row.flags & Flag.WIDE and row.source_kind[2] == Kind.REGISTER:
+        groups.append((row.source_value[2], 2))
+    for first, count in groups:
+        if first not in (-1, RZ) and first % count:
+            return f"R{first} cannot start a group of {count} registers: its number must be a multiple of {count}"
+        if first not in (-1, RZ) and first + count > RZ:
+            return f"R{first} to R{first + count - 1}: the highest register is R{RZ - 1}"
+    return ""
+
+
+def _carry_predicate(row: Encoded, words: Collection[str]) -> str:
+    if row.operation not in (Operation.IADD3, Operation.IMAD) or "Pa" not in words:
+        return ""
+    if not row.flags & Flag.X:
+        return "a carry-in predicate needs .X"
+    true = [PT, 0] in ([number, inverted] for number, inverted in zip(row.predicate_source, row.predicate_source_not, strict=True))
+    return "a carry-in is P0 to P6 or !PT, not PT" if true else ""
+
+
+def _wide(row: Encoded, words: Collection[str]) -> str:
+    if row.operation != Operation.IMAD or not row.flags & Flag.WIDE:
+        return ""
+    if row.flags & (Flag.X | Flag.CC):
+        return ".WIDE with a carry is not modelled"
+    return "the addend of .WIDE is a register pair or a constant" if row.source_kind[2] == Kind.IMMEDIATE else ""
+
+
+def _compare(row: Encoded, words: Collection[str]) -> str:
+    if row.operation != Operation.ISETP:
+        return ""
+    if bool(row.flags & Flag.EXTENDED) != ("Pb" in words):
+        return ".EX and a last predicate, the result of the low half, belong together"
+    if row.flags & Flag.X and row.compare not in (Compare.LT, Compare.GE):
+        return ".X continues .LT and .GE only: CC holds the carry and nothing else"
+    return ""
+
+
+RULES: tuple[Callable[[Encoded, Collection[str]], str], ...] = (_aligned, _carry_predicate, _wide, _compare)

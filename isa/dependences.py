@@ -1,0 +1,58 @@
+"""What an instruction reads and writes, as a scoreboard sees it: registers, predicates, CC, convergence barriers."""
+
+from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE, PT, RZ, Flag, Kind, Operation
+
+
+def registers(first: int, count: int) -> list[int]:
+    """Return `count` registers from `first`; none for RZ or when there is no register (-1)."""
+    return [] if first in (RZ, -1) else list(range(first, first + count))
+
+
+def predicates(numbers: tuple[int, ...]) -> list[int]:
+    return [PREDICATE_BASE + number for number in numbers if number != PT]
+
+
+def source_registers(operation: int, flags: int, slot: int, width: int) -> int:
+    """Return how many registers a register source spans: the data of a wide store and the addend of IMAD.WIDE are pairs or quads."""
+    if operation == Operation.STORE:
+        return max(width // 4, 1)
+    return 2 if operation == Operation.IMAD and flags & Flag.WIDE and slot == 2 else 1
+
+
+def destination_registers(operation: int, flags: int, width: int) -> int:
+    """Return how many consecutive registers the destination spans."""
+    if operation in (Operation.LOAD, Operation.LDC):
+        return max(width // 4, 1)
+    return 2 if operation == Operation.IMAD and flags & Flag.WIDE else 1
+
+
+def reads_carry(operation: int, flags: int, predicate_source: tuple[int, ...], predicate_source_not: tuple[int, ...]) -> bool:
+    """Return True when .X takes CC: always for IADD and ISETP, for IADD3 and IMAD when no carry-in predicate is written."""
+    if not flags & Flag.X:
+        return False
+    return operation in (Operation.IADD, Operation.ISETP) or (predicate_source[0] == PT and not predicate_source_not[0])
+
+
+def reads_of(row) -> list[int]:  # type: ignore[no-untyped-def]
+    """Return the dependences that one row of `Encoded` reads, each once, sources first."""
+    found: list[int] = []
+    for slot, (kind, value) in enumerate(zip(row.source_kind, row.source_value, strict=True)):
+        if kind == Kind.REGISTER:
+            found += registers(value, source_registers(row.operation, row.flags, slot, row.width))
+    found += registers(row.address_register, 2 if row.flags & Flag.ADDRESS64 else 1)
+    found += predicates((row.guard, *row.predicate_source))
+    if reads_carry(row.operation, row.flags, row.predicate_source, row.predicate_source_not):
+        found.append(CARRY)
+    if row.operation == Operation.BSYNC:
+        found.append(BARRIER_BASE + row.function)
+    return list(dict.fromkeys(found))
+
+
+def writes_of(row) -> list[int]:  # type: ignore[no-untyped-def]
+    """Return the dependences that one row of `Encoded` writes."""
+    found = registers(row.destination, row.destination_count) + predicates(row.predicate_destination)
+    if row.flags & Flag.CC:
+        found.append(CARRY)
+    if row.operation == Operation.BSSY:
+        found.append(BARRIER_BASE + row.function)
+    return list(dict.fromkeys(found))

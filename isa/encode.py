@@ -1,0 +1,210 @@
+"""Instructions as written -> the arrays of `Encoded`, and every mistake on the way.
+
+What the arrays hold where `isa.program` leaves a choice:
+
+* sources fill slots 0, 1, 2 in the order written; STORE: slot 0 is the first data register; LDC: slot 0 is the constant.
+  IMUL and two-operand IADD3 put RZ where the operation has a source that the opcode lacks.
+* LOAD, STORE: an address without a register has RZ as its base. LDC without one: address_register = -1.
+* compares: predicate_destination[0] is (compare COMBINE source predicate 0), [1] is (not compare COMBINE source predicate 0).
+* FMNMX, IMNMX: minimum when source predicate 0 is true. SEL, FSEL: source 0 when it is true.
+* LOP3: function = truth table; predicate_destination[0] = (result != 0) or source predicate 0, which is !PT when left out.
+* .X of IADD3 and IMAD: carry-in from source predicates 0 and 1 (1 left out: !PT) when 0 is written; else source predicate 0 is PT
+  and the carry-in is CC. .X of IADD and ISETP: CC.
+* IMAD with HIGH: high half of a * b, plus the 32-bit c. With WIDE: 64-bit c.
+* PSETP: predicate_destination[0] is (source predicate 0 COMBINE 1), [1] its negation.
+"""
+
+from isa import checks, dependences
+from isa.bind import bind
+from isa.diagnostics import Diagnostics, nearest
+from isa.immediates import bits
+from isa.kernels import Kernel
+from isa.opcodes import Opcode, SpellingError, decode
+from isa.operands import ABSOLUTE, CONSTANT, HEXADECIMAL, INVERT, NAME, NEGATE, NUMBERS, REGISTER
+from isa.operands import Operand, OperandError, predicate_number, print_operand
+from isa.parser import Statement
+from isa.program import Encoded, Instruction
+from isa.rows import Row, pack
+from isa.vocabulary import PT, RZ, Flag, Kind, Operation, Space, Special
+
+SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special != Special.ZERO} | {"SRZ": Special.ZERO}
+SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
+CONSTANT_BYTES = 1 << 16
+BARRIERS = 16
+
+
+class Encoder:
+    """Encodes the instructions of one kernel; mistakes go to `diagnostics`."""
+
+    def __init__(self, kernel: Kernel, diagnostics: Diagnostics) -> None:
+        self.kernel, self.diagnostics = kernel, diagnostics
+        self.parameters = {parameter.name: parameter.offset for parameter in kernel.parameters}
+
+    def encode(self) -> tuple[Encoded, tuple[Instruction, ...]]:
+        """Return the arrays and the readable instructions; incomplete when `diagnostics` has found mistakes."""
+        done: dict[int, tuple[Row, str]] = {}  # statements repeated by .rept are one object
+        rows, instructions = [], []
+        for index, statement in enumerate(self.kernel.instructions):
+            if id(statement) not in done:
+                encoded = self._checked(statement)
+                if encoded is None:
+                    continue
+                done[id(statement)] = encoded
+            row, text = done[id(statement)]
+            rows.append(row)
+            instructions.append(Instruction(index, statement.line, statement.opcode, text))
+        return pack(rows), tuple(instructions)
+
+    def _checked(self, statement: Statement) -> tuple[Row, str] | None:
+        try:
+            return self._instruction(statement)
+        except SpellingError as error:
+            self.diagnostics.add(
+                statement.line, statement.column, str(error), width=len(statement.opcode), hint=nearest(error.word, error.near)
+            )
+        except OperandError as error:
+            self.diagnostics.add(statement.line, error.column, str(error), hint=error.hint)
+        return None
+
+    def _instruction(self, statement: Statement) -> tuple[Row, str]:
+        """Return one row and its canonical text. Raises SpellingError, OperandError."""
+        opcode, *fields = decode(statement.opcode)
+        row = Row(opcode.operation, opcode.unit, *fields[:5], opcode.space, fields[5])
+        if statement.guard:
+            row.guard = predicate_number(statement.guard)
+            row.guard_not = int("!" in statement.guard)
+        operands = [self._resolved(operand) for operand in statement.operands]
+        bound = bind(opcode, operands, statement.column)
+        self._fill(row, opcode, bound)
+        if message := checks.wrong(row, {word for word, _ in bound}):
+            raise OperandError(message, statement.column)
+        row.reads, row.writes = dependences.reads_of(row), dependences.writes_of(row)
+        guard = f"{statement.guard} " if statement.guard else ""
+        arguments = ", ".join(f"`({operand.symbol})" if word == "L" else print_operand(operand) for word, operand in bound if operand)
+        return row, f"{guard}{statement.opcode} {arguments}".rstrip() + ";"
+
+    def _resolved(self, operand: Operand) -> Operand:
+        """Replace a name defined by .equ by its value; names of parameters, labels and special registers stay."""
+        symbol = operand.symbol
+        if symbol not in self.kernel.names:
+            return operand
+        value = operand.value + self.kernel.names[symbol]
+        return operand._replace(shape=HEXADECIMAL if operand.shape == NAME else operand.shape, value=value, symbol="")
+
+    def _fill(self, row: Row, opcode: Opcode, bound: list[tuple[str, Operand | None]]) -> None:
+        """Write each operand where its word says."""
+        slot = 0
+        for word, operand in bound:
+            if operand is None:
+                row.source_kind[slot], row.source_value[slot] = Kind.REGISTER, RZ
+            elif word in "abcrK":
+                self._source(row, opcode, slot, operand)
+            else:
+                FILL[word](self, row, operand)
+            slot += word in "abcrK0"
+        words = [word for word, _ in bound]
+        if opcode.absent_not and "Pa" not in words:
+            row.predicate_source_not[0] = 1
+        if row.operation in (Operation.IADD3, Operation.IMAD) and "Pa" in words and "Pb" not in words:
+            row.predicate_source_not[1] = 1
+        if row.destination != -1:
+            row.destination_count = dependences.destination_registers(row.operation, row.flags, row.width)
+
+    def _source(self, row: Row, opcode: Opcode, slot: int, operand: Operand) -> None:
+        if operand.shape in NUMBERS:
+            row.source_kind[slot], row.source_value[slot] = Kind.IMMEDIATE, bits(operand, opcode.numbers)
+            return
+        if operand.flags and (refused := [sign for flag, sign in SIGNS.items() if operand.flags & flag and sign not in opcode.signs]):
+            raise OperandError(f"{opcode.name} does not take {refused[0]} before this operand", operand.column)
+        row.source_flags[slot] = operand.flags
+        if operand.shape == REGISTER:
+            if operand.suffix:
+                raise OperandError(f".{operand.suffix} does not belong to a source register", operand.column)
+            row.source_kind[slot], row.source_value[slot] = Kind.REGISTER, int(operand.value)
+            return
+        row.source_kind[slot], row.source_bank[slot] = Kind.CONSTANT, operand.bank
+        row.source_value[slot] = self._constant_offset(operand, max(row.width, 4) if opcode.space == Space.CONSTANT else 4)
+        if operand.base != -1:
+            if opcode.operation != Operation.LDC:
+                raise OperandError("only LDC takes a register in c[bank][...]", operand.column, "load it first with LDC")
+            row.address_register = operand.base
+
+    def _constant_offset(self, operand: Operand, alignment: int) -> int:
+        offset = int(operand.value)
+        if operand.symbol:
+            if operand.bank or operand.symbol not in self.parameters:
+                hint = nearest(operand.symbol, self.parameters) or "declare it with .param TYPE NAME; parameters lie in c[0x0]"
+                raise OperandError(f"{operand.symbol} is not a parameter", operand.column, hint)
+            offset += self.parameters[operand.symbol]
+        if operand.base == -1 and not 0 <= offset < CONSTANT_BYTES:
+            raise OperandError(f"a constant bank has {CONSTANT_BYTES} bytes", operand.column)
+        if operand.base == -1 and offset % alignment:
+            raise OperandError(f"offset {offset:#x} is not a multiple of {alignment}", operand.column)
+        return offset
+
+    def _destination(self, row: Row, operand: Operand) -> None:
+        if operand.flags or operand.suffix not in ("", "CC"):
+            raise OperandError("the register written takes no sign and no suffix but .CC", operand.column)
+        if operand.suffix and row.operation not in CARRIES:
+            raise OperandError("this opcode has no carry to write to CC", operand.column)
+        row.destination = int(operand.value)
+        row.flags |= int(Flag.CC) if operand.suffix else 0
+
+    def _predicate_destination(self, row: Row, operand: Operand, slot: int) -> None:
+        if operand.flags:
+            raise OperandError("a predicate that is written takes no !", operand.column)
+        row.predicate_destination[slot] = int(operand.value)
+
+    def _predicate_source(self, row: Row, operand: Operand, slot: int) -> None:
+        row.predicate_source[slot], row.predicate_source_not[slot] = int(operand.value), int(operand.flags != 0)
+
+    def _neutral(self, row: Row, operand: Operand) -> None:
+        if operand.value != PT or operand.flags:
+            raise OperandError("the last predicate must be PT: combining three is not modelled", operand.column, "use two PSETP")
+
+    def _address(self, row: Row, operand: Operand) -> None:
+        if operand.symbol:
+            raise OperandError(f"{operand.symbol} is not defined", operand.column, "define it before with .equ NAME VALUE")
+        if operand.suffix and row.space not in (Space.GENERIC, Space.GLOBAL):
+            raise OperandError("shared and local addresses have 32 bits", operand.column, "leave .64 out")
+        row.flags |= int(Flag.ADDRESS64) if operand.suffix else 0
+        row.address_register = RZ if operand.base == -1 else operand.base
+        row.address_offset = int(operand.value)
+
+    def _number(self, row: Row, operand: Operand) -> None:
+        row.function = bits(operand, "integer")
+
+    def _special(self, row: Row, operand: Operand) -> None:
+        if operand.symbol not in SPECIALS:
+            raise OperandError(f"unknown special register {operand.symbol}", operand.column, nearest(operand.symbol, SPECIALS))
+        row.function = int(SPECIALS[operand.symbol])
+
+    def _label(self, row: Row, operand: Operand) -> None:
+        label = self.kernel.labels.get(operand.symbol)
+        if label is None:
+            raise OperandError(f"label {operand.symbol} is not defined", operand.column, nearest(operand.symbol, self.kernel.labels))
+        if label.index == len(self.kernel.instructions):
+            raise OperandError(f"no instruction follows label {operand.symbol}", operand.column, "write EXIT behind the label")
+        row.target = label.index
+
+    def _barrier(self, row: Row, operand: Operand) -> None:
+        number = operand.symbol[1:]
+        if operand.symbol[0] != "B" or not number.isdecimal() or int(number) >= BARRIERS:
+            raise OperandError(f"{operand.symbol} is not a convergence barrier", operand.column, f"they are B0 to B{BARRIERS - 1}")
+        row.function = int(number)
+
+
+CARRIES = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA)
+FILL = {
+    "Rd": Encoder._destination,
+    "Pd": lambda self, row, operand: self._predicate_destination(row, operand, 0),
+    "Pq": lambda self, row, operand: self._predicate_destination(row, operand, 1),
+    "Pa": lambda self, row, operand: self._predicate_source(row, operand, 0),
+    "Pb": lambda self, row, operand: self._predicate_source(row, operand, 1),
+    "PT": Encoder._neutral,
+    "A": Encoder._address,
+    "n": Encoder._number,
+    "S": Encoder._special,
+    "L": Encoder._label,
+    "B": Encoder._barrier,
+}

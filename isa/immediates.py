@@ -1,0 +1,50 @@
+"""Numbers in operands -> the 32 bits that the instruction holds."""
+
+import math
+import struct
+
+from isa.operands import ABSOLUTE, FLOAT, HEXADECIMAL, INVERT, NEGATE, Operand, OperandError
+
+NAN_BITS = 0x7FC00000
+SIGN_BIT = 0x80000000
+MASK = 0xFFFFFFFF
+
+
+def bits(operand: Operand, numbers: str) -> int:
+    """Return the 32-bit pattern of a number, zero-extended. `numbers` says how the opcode reads it: see opcodes.toml."""
+    if operand.flags & (NEGATE | ABSOLUTE | INVERT):
+        operand = _apply(operand)
+    shape, value = operand.shape, operand.value
+    if numbers == "float" and shape != HEXADECIMAL or numbers == "bits" and shape == FLOAT:
+        return float_bits(float(value), operand.column)
+    if shape == FLOAT:
+        raise OperandError(f"{value!r} is not a whole number", operand.column)
+    if numbers == "float" and value < 0:
+        raise OperandError("a hexadecimal number is the 32 bits themselves: write them without a sign", operand.column)
+    if not -(1 << 31) <= value < 1 << 32:
+        raise OperandError("this number has more than 32 bits", operand.column)
+    return int(value) & MASK
+
+
+def float_bits(value: float, column: int = 0) -> int:
+    """Return the bits of the nearest 32-bit float. Raises OperandError when it is out of range."""
+    if math.isnan(value):
+        return NAN_BITS | (SIGN_BIT if math.copysign(1.0, value) < 0 else 0)
+    try:
+        return int(struct.unpack("<I", struct.pack("<f", value))[0])
+    except OverflowError:
+        raise OperandError(f"{value!r} is out of the range of a 32-bit float", column) from None
+
+
+def _apply(operand: Operand) -> Operand:
+    """Carry out the signs before a named number: -N, ~N, |N|."""
+    value = operand.value
+    if operand.flags & ABSOLUTE:
+        value = abs(value)
+    if operand.flags & NEGATE:
+        value = -value
+    if operand.flags & INVERT:
+        if operand.shape == FLOAT:
+            raise OperandError("~ of a float", operand.column)
+        value = ~int(value)
+    return operand._replace(value=value, flags=0)

@@ -1,0 +1,169 @@
+"""The opcode table: loads `opcodes.toml`, checks every name in it, and decodes spellings such as `ISETP.GE.U32.AND`."""
+
+import functools
+import itertools
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any, NamedTuple
+
+from isa.vocabulary import Combine, Compare, Flag, Mufu, Operation, Rounding, Space, Unit
+
+WORDS = frozenset("Rd Pd Pq a b c r 0 Pa Pb PT A K n S L B".split())
+FIELDS = {"compare": Compare, "combine": Combine, "rounding": Rounding, "function": Mufu, "width": int}
+
+
+class Effect(NamedTuple):
+    """What one modifier changes: flags set, flags cleared, and fields given a value."""
+
+    set: Flag
+    clear: Flag
+    fields: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """One row of the table."""
+
+    name: str
+    operation: Operation
+    unit: Unit
+    patterns: tuple[tuple[str, ...], ...]  # operand words, optional ones expanded, in order of preference
+    usage: str  # the operands as a person reads them
+    modifiers: dict[str, dict[str, Effect]]  # group -> spelling -> effect
+    required: tuple[str, ...]  # groups that must be written
+    flags: Flag
+    space: Space
+    width: int  # bytes per lane moved; 0 = no memory access
+    numbers: str  # "integer", "float" or "bits"
+    signs: frozenset[str]  # of "-", "|", "~"
+    absent_not: int  # 1 = predicate source 0 reads as !PT when left out
+
+
+class Decoded(NamedTuple):
+    """One spelling of an opcode, its modifiers applied."""
+
+    opcode: Opcode
+    flags: int
+    compare: int
+    combine: int
+    rounding: int
+    function: int
+    width: int
+
+
+class SpellingError(ValueError):
+    """An opcode that is not in the table, or a modifier that it does not take. `near` lists the allowed names."""
+
+    def __init__(self, message: str, word: str, near: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.word, self.near = word, near
+
+
+def _effect(text: str) -> Effect:
+    """Read the table's form of an effect: "+FLAG -FLAG field=VALUE"."""
+    set_, clear, fields = Flag.NONE, Flag.NONE, []
+    for word in text.split():
+        if word[0] == "+":
+            set_ |= Flag[word[1:]]
+        elif word[0] == "-":
+            clear |= Flag[word[1:]]
+        else:
+            name, value = word.split("=")
+            kind = FIELDS[name]
+            fields.append((name, int(value) if kind is int else int(kind[value])))  # type: ignore[index]
+    return Effect(set_, clear, tuple(fields))
+
+
+def _expand(pattern: str) -> list[tuple[str, ...]]:
+    """Return the forms of a pattern with `x?` words, the ones with most operands first."""
+    words = [(word.rstrip("?"), word.endswith("?")) for word in pattern.split()]
+    if unknown := {word for word, _ in words} - WORDS:
+        raise ValueError(f"operand words {sorted(unknown)} are not known")
+    choices = [((word,), ()) if optional else ((word,),) for word, optional in words]
+    forms = (tuple(itertools.chain.from_iterable(form)) for form in itertools.product(*choices))
+    return sorted(forms, key=len, reverse=True)
+
+
+def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]]) -> Opcode:
+    allowed = set("operation unit operands modifiers required flags space width numbers signs absent".split())
+    if unknown := set(row) - allowed:
+        raise ValueError(f"opcode {name}: unknown keys {sorted(unknown)}")
+    operands = [row["operands"]] if isinstance(row["operands"], str) else row["operands"]
+    modifiers = {group: groups[group] for group in row.get("modifiers", [])}
+    if not set(row.get("required", [])) <= set(modifiers):
+        raise ValueError(f"opcode {name}: a required group is not among its modifiers")
+    numbers = row.get("numbers", "integer")
+    if numbers not in ("integer", "float", "bits"):
+        raise ValueError(f"opcode {name}: numbers = {numbers!r}")
+    return Opcode(
+        name=name,
+        operation=Operation[row["operation"]],
+        unit=Unit[row["unit"]],
+        patterns=tuple(form for pattern in operands for form in _expand(pattern)),
+        usage=" or ".join(_usage(pattern) for pattern in operands),
+        modifiers=modifiers,
+        required=tuple(row.get("required", [])),
+        flags=functools.reduce(Flag.__or__, (Flag[flag] for flag in row.get("flags", [])), Flag.NONE),
+        space=Space[row.get("space", "NONE")],
+        width=row.get("width", 0),
+        numbers=numbers,
+        signs=frozenset(row.get("signs", "")),
+        absent_not={"PT": 0, "!PT": 1}[row.get("absent", "PT")],
+    )
+
+
+def _usage(pattern: str) -> str:
+    """Return a pattern in a reader's notation: `Pd [, Pq], a, b [, Pa]`."""
+    names = {"A": "[address]", "K": "c[bank][offset]", "n": "number", "S": "SR_name", "L": "label", "B": "B0..B15", "r": "Rs"}
+    shown = [(names.get(word.rstrip("?"), word.rstrip("?")), word.endswith("?")) for word in pattern.split() if word != "0"]
+    text = "".join(f" [, {word}]" if optional else f", {word}" for word, optional in shown)
+    return text.removeprefix(", ").removeprefix(" [, ").removesuffix("]" if text.startswith(" [, ") else "") or "no operands"
+
+
+def load_table(text: str) -> dict[str, Opcode]:
+    """Return the opcodes of a table. Raises ValueError or KeyError for a name that the vocabulary lacks."""
+    table = tomllib.loads(text)
+    groups = {group: {name: _effect(effect) for name, effect in names.items()} for group, names in table["modifiers"].items()}
+    if unused := set(groups) - {group for row in table["opcodes"].values() for group in row.get("modifiers", [])}:
+        raise ValueError(f"modifier groups {sorted(unused)} are not used")
+    return {name: _row(name, row, groups) for name, row in table["opcodes"].items()}
+
+
+OPCODES = load_table(resources.files("isa").joinpath("opcodes.toml").read_text("utf-8"))
+
+
+@functools.lru_cache(maxsize=4096)
+def decode(spelling: str) -> Decoded:
+    """Return the opcode and what its modifiers say. Raises SpellingError."""
+    name, *modifiers = spelling.split(".")
+    opcode = OPCODES.get(name)
+    if opcode is None:
+        raise SpellingError(f"unknown opcode {name}", name, tuple(OPCODES))
+    flags = opcode.flags
+    fields = {"compare": 0, "combine": 0, "rounding": 0, "function": 0, "width": opcode.width}
+    used: set[str] = set()
+    for modifier in modifiers:
+        group = next((group for group, names in opcode.modifiers.items() if modifier in names and group not in used), None)
+        if group is None:
+            raise _modifier_error(opcode, modifier)
+        used.add(group)
+        effect = opcode.modifiers[group][modifier]
+        flags = flags & ~effect.clear | effect.set
+        fields.update(effect.fields)
+    for group in opcode.required:
+        if group not in used:
+            raise SpellingError(f"{name} needs one of {_spellings(opcode.modifiers[group])}", name, ())
+    return Decoded(opcode, int(flags), **fields)
+
+
+def _spellings(names: dict[str, Effect]) -> str:
+    return " ".join(f".{name}" for name in names)
+
+
+def _modifier_error(opcode: Opcode, modifier: str) -> SpellingError:
+    names = tuple(dict.fromkeys(name for group in opcode.modifiers.values() for name in group))
+    if modifier in names:
+        return SpellingError(f".{modifier} of {opcode.name} repeats or contradicts another modifier", modifier, ())
+    allowed = f"it takes {' '.join('.' + name for name in names)}" if names else "it takes none"
+    return SpellingError(f"{opcode.name} has no modifier .{modifier}; {allowed}", modifier, names)

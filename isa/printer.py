@@ -1,0 +1,20 @@
+"""A program as text that reads back to an equal program."""
+
+from isa.program import Program
+
+
+def listing(program: Program) -> str:
+    """Return the directives, labels and instructions of a program in canonical form."""
+    lines = [f".kernel {program.name}", f".registers {program.registers}"]
+    if program.shared_bytes:
+        lines.append(f".shared {program.shared_bytes}")
+    lines.append(f".parameter_base {program.parameter_base:#x}")
+    lines += [f".param {parameter.type} {parameter.name}" for parameter in program.parameters]
+    labels: dict[int, list[str]] = {}
+    for label, index in program.labels.items():
+        labels.setdefault(index, []).append(f"{label}:")
+    for instruction in program.instructions:
+        lines += labels.get(instruction.index, [])
+        lines.append(f"    {instruction.text}")
+    lines += labels.get(len(program), [])
+    return "\n".join(lines) + "\n"

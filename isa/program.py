@@ -1,0 +1,90 @@
+"""`Program`: a decoded listing as structure of arrays, the only form in which the simulator sees code.
+
+The parser and the readers of real SASS make one through `isa.encode`; the executor reads `Program.encoded`,
+`sim.lower` turns it into the tables of the timing engines, reports print `Program.instructions`.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+SOURCES = 4  # operand slots
+READS = 16  # dependences read, at most
+WRITES = 8  # dependences written, at most
+
+
+class Encoded(NamedTuple):
+    """One row per instruction; n = number of instructions. Enumerations are those of `isa.vocabulary`."""
+
+    operation: np.ndarray  # int16 [n] Operation
+    unit: np.ndarray  # int8 [n] Unit
+    guard: np.ndarray  # int8 [n] predicate 0..6, 7 = PT
+    guard_not: np.ndarray  # uint8 [n] 1 = @!P
+    destination: np.ndarray  # int16 [n] first register written; 255 = RZ, -1 = none
+    destination_count: np.ndarray  # int8 [n] consecutive registers written (1, 2, 4)
+    predicate_destination: np.ndarray  # int8 [n, 2] predicates written; 7 = PT, discarded
+    source_kind: np.ndarray  # uint8 [n, SOURCES] Kind
+    source_value: np.ndarray  # int64 [n, SOURCES] register, 32-bit pattern, or byte offset in the bank
+    source_bank: np.ndarray  # int8 [n, SOURCES] constant bank
+    source_flags: np.ndarray  # uint8 [n, SOURCES] SourceFlag
+    predicate_source: np.ndarray  # int8 [n, 2] predicates read as operands; 7 = PT when absent
+    predicate_source_not: np.ndarray  # uint8 [n, 2] 1 = !P
+    flags: np.ndarray  # int32 [n] Flag
+    compare: np.ndarray  # int8 [n] Compare
+    combine: np.ndarray  # int8 [n] Combine
+    rounding: np.ndarray  # int8 [n] Rounding
+    function: np.ndarray  # int32 [n] Mufu, Special, LOP3 table, LEA shift, BAR number, B register of BSSY/BSYNC
+    space: np.ndarray  # int8 [n] Space of a LOAD or STORE
+    width: np.ndarray  # int8 [n] bytes per lane moved by a LOAD, STORE or LDC (1, 2, 4, 8, 16)
+    address_register: np.ndarray  # int16 [n] base register of the address; 255 = RZ, -1 = none
+    address_offset: np.ndarray  # int64 [n] bytes
+    target: np.ndarray  # int32 [n] instruction index of BRA, SSY, BSSY; -1 = none
+    reconverge: np.ndarray  # int32 [n] BRA in a listing without markers: immediate post-dominator; n = the exit; -1 = none
+    reads: np.ndarray  # int16 [n, READS] dependences read (registers, predicates, CC), -1 padded
+    writes: np.ndarray  # int16 [n, WRITES] dependences written, -1 padded
+
+
+class Parameter(NamedTuple):
+    """One kernel parameter: where it lies in its constant bank."""
+
+    name: str
+    type: str  # "ptr", "u32", "s32", "f32", "u64", "s64", "f64"
+    offset: int  # bytes in bank 0
+    size: int  # bytes
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction as a person reads it."""
+
+    index: int
+    line: int  # 1-based line of the listing
+    opcode: str  # as written, with modifiers: "LDG.E.128"
+    text: str  # canonical text: "@!P0 FFMA R0, R1, R2, R3;"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel, decoded. `encoded` is for machines, `instructions` for people; they have the same length."""
+
+    name: str
+    encoded: Encoded
+    instructions: tuple[Instruction, ...]
+    labels: dict[str, int]  # label -> instruction index (may be n: the end)
+    registers: int  # registers per thread that a launch must allocate
+    shared_bytes: int = 0  # static shared memory per block, bytes
+    parameters: tuple[Parameter, ...] = ()
+    parameter_base: int = 0x140  # byte offset of the first parameter in c[0x0]
+    path: str = ""  # listing file, "" when parsed from text
+    source: str = field(default="", repr=False)  # the text
+    markers: bool = False  # True when the listing reconverges by SSY/SYNC or BSSY/BSYNC, not by post-dominator
+
+    def __len__(self) -> int:
+        return len(self.instructions)
+
+    def listing(self) -> str:
+        """Return the program as text that `isa.parse` reads back to an equal program."""
+        from isa.printer import listing
+
+        return listing(self)

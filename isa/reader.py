@@ -1,0 +1,89 @@
+"""Text or file -> `Program`: parse, pick the kernel, encode, find reconvergence, check the end."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from isa import cfg
+from isa.diagnostics import Diagnostics, nearest
+from isa.encode import Encoder
+from isa.errors import UserError
+from isa.kernels import Kernel, KernelReader
+from isa.parser import statements
+from isa.program import Encoded, Program
+from isa.vocabulary import PREDICATE_BASE, RZ, Operation
+
+COMPILER_MADE = re.compile(r"code for sm_\d+|^\s*\.headerflags|^\s*/\*[0-9a-f]{4,}\*/", re.MULTILINE)
+
+
+def load(path: str | Path, function: str | None = None) -> Program:
+    """Read a kernel from a file of mini-SASS. function: which `.kernel`, needed when the file has several. Raises UserError."""
+    path = Path(path)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UserError(f"cannot read the listing: {reason}", path=str(path)) from None
+    return parse(text, str(path), function)
+
+
+def parse(text: str, path: str = "", function: str | None = None) -> Program:
+    """Read a kernel from mini-SASS text; `path` only names it in messages. Raises UserError with every mistake found."""
+    if match := COMPILER_MADE.search(text):
+        line = text.count("\n", 0, match.start()) + 1
+        hint = "write the kernel in the form that isa/README.md shows"
+        raise UserError("this is a compiler-made listing; reading those is not there yet", path=path, line=line, hint=hint)
+    diagnostics = Diagnostics(text, path)
+    lines = statements(text, diagnostics)
+    kernels = KernelReader(diagnostics, Path(path).stem or "kernel").read(lines)
+    kernel = _chosen(kernels, function, path)
+    encoded, instructions = Encoder(kernel, diagnostics).encode()
+    _check_end(kernel, diagnostics)
+    needed = max(_registers_needed(encoded), 1)
+    if kernel.registers is not None and kernel.registers < needed:
+        diagnostics.add(kernel.line or 1, 0, f".registers {kernel.registers}, but the kernel uses R{needed - 1}", hint=f"write .registers {needed}")
+    diagnostics.raise_if_any()
+    markers = bool(np.isin(encoded.operation, cfg.MARKERS).any())
+    if not markers:
+        encoded = encoded._replace(reconverge=cfg.reconvergence(encoded))
+    return Program(
+        name=kernel.name,
+        encoded=encoded,
+        instructions=instructions,
+        labels={name: label.index for name, label in kernel.labels.items()},
+        registers=kernel.registers or needed,
+        shared_bytes=kernel.shared_bytes,
+        parameters=tuple(kernel.parameters),
+        parameter_base=kernel.parameter_base,
+        path=path,
+        source=text,
+        markers=markers,
+    )
+
+
+def _chosen(kernels: list[Kernel], function: str | None, path: str) -> Kernel:
+    names = [kernel.name for kernel in kernels]
+    if function is None and len(kernels) > 1:
+        raise UserError(f"this file has {len(kernels)} kernels", path=path, hint=f"choose one by its name: {', '.join(names)}")
+    if function is not None and function not in names:
+        raise UserError(f"no kernel {function} in this file", path=path, hint=nearest(function, names) or f"it has {', '.join(names)}")
+    return kernels[0] if function is None else kernels[names.index(function)]
+
+
+def _check_end(kernel: Kernel, diagnostics: Diagnostics) -> None:
+    """Note when the last instruction lets the program run past its end: a BRA may, an EXIT or SYNC without a guard cannot."""
+    if not kernel.instructions:
+        diagnostics.add(kernel.line, 0, f"kernel {kernel.name} has no instructions")
+        return
+    last = kernel.instructions[-1]
+    if last.opcode.split(".")[0] == "BRA" or (last.opcode in ("EXIT", "SYNC") and last.guard in ("", "@PT")):
+        return
+    diagnostics.add(last.line, last.column, "the program runs past its last instruction", width=len(last.opcode), hint="end it with EXIT or BRA")
+
+
+def _registers_needed(encoded: Encoded) -> int:
+    """Return the highest register read or written, plus 1."""
+    used = np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()])
+    used = used[(used >= 0) & (used < RZ)]
+    return int(used.max()) + 1 if used.size else 0

@@ -1,0 +1,206 @@
+"""The words that the instruction set shares with every room: operations, units, flags, special registers.
+
+Kernels compare plain integers, so each enumeration is an IntEnum whose members are written into the arrays of
+`isa.program.Encoded`. Nothing here says how long anything takes: cycles live in the GPU presets.
+"""
+
+from enum import IntEnum, IntFlag
+
+
+class Operation(IntEnum):
+    """What an instruction computes. Several opcodes share one (IADD, IADD32I, ... are IADD)."""
+
+    NOP = 0
+    FADD = 1
+    FMUL = 2
+    FFMA = 3
+    FMNMX = 4
+    FSETP = 5
+    FSEL = 6
+    MUFU = 7
+    MOV = 8
+    IADD = 9  # a + b (+ CC with .X; writes CC with .CC)
+    IADD3 = 10  # a + b + c (+ carry-in predicates with .X; carry-out predicates)
+    IMAD = 11  # low, HIGH or WIDE part of a * b, plus c
+    IMNMX = 12
+    ISETP = 13
+    SEL = 14
+    SHL = 15
+    SHR = 16
+    SHF = 17
+    LOP = 18  # two-input AND, OR, XOR, PASS_B
+    LOP3 = 19
+    LEA = 20  # (a << shift) + b
+    PSETP = 21
+    POPC = 22
+    I2F = 23
+    F2I = 24
+    S2R = 25
+    LOAD = 26  # space in Encoded.space
+    STORE = 27
+    LDC = 28
+    BRA = 29
+    SSY = 30  # push the reconvergence point (before Volta)
+    SYNC = 31  # go to it
+    BSSY = 32  # set convergence barrier B (from Volta)
+    BSYNC = 33  # wait at it
+    BAR = 34
+    EXIT = 35
+
+
+class Unit(IntEnum):
+    """The kind of hardware that an opcode needs, true on every GPU; presets say which pipe serves it and how fast."""
+
+    NONE = 0  # NOP: issues, uses no pipe
+    FP32 = 1
+    INT32 = 2  # add, logic, compare, select, move
+    IMAD = 3  # integer multiply
+    SHIFT = 4
+    FP64 = 5
+    MUFU = 6
+    CONVERT = 7
+    SPECIAL = 8  # S2R
+    BRANCH = 9  # BRA, SSY, SYNC, BSSY, BSYNC, EXIT
+    BARRIER = 10
+    GLOBAL = 11  # global and generic memory
+    LOCAL = 12
+    SHARED = 13
+    CONSTANT = 14  # LDC; c[b][o] as an operand is free once cached
+
+
+class Space(IntEnum):
+    """Memory space of a LOAD or STORE."""
+
+    NONE = 0
+    GENERIC = 1  # LD, ST: global, or shared through its window
+    GLOBAL = 2
+    SHARED = 3
+    LOCAL = 4
+    CONSTANT = 5
+
+
+class Kind(IntEnum):
+    """What a source slot holds."""
+
+    NONE = 0
+    REGISTER = 1  # value = register number; 255 = RZ
+    IMMEDIATE = 2  # value = the 32 bits, zero-extended (floats already encoded)
+    CONSTANT = 3  # value = byte offset, bank = bank; c[b][R + offset] also has Encoded.address_register
+
+
+class Flag(IntFlag):
+    """Modifier bits of one instruction (Encoded.flags)."""
+
+    NONE = 0
+    X = 1  # .X: add the carry
+    CC = 2  # .CC: write the carry
+    FTZ = 4  # flush subnormal inputs and results to zero
+    SATURATE = 8  # .SAT: clamp a float result to [0, 1]
+    SIGNED = 16  # integer operands are signed (default of ISETP, IMNMX, SHR, I2F, F2I; .U32 clears it)
+    HIGH = 32  # .HI: high 32 bits (IMAD, IMUL, SHF)
+    WIDE = 64  # .WIDE: 64-bit result (IMAD), destination and addend are pairs
+    LEFT = 128  # SHF.L
+    WRAP = 256  # .W: shift count modulo the width; else clamped
+    ADDRESS64 = 512  # .E: the address register is the low half of a 64-bit pair
+    EXTENDED = 1024  # ISETP.EX / compare continues a wider one (source predicate 1 is the low result)
+    HALF64 = 2048  # SHF.*64: funnel operands form a 64-bit value
+
+
+class SourceFlag(IntFlag):
+    """Modifier bits of one source operand (Encoded.source_flags)."""
+
+    NONE = 0
+    NEGATE = 1  # -x (arithmetic)
+    ABSOLUTE = 2  # |x|, applied before NEGATE
+    INVERT = 4  # ~x (bitwise)
+
+
+class Compare(IntEnum):
+    """Comparison of xSETP. U forms are true when an operand is NaN."""
+
+    F = 0
+    LT = 1
+    EQ = 2
+    LE = 3
+    GT = 4
+    NE = 5
+    GE = 6
+    NUM = 7
+    NAN = 8
+    LTU = 9
+    EQU = 10
+    LEU = 11
+    GTU = 12
+    NEU = 13
+    GEU = 14
+    T = 15
+
+
+class Combine(IntEnum):
+    """How xSETP, PSETP and LOP combine two truth values or words."""
+
+    AND = 0
+    OR = 1
+    XOR = 2
+    PASS_B = 3
+
+
+class Rounding(IntEnum):
+    """IEEE rounding of FP32 arithmetic and conversions."""
+
+    NEAREST = 0
+    DOWN = 1  # .RM, .FLOOR
+    UP = 2  # .RP, .CEIL
+    ZERO = 3  # .RZ, .TRUNC
+
+
+class Special(IntEnum):
+    """Special registers that S2R reads (Encoded.function)."""
+
+    TID_X = 0
+    TID_Y = 1
+    TID_Z = 2
+    CTAID_X = 3
+    CTAID_Y = 4
+    CTAID_Z = 5
+    NTID_X = 6
+    NTID_Y = 7
+    NTID_Z = 8
+    NCTAID_X = 9
+    NCTAID_Y = 10
+    NCTAID_Z = 11
+    LANEID = 12
+    WARPID = 13
+    NWARPID = 14
+    SMID = 15  # 0: placement belongs to the timing engine
+    CLOCKLO = 16  # 0: see DESIGN, a clock read gives the program 0
+    CLOCKHI = 17
+    EQMASK = 18
+    LTMASK = 19
+    LEMASK = 20
+    GTMASK = 21
+    GEMASK = 22
+    ZERO = 23  # SRZ
+
+
+class Mufu(IntEnum):
+    """Functions of the multi-function unit (Encoded.function)."""
+
+    RCP = 0
+    RSQ = 1
+    SQRT = 2
+    EX2 = 3
+    LG2 = 4
+    SIN = 5
+    COS = 6
+    TANH = 7
+
+
+RZ = 255  # register that reads zero
+PT = 7  # predicate that is true
+
+# Names of dependences (Encoded.reads, Encoded.writes): what a scoreboard tracks.
+PREDICATE_BASE = 256  # 256..262: P0..P6
+CARRY = 263  # the CC register
+BARRIER_BASE = 264  # 264..279: convergence barriers B0..B15
+DEPENDENCES = 280
