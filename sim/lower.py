@@ -1,0 +1,170 @@
+"""`lower`: Gpu + Program -> integer tables. Names, units and expressions end here; the engines see only these numbers."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from isa.program import Program
+from isa.vocabulary import Operation, Special, Unit
+from sim.gpus.model import Gpu
+from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, Policy, WakeRule
+
+# What an issued instruction does to the flow of its warp (Op.flow).
+PLAIN, BRANCH, BARRIER, CLOCK = range(4)
+
+_FLOW = {
+    Operation.BRA: BRANCH,
+    Operation.SYNC: BRANCH,
+    Operation.BSYNC: BRANCH,
+    Operation.BAR: BARRIER,
+}
+_MEMORY_LATENCY = {
+    Unit.GLOBAL: "global_load",
+    Unit.LOCAL: "global_load",
+    Unit.SHARED: "shared_load",
+    Unit.CONSTANT: "constant_load",
+}
+
+
+class Hardware(NamedTuple):
+    """One GPU as numbers. Cycles are ALU-clock cycles; scalars are int64."""
+
+    sms: np.int64
+    schedulers: np.int64
+    issue_width: np.int64
+    issue_interval: np.int64
+    dispatch_holds: np.int64  # 1: a narrow pipe holds the scheduler, 0: only its own port
+    policy: np.int64
+    group_size: np.int64
+    wake_all: np.int64  # 1: a stalled warp wakes when all its results are back
+    in_flight_cap: np.int64  # 0 = none
+    reissue_distance: np.int64
+    branch_latency: np.int64
+    barrier_latency: np.int64
+    store_latency: np.int64
+    start_interval: np.int64
+    start_latency: np.int64
+    retire_latency: np.int64
+    places: np.int64  # resident blocks per SM
+    warps: np.int64  # warps per block
+    ports: np.int64  # issue ports per SM, all pipes and schedulers
+    rows: np.int64  # pipes as the schedulers see them: one row per pipe and owner
+    row: np.ndarray  # uint32 [pipes, schedulers] row of the pipe that serves this scheduler
+    row_port: np.ndarray  # uint32 [rows] first port
+    row_ports: np.ndarray  # int64 [rows] identical ports
+
+
+Op = np.dtype(
+    [
+        ("latency", "i8"),  # issue to dependent issue
+        ("hold", "i8"),  # cycles it holds its port
+        ("pipe", "u4"),  # the last pipe has no limit (NOP)
+        ("shared", "u4"),  # 1 = the SM owns the pipe
+        ("result_cause", "u4"),  # StallCause of waiting for its result
+        ("port_cause", "u4"),  # StallCause of waiting for its port
+        ("flow", "u4"),
+        ("barrier", "u4"),  # number of a BAR
+        ("store", "u4"),  # 1 = writes memory, returns nothing
+        ("results", "u4"),  # dependences it writes
+    ],
+    align=True,
+)
+
+
+class Code(NamedTuple):
+    """One program on one GPU; n instructions. Dependences are renumbered 0..columns-1."""
+
+    ops: np.ndarray  # Op [n]
+    needs: np.ndarray  # int16 [n, *] dependences that must be ready: those read (RAW), then those written (WAW); -1 padded
+    writes: np.ndarray  # int16 [n, *]; the first `results` entries count
+
+
+def hardware(gpu: Gpu, places: int, warps: int) -> Hardware:
+    """Return the tables of `gpu` for a launch of `warps` warps per block, `places` blocks resident per SM."""
+    core = gpu.core
+    row: list[list[int]] = []
+    row_port: list[int] = []
+    row_ports: list[int] = []
+    ports = 0
+    for shared, count in [(pipe.owner == "sm", pipe.count) for pipe in gpu.pipes.values()] + [(False, 1)]:
+        owners = 1 if shared else core.schedulers
+        row.append([len(row_port) + (0 if shared else q) for q in range(core.schedulers)])
+        row_port += [ports + owner * count for owner in range(owners)]
+        row_ports += [count] * owners
+        ports += owners * count
+    return Hardware(
+        sms=np.int64(gpu.sms),
+        schedulers=np.int64(core.schedulers),
+        issue_width=np.int64(core.issue_width),
+        issue_interval=np.int64(core.issue_interval),
+        dispatch_holds=np.int64(core.dispatch == "scheduler"),
+        policy=np.int64(Policy[core.policy.upper()]),
+        group_size=np.int64(core.group_size),
+        wake_all=np.int64(WakeRule[core.wake_rule.upper()] == WakeRule.ALL_OUTSTANDING),
+        in_flight_cap=np.int64(core.in_flight_cap),
+        reissue_distance=np.int64(core.reissue_distance),
+        branch_latency=np.int64(core.branch_latency),
+        barrier_latency=np.int64(core.barrier_latency),
+        store_latency=np.int64(gpu.memory.global_store),
+        start_interval=np.int64(gpu.blocks.start_interval),
+        start_latency=np.int64(gpu.blocks.start_latency),
+        retire_latency=np.int64(gpu.blocks.retire_latency),
+        places=np.int64(places),
+        warps=np.int64(warps),
+        ports=np.int64(ports),
+        rows=np.int64(len(row_port)),
+        row=np.array(row, np.uint32),
+        row_port=np.array(row_port, np.uint32),
+        row_ports=np.array(row_ports, np.int64),
+    )
+
+
+def _latency(gpu: Gpu, unit: Unit) -> int:
+    if unit in _MEMORY_LATENCY:
+        return int(getattr(gpu.memory, _MEMORY_LATENCY[unit]))
+    timing = gpu.units.get(unit.name.lower())
+    return timing.latency or 1 if timing else 1
+
+
+def _columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """Renumber dependences densely, each once per row and ahead of the padding."""
+    rows = [list(dict.fromkeys(int(number[name]) for name in row if name >= 0)) for row in dependences]
+    width = max([1, *(len(row) for row in rows)])
+    return np.array([row + [-1] * (width - len(row)) for row in rows], np.int16).reshape(len(rows), width)
+
+
+def _op(gpu: Gpu, program: Program, i: int, results: int) -> tuple[int, ...]:
+    """Return the fields of instruction i's Op."""
+    encoded, pipes = program.encoded, list(gpu.pipes)
+    unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
+    name = None if unit == Unit.NONE else gpu.units[unit.name.lower()].pipe
+    clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
+    return (
+        _latency(gpu, unit),
+        -(-32 // gpu.pipes[name].lanes) if name else 0,
+        pipes.index(name) if name else len(pipes),
+        bool(name and gpu.pipes[name].owner == "sm"),
+        RESULT_CAUSE[unit],
+        PORT_CAUSE[unit],
+        CLOCK if clock else _FLOW.get(operation, PLAIN),
+        encoded.function[i] if operation == Operation.BAR else 0,
+        operation == Operation.STORE,
+        results,
+    )
+
+
+def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
+    """Return the tables of `program` on `gpu`, and how many dependences it uses."""
+    encoded = program.encoded
+    used = np.unique(np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()]))
+    used = used[used >= 0]
+    number = np.full(int(used.max(initial=0)) + 1, -1, np.int16)
+    number[used] = np.arange(len(used))
+    writes = _columns(encoded.writes, number)
+    ops = [_op(gpu, program, i, int((writes[i] >= 0).sum())) for i in range(len(program))]
+    tables = Code(
+        ops=np.array(ops, Op).view(np.recarray),
+        needs=_columns(np.concatenate([encoded.reads, encoded.writes], axis=1), number),
+        writes=writes,
+    )
+    return tables, max(1, len(used))

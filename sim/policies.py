@@ -1,0 +1,114 @@
+"""Scheduling policies: which of the ready warps a scheduler issues next. Pure functions that both engines call.
+
+Each takes
+    eligible    uint64   bit l set: warp slot l of this scheduler could issue now (never 0)
+    last        int64    slot that issued last, -1 at the start
+    age         int64 [64]   launch order of the warp in each slot; smaller is older
+    group_size  int64    warps per fetch group (two_level only)
+and returns the chosen slot. A new policy is one function here, its name in `sim.vocabulary.Policy`, and an arm in `choose`.
+"""
+
+import numpy as np
+
+from sim.kernel import bit, first_bit, inner, kernel
+from sim.vocabulary import Policy
+
+LRR, GTO, GTY = int(Policy.LRR), int(Policy.GTO), int(Policy.GTY)
+GTR, OLDEST = int(Policy.GTR), int(Policy.OLDEST)
+
+
+@inner
+def above(slot: int) -> int:
+    """Return the mask of all slots after `slot`."""
+    if slot >= 63:
+        return np.uint64(0)
+    return ~np.uint64(0) << np.uint64(slot + 1)
+
+
+@inner
+def can_repeat(eligible: int, last: int) -> bool:
+    """Return whether the warp that issued last could issue again."""
+    return last >= 0 and (eligible & bit(last)) != np.uint64(0)
+
+
+@inner
+def loose_round_robin(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return the next eligible slot after the last one."""
+    later = eligible & above(last)
+    return first_bit(later) if later != np.uint64(0) else first_bit(eligible)
+
+
+@inner
+def oldest_first(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return the eligible warp launched first."""
+    best = first_bit(eligible)
+    rest = eligible & (eligible - np.uint64(1))
+    while rest != np.uint64(0):
+        slot = first_bit(rest)
+        if age[slot] < age[best]:
+            best = slot
+        rest &= rest - np.uint64(1)
+    return best
+
+
+@inner
+def youngest_first(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return the eligible warp launched last."""
+    best = first_bit(eligible)
+    rest = eligible & (eligible - np.uint64(1))
+    while rest != np.uint64(0):
+        slot = first_bit(rest)
+        if age[slot] > age[best]:
+            best = slot
+        rest &= rest - np.uint64(1)
+    return best
+
+
+@inner
+def greedy_then_oldest(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return the warp that issued last if it can go on, else the oldest."""
+    return last if can_repeat(eligible, last) else oldest_first(eligible, last, age, group_size)
+
+
+@inner
+def greedy_then_youngest(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return the warp that issued last if it can go on, else the youngest (CGGTY of Huerta et al., MICRO 2025)."""
+    return last if can_repeat(eligible, last) else youngest_first(eligible, last, age, group_size)
+
+
+@inner
+def greedy_then_rotate(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return the warp that issued last if it can go on, else the next slot after it."""
+    return last if can_repeat(eligible, last) else loose_round_robin(eligible, last, age, group_size)
+
+
+@inner
+def two_level(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return the next slot, round robin, in the fetch group of the last one; the next group only when that has none ready.
+
+    Narasiman et al., "Improving GPU performance via large warps and two-level warp scheduling", MICRO 2011.
+    """
+    if last < 0:
+        return first_bit(eligible)
+    start = (last // group_size) * group_size
+    group = above(start - 1) & ~above(start + group_size - 1) if start > 0 else ~above(group_size - 1)
+    mine = eligible & group
+    if mine != np.uint64(0):
+        return loose_round_robin(mine, last, age, group_size)
+    return loose_round_robin(eligible, start + group_size - 1, age, group_size)
+
+
+@kernel
+def choose(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return the slot that the policy of that number picks."""
+    if policy == LRR:
+        return loose_round_robin(eligible, last, age, group_size)
+    if policy == GTO:
+        return greedy_then_oldest(eligible, last, age, group_size)
+    if policy == GTY:
+        return greedy_then_youngest(eligible, last, age, group_size)
+    if policy == GTR:
+        return greedy_then_rotate(eligible, last, age, group_size)
+    if policy == OLDEST:
+        return oldest_first(eligible, last, age, group_size)
+    return two_level(eligible, last, age, group_size)

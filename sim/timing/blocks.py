@@ -1,0 +1,159 @@
+"""Blocks: the block scheduler, residency, barriers, the end of warps and blocks.
+
+A block starts on the SM with the most free places (lowest number on ties), so the first wave spreads breadth first; at most one
+block per `start_interval` cycles on the whole chip. A place is free again `retire_latency` after its block's last warp has ended.
+A block's warps take the warp slots place * warps .. place * warps + warps - 1, and so are dealt to the schedulers by slot number.
+"""
+
+import numpy as np
+
+from sim.kernel import inner
+from sim.lower import Code, Hardware
+from sim.timing.scoreboard import wait_until
+from sim.timing.state import BARRIERS, NEVER, Machine
+from sim.timing.wakeup import sleep
+from sim.trace import TraceArrays
+from sim.vocabulary import StallCause
+
+BARRIER, DRAIN, NO_INSTRUCTION = int(StallCause.BARRIER), int(StallCause.DRAIN), int(StallCause.NO_INSTRUCTION)
+
+
+@inner
+def start_blocks(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Start every block that can start now; set the next cycle in which another may."""
+    chip = sm.chip[0]
+    blocks = trace.warp_path.shape[0] // hw.warps
+    chip.next_start = NEVER
+    while chip.next_block < blocks:
+        m = emptiest(chip.now, hw, sm)
+        if m < 0:
+            chip.next_start = max(next_place(hw, sm), chip.start_ready)
+            return
+        place_block(m, chip.next_block, chip.now, hw, code, sm, trace)
+        chip.next_block += 1
+        if hw.start_interval:
+            chip.start_ready = chip.now + hw.start_interval
+            chip.next_start = chip.start_ready
+            return
+
+
+@inner
+def emptiest(now: int, hw: Hardware, sm: Machine) -> int:
+    """Return the SM with the most places free now, -1 when there is none."""
+    best, most = np.int64(-1), np.int64(0)
+    for m in range(hw.sms):
+        if hw.places - sm.cores[m].resident > most:
+            free = np.int64(0)
+            for place in range(hw.places):
+                free += sm.places[m, place].free <= now
+            if free > most:
+                best, most = np.int64(m), free
+    return best
+
+
+@inner
+def next_place(hw: Hardware, sm: Machine) -> int:
+    """Return the first cycle in which a place that is emptying becomes free, or NEVER."""
+    soonest = np.int64(NEVER)
+    for m in range(hw.sms):
+        if sm.cores[m].resident < hw.places:
+            for place in range(hw.places):
+                soonest = min(soonest, sm.places[m, place].free)
+    return soonest
+
+
+@inner
+def place_block(m: int, block: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Give the block the first free place of SM m; its warps may issue after the start latency."""
+    number = np.int64(0)
+    while sm.places[m, number].free > now:
+        number += 1
+    core, place = sm.cores[m], sm.places[m, number]
+    if core.resident == 0 and core.busy_until < now:
+        core.idle += now - max(core.busy_until, np.int64(0))
+    core.resident += 1
+    core.next = min(core.next, now)
+    place.free = NEVER
+    place.block = block
+    place.alive = hw.warps
+    place.end = 0
+    for barrier in range(BARRIERS):
+        sm.arrived[m, number, barrier] = 0
+    for s in range(number * hw.warps, (number + 1) * hw.warps):
+        start_warp(sm.warps[m, s], block, now, hw, sm, trace)
+
+
+@inner
+def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine, trace: TraceArrays) -> None:
+    """Reset the warp's slot and let it sleep until its first issue."""
+    m, s = warp.sm, warp.slot
+    index = block * hw.warps + warp.number
+    path = trace.warp_path[index]
+    warp.position = trace.path_start[path]
+    warp.path_end = trace.path_start[path + 1]
+    warp.instruction = trace.instruction[warp.position]
+    warp.started = now
+    warp.since = now
+    warp.wake = now + hw.start_latency
+    warp.cause = NO_INSTRUCTION
+    warp.barrier = -1
+    warp.outstanding = 0
+    warp.done = 0
+    for in_flight in range(sm.in_flight.shape[2]):
+        sm.in_flight[m, s, in_flight] = 0
+    for name in range(sm.ready.shape[2]):
+        sm.ready[m, s, name] = 0
+    sm.age[m, warp.scheduler, warp.bit] = index
+    sleep(warp, sm)
+
+
+@inner
+def arrive(warp: np.record, number: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """The warp has issued BAR `number`: it sleeps, or, as the last of its block, releases the others."""
+    m, place = warp.sm, warp.place
+    warp.barrier = number
+    warp.since = now + 1
+    sm.arrived[m, place, number] += 1
+    if sm.arrived[m, place, number] == sm.places[m, place].alive:
+        release(m, place, number, now, hw, code, sm)
+
+
+@inner
+def release(m: int, place: int, number: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Let every warp that waits at the barrier go on after the barrier latency."""
+    sm.arrived[m, place, number] = 0
+    for s in range(place * hw.warps, (place + 1) * hw.warps):
+        warp = sm.warps[m, s]
+        if warp.barrier == number:
+            warp.barrier = -1
+            warp.wake, warp.cause = wait_until(warp, now + hw.barrier_latency, np.int64(BARRIER), hw, code, sm)
+            sleep(warp, sm)
+
+
+@inner
+def end_warp(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """The warp has issued its last instruction: it drains, and its block may end or its barriers open."""
+    m, number = warp.sm, warp.place
+    place = sm.places[m, number]
+    end = max(now + 1, warp.done)
+    sm.stalls[warp.instruction, DRAIN] += end - now - 1
+    sm.chip[0].warp_cycles += end - warp.started
+    place.end = max(place.end, end)
+    place.alive -= 1
+    if place.alive == 0:
+        end_block(m, number, hw, sm)
+        return
+    for barrier in range(BARRIERS):
+        if sm.arrived[m, number, barrier] == place.alive:
+            release(m, number, barrier, now, hw, code, sm)
+
+
+@inner
+def end_block(m: int, number: int, hw: Hardware, sm: Machine) -> None:
+    """The block's last warp has ended: free its place after the retire latency."""
+    chip, core, place = sm.chip[0], sm.cores[m], sm.places[m, number]
+    place.free = place.end + hw.retire_latency
+    core.resident -= 1
+    core.busy_until = max(core.busy_until, place.end)
+    chip.end = max(chip.end, place.end)
+    chip.next_start = min(chip.next_start, max(place.free, chip.now + 1, chip.start_ready))

@@ -1,0 +1,62 @@
+"""The run loop: one cycle is a written order of phases, the same in every engine; cycles in which nothing can happen are skipped.
+
+Phases of a cycle: (1) block starts; (2) for each SM in order, for each scheduler in order: results and wake-ups due, then issue.
+Everything that a phase sets in motion takes effect in a later cycle, except that a block's warps may issue in the cycle it starts.
+"""
+
+import numpy as np
+
+from sim.kernel import inner, kernel
+from sim.lower import Code, Hardware
+from sim.timing.blocks import start_blocks
+from sim.timing.issue import visit
+from sim.timing.state import NEVER, Machine
+from sim.trace import TraceArrays
+
+DONE, LOG_FULL = 0, 1
+
+
+@inner
+def next_event(hw: Hardware, sm: Machine) -> int:
+    """Return the next cycle in which a block may start or an SM has something to do."""
+    soonest = sm.chip[0].next_start
+    for m in range(hw.sms):
+        soonest = min(soonest, sm.cores[m].next)
+    return soonest
+
+
+@inner
+def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Advance one SM by one cycle."""
+    for q in range(hw.schedulers):
+        if sm.schedulers[m, q].visit <= now:
+            visit(sm.schedulers[m, q], now, hw, code, sm, trace)
+    soonest = np.int64(NEVER)
+    for q in range(hw.schedulers):
+        soonest = min(soonest, sm.schedulers[m, q].visit)
+    sm.cores[m].next = soonest
+
+
+@inner
+def logs_full(chip: np.record, hw: Hardware, sm: Machine) -> bool:
+    """Return whether one more cycle could overflow a log."""
+    margin = hw.sms * hw.schedulers * hw.issue_width
+    wanted = chip.log_to >= chip.log_from
+    return (wanted and chip.log_rows + margin > sm.log.shape[0]) or chip.clock_rows + margin > sm.clock_log.shape[0]
+
+
+@kernel
+def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> int:
+    """Advance until every block has ended (DONE) or a log must be emptied (LOG_FULL)."""
+    chip = sm.chip[0]
+    while not logs_full(chip, hw, sm):
+        now = next_event(hw, sm)
+        if now >= NEVER:
+            return DONE
+        chip.now = now
+        if chip.next_start <= now:
+            start_blocks(hw, code, sm, trace)
+        for m in range(hw.sms):
+            if sm.cores[m].next <= now:
+                step(m, now, hw, code, sm, trace)
+    return LOG_FULL

@@ -1,0 +1,183 @@
+"""Issue: one scheduler's turn in one cycle.
+
+Stages: 1. wake the warps due; 2. if the dispatch port is free, collect the ready warps whose pipe has a free port and let the
+policy choose; 3. issue: charge the wait, hold the ports, note the results, find when the warp may issue again; 4. on a dual-issue
+scheduler try the same warp's next instruction in the same cycle; 5. compute the next cycle in which anything can change.
+Peak rate: issue_width / issue_interval warp instructions per cycle and scheduler.
+"""
+
+import numpy as np
+
+from sim.kernel import bit, first_bit, inner
+from sim.lower import BARRIER, BRANCH, CLOCK, Code, Hardware
+from sim.policies import choose
+from sim.timing.account import account_ready, account_sharers, charge_second, charge_slots, charge_warp
+from sim.timing.blocks import arrive, end_warp
+from sim.timing.pipes import pipe_free, take_port
+from sim.timing.scoreboard import record_result, wait_until
+from sim.timing.state import Machine
+from sim.timing.wakeup import next_wake, sleep, wake_due
+from sim.trace import TraceArrays
+from sim.vocabulary import StallCause
+
+SELECTED, WAIT = int(StallCause.SELECTED), int(StallCause.WAIT)
+BRANCH_RESOLVING = int(StallCause.BRANCH_RESOLVING)
+
+
+@inner
+def visit(scheduler: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Take the scheduler's turn in cycle `now`."""
+    account_ready(scheduler, now, hw, sm)
+    wake_due(scheduler, now, hw, code, sm)
+    if scheduler.classes != np.uint64(0) and scheduler.free <= now:
+        eligible = eligible_warps(scheduler, now, hw, sm)
+        if eligible != np.uint64(0):
+            m, q = scheduler.sm, scheduler.number
+            scheduler.last = choose(hw.policy, eligible, scheduler.last, sm.age[m, q], hw.group_size)
+            warp = sm.warps[m, scheduler.last * hw.schedulers + q]
+            issue(scheduler, warp, now, hw, code, sm, trace)
+    scheduler.visit = next_visit(scheduler, now, hw, sm)
+
+
+@inner
+def eligible_warps(scheduler: np.record, now: int, hw: Hardware, sm: Machine) -> int:
+    """Return the mask of ready warps whose pipe has a free port."""
+    m, q, classes = scheduler.sm, scheduler.number, scheduler.classes
+    eligible = np.uint64(0)
+    while classes != np.uint64(0):
+        pipe = first_bit(classes)
+        classes &= classes - np.uint64(1)
+        if pipe_free(m, q, pipe, hw, sm) <= now:
+            eligible |= sm.waiting[m, q, pipe]
+    return eligible
+
+
+@inner
+def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Issue the warp's instruction, and its next one too where the scheduler can and nothing forbids."""
+    m, q, op = scheduler.sm, scheduler.number, code.ops[warp.instruction]
+    charge_slots(scheduler, warp, op, now, hw, sm)
+    charge_warp(warp, op, now, sm)
+    account_ready(scheduler, now + 1, hw, sm)
+    sm.waiting[m, q, op.pipe] &= ~bit(warp.bit)
+    if sm.waiting[m, q, op.pipe] == np.uint64(0):
+        scheduler.classes &= ~bit(op.pipe)
+    scheduler.issued = now + hw.issue_interval
+    scheduler.free = now + hw.issue_interval
+    dispatch(scheduler, warp, now, hw, code, sm, trace)
+    alive = follow(warp, now, hw, code, sm, trace)
+    if hw.issue_width == 2:
+        alive = issue_second(scheduler, warp, op.flow, now, alive, hw, code, sm, trace)
+    if alive:
+        sleep(warp, sm)
+
+
+@inner
+def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Hold the ports that the warp's instruction needs, note its results and its row of the timeline."""
+    chip, op = sm.chip[0], code.ops[warp.instruction]
+    if op.shared:
+        account_sharers(scheduler, now, hw, sm)
+    take_port(warp.sm, warp.scheduler, op.pipe, now + op.hold, hw, sm)
+    if hw.dispatch_holds:
+        scheduler.free = max(scheduler.free, now + op.hold)
+    record_result(warp, op, now, hw, code, sm)
+    sm.issues[warp.instruction] += 1
+    if chip.log_from <= now <= chip.log_to:
+        log_issue(chip, warp, op, now, sm, trace)
+    if op.flow == CLOCK:
+        log_clock(chip, warp, now, sm)
+
+
+@inner
+def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> bool:
+    """Move the warp past its instruction; return True when it goes on and its wake-up is computed."""
+    op = code.ops[warp.instruction]
+    warp.position += 1
+    if warp.position == warp.path_end:
+        end_warp(warp, now, hw, code, sm)
+        return False
+    warp.instruction = trace.instruction[warp.position]
+    if op.flow == BARRIER:
+        arrive(warp, op.barrier, now, hw, code, sm)
+        return False
+    earliest, cause = now + hw.reissue_distance, np.int64(WAIT)
+    if op.flow == BRANCH and hw.branch_latency > hw.reissue_distance:
+        earliest, cause = now + hw.branch_latency, np.int64(BRANCH_RESOLVING)
+    warp.since = now + 1
+    warp.wake, warp.cause = wait_until(warp, earliest, cause, hw, code, sm)
+    return True
+
+
+@inner
+def issue_second(
+    scheduler: np.record, warp: np.record, first_flow: int, now: int, alive: bool, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays
+) -> bool:
+    """Issue the warp's next instruction in the same cycle if it is independent and finds a port; return as `follow` does."""
+    if not alive:
+        charge_second(scheduler, np.int64(WAIT), hw, sm)
+        return False
+    if first_flow == BRANCH:
+        charge_second(scheduler, np.int64(BRANCH_RESOLVING), hw, sm)
+        return True
+    when, why = wait_until(warp, now, np.int64(WAIT), hw, code, sm)
+    op = code.ops[warp.instruction]
+    if when > now:
+        charge_second(scheduler, why, hw, sm)
+        return True
+    if pipe_free(warp.sm, warp.scheduler, op.pipe, hw, sm) > now:
+        charge_second(scheduler, np.int64(op.port_cause), hw, sm)
+        return True
+    charge_second(scheduler, np.int64(SELECTED), hw, sm)
+    warp.wake = now
+    warp.since = now
+    dispatch(scheduler, warp, now, hw, code, sm, trace)
+    return follow(warp, now, hw, code, sm, trace)
+
+
+@inner
+def next_visit(scheduler: np.record, now: int, hw: Hardware, sm: Machine) -> int:
+    """Return the next cycle in which the scheduler could issue or a warp of it wakes."""
+    soonest = next_wake(scheduler, now)
+    classes = scheduler.classes
+    ready_from = max(scheduler.free, now + 1)
+    while classes != np.uint64(0):
+        pipe = first_bit(classes)
+        classes &= classes - np.uint64(1)
+        soonest = min(soonest, max(ready_from, pipe_free(scheduler.sm, scheduler.number, pipe, hw, sm)))
+    return soonest
+
+
+@inner
+def log_issue(chip: np.record, warp: np.record, op: np.record, now: int, sm: Machine, trace: TraceArrays) -> None:
+    """Append one row to the timeline; the run loop returns before the log can overflow."""
+    row = chip.log_rows
+    chip.log_rows += 1
+    mask = trace.mask[warp.position]
+    lanes = np.int64(0)
+    for lane in range(32):
+        lanes += np.int64((mask >> np.uint32(lane)) & np.uint32(1))
+    dispatched = now + max(op.hold, np.int64(1))
+    sm.log[row, 0] = now
+    sm.log[row, 1] = warp.sm
+    sm.log[row, 2] = warp.scheduler
+    sm.log[row, 3] = sm.places[warp.sm, warp.place].block
+    sm.log[row, 4] = warp.number
+    sm.log[row, 5] = warp.instruction
+    sm.log[row, 6] = lanes
+    sm.log[row, 7] = dispatched
+    sm.log[row, 8] = now + op.latency if op.results else dispatched
+    sm.log[row, 9] = warp.since
+    sm.log[row, 10] = warp.wake
+    sm.log[row, 11] = warp.cause
+
+
+@inner
+def log_clock(chip: np.record, warp: np.record, now: int, sm: Machine) -> None:
+    """Append one clock read; the run loop returns before the log can overflow."""
+    row = chip.clock_rows
+    chip.clock_rows += 1
+    sm.clock_log[row, 0] = now
+    sm.clock_log[row, 1] = sm.places[warp.sm, warp.place].block
+    sm.clock_log[row, 2] = warp.number
+    sm.clock_log[row, 3] = warp.instruction

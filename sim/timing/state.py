@@ -1,0 +1,170 @@
+"""The mutable state of the Numba engine: arrays of records, one record per SM, place, warp slot and scheduler.
+
+Records keep what belongs to one warp on one or two cache lines and travel as one pointer, so kernels can be small functions.
+Slot s of an SM belongs to scheduler s % schedulers and is bit s // schedulers of that scheduler's masks.
+m = SM, q = scheduler, s = warp slot of the SM. Cycles are int64.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sim.lower import Hardware
+from sim.vocabulary import CAUSES, SLOT_CAUSES
+
+NEVER = np.int64(2**62)
+WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-ups wait in `far`
+BARRIERS = 16  # named barriers per block
+
+Chip = np.dtype(
+    [
+        ("now", "i8"),
+        ("end", "i8"),  # last cycle of any block so far
+        ("next_block", "i8"),  # in launch order
+        ("next_start", "i8"),  # next cycle in which a block may start
+        ("start_ready", "i8"),  # first cycle the start interval allows
+        ("warp_cycles", "i8"),
+        ("issue_cycles", "i8"),  # scheduler-cycles with an issue
+        ("log_rows", "i8"),
+        ("log_from", "i8"),
+        ("log_to", "i8"),
+        ("clock_rows", "i8"),
+    ],
+    align=True,
+)
+Core = np.dtype(
+    [
+        ("next", "i8"),  # next cycle in which anything can happen on the SM
+        ("resident", "i8"),  # blocks
+        ("busy_until", "i8"),  # end of the last finished block; -1 = never used
+        ("idle", "i8"),  # cycles without a resident block between blocks
+    ],
+    align=True,
+)
+Place = np.dtype(
+    [
+        ("free", "i8"),  # first cycle in which the place can take a block; NEVER while it holds one
+        ("block", "i8"),  # in launch order
+        ("alive", "i8"),  # warps not yet at their end
+        ("end", "i8"),  # last cycle of its finished warps
+    ],
+    align=True,
+)
+Warp = np.dtype(
+    [
+        ("position", "i8"),  # next entry of its path
+        ("path_end", "i8"),
+        ("wake", "i8"),  # first cycle in which only the scheduler's choice or a port keeps it back
+        ("since", "i8"),  # first cycle of its present wait
+        ("started", "i8"),  # first cycle it was resident
+        ("throttle_mark", "i8"),  # Machine.throttle when it became ready
+        ("dispatch_mark", "i8"),  # Machine.dispatch when it became ready
+        ("outstanding", "i8"),  # cycle in which its last result is back
+        ("done", "i8"),  # the same with its stores
+        ("instruction", "u4"),  # the static instruction at `position`
+        ("cause", "u4"),  # StallCause until `wake`
+        ("barrier", "i4"),  # barrier it waits at, -1 = none
+        ("sm", "u4"),
+        ("slot", "u4"),  # s
+        ("scheduler", "u4"),  # q
+        ("bit", "u4"),  # its bit in the scheduler's masks
+        ("place", "u4"),
+        ("number", "u4"),  # warp within its block
+    ],
+    align=True,
+)
+Scheduler = np.dtype(
+    [
+        ("visit", "i8"),  # next cycle in which it has something to do
+        ("free", "i8"),  # first cycle its dispatch port is free
+        ("issued", "i8"),  # cycle after the issue interval of its last issue
+        ("last", "i8"),  # bit that issued last, -1 = none
+        ("classes", "u8"),  # bit p: warps are ready for pipe p
+        ("buckets", "u8"),  # bit b: the wheel's bucket b is not empty
+        ("far", "u8"),  # warps that wake later than the wheel reaches
+        ("far_next", "i8"),  # earliest of them
+        ("accounted", "i8"),  # first cycle not yet in `throttle` and `dispatch`
+        ("slot_end", "i8"),  # first cycle whose issue slots are not accounted
+        ("second_cause", "u4"),  # where the second slot of the last issue went (issue width 2)
+        ("sm", "u4"),
+        ("number", "u4"),  # q
+    ],
+    align=True,
+)
+
+
+class Machine(NamedTuple):
+    """What changes while the machine runs. Arrays of records are np.recarray, typed Any so that their fields can be named."""
+
+    chip: Any  # Chip [1]
+    cores: Any  # Core [m]
+    places: Any  # Place [m, places]
+    arrived: np.ndarray  # int64 [m, places, BARRIERS] warps waiting at each barrier
+    warps: Any  # Warp [m, s]
+    schedulers: Any  # Scheduler [m, q]
+    age: np.ndarray  # int64 [m, q, 64] launch order of the warp in each slot
+    in_flight: np.ndarray  # int64 [m, s, cap or 1] when each of its in-flight instructions completes
+    ready: np.ndarray  # int64 [m, s, dependences] first cycle it may be read
+    ready_cause: np.ndarray  # uint8 [m, s, dependences]
+    waiting: np.ndarray  # uint64 [m, q, pipes] ready warps by the pipe they need
+    wheel: np.ndarray  # uint64 [m, q, WHEEL] warps that wake in cycle c, at c % WHEEL
+    throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
+    dispatch: np.ndarray  # int64 [m, q, pipes] cycles in which they found the dispatch port held
+    port: np.ndarray  # int64 [m, ports] first cycle each issue port is free (pipes with several)
+    row_free: np.ndarray  # int64 [m, rows] first cycle each pipe has a free port
+    stalls: np.ndarray  # int64 [n, CAUSES] warp-cycles per instruction and cause
+    slots: np.ndarray  # int64 [SLOT_CAUSES] scheduler-cycles per cause
+    issues: np.ndarray  # int64 [n]
+    log: np.ndarray  # int64 [rows, 12] the timeline (Result.Timeline's columns)
+    clock_log: np.ndarray  # int64 [rows, 4]
+
+
+def _records(kind: np.dtype, *shape: int) -> Any:
+    return np.zeros(shape, kind).view(np.recarray)
+
+
+def allocate(hw: Hardware, instructions: int, dependences: int, window: tuple[int, int] | None) -> Machine:
+    """Return the machine at rest before cycle 0. window: first and last cycle of the timeline, None = none."""
+    sms, schedulers, pipes = int(hw.sms), int(hw.schedulers), len(hw.row)
+    slots = -(-int(hw.places * hw.warps) // schedulers) * schedulers
+    rows = 65536 + sms * schedulers * int(hw.issue_width)  # the run loop returns to have the logs emptied
+    machine = Machine(
+        chip=_records(Chip, 1),
+        cores=_records(Core, sms),
+        places=_records(Place, sms, int(hw.places)),
+        arrived=np.zeros((sms, int(hw.places), BARRIERS), np.int64),
+        warps=_records(Warp, sms, slots),
+        schedulers=_records(Scheduler, sms, schedulers),
+        age=np.zeros((sms, schedulers, 64), np.int64),
+        in_flight=np.zeros((sms, slots, max(1, int(hw.in_flight_cap))), np.int64),
+        ready=np.zeros((sms, slots, dependences), np.int64),
+        ready_cause=np.zeros((sms, slots, dependences), np.uint8),
+        waiting=np.zeros((sms, schedulers, pipes), np.uint64),
+        wheel=np.zeros((sms, schedulers, WHEEL), np.uint64),
+        throttle=np.zeros((sms, schedulers, pipes), np.int64),
+        dispatch=np.zeros((sms, schedulers, pipes), np.int64),
+        port=np.zeros((sms, int(hw.ports)), np.int64),
+        row_free=np.zeros((sms, int(hw.rows)), np.int64),
+        stalls=np.zeros((instructions, CAUSES), np.int64),
+        slots=np.zeros(SLOT_CAUSES, np.int64),
+        issues=np.zeros(instructions, np.int64),
+        log=np.zeros((rows if window else 1, 12), np.int64),
+        clock_log=np.zeros((rows, 4), np.int64),
+    )
+    machine.chip.log_from, machine.chip.log_to = window if window else (0, -1)
+    machine.cores.next = NEVER
+    machine.cores.busy_until = -1
+    for field, value in (("visit", NEVER), ("last", -1), ("far_next", NEVER)):
+        machine.schedulers[field] = value
+    machine.schedulers["sm"] = machine.warps["sm"] = np.arange(sms)[:, None]
+    machine.schedulers["number"] = np.arange(schedulers)
+    slot = np.arange(slots)
+    for field, values in (
+        ("slot", slot),
+        ("scheduler", slot % schedulers),
+        ("bit", slot // schedulers),
+        ("place", slot // int(hw.warps)),
+        ("number", slot % int(hw.warps)),
+    ):
+        machine.warps[field] = values
+    return machine

@@ -1,0 +1,91 @@
+"""A toy GPU small enough to check by hand, and traces of straight-line programs that need no executor."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import isa
+from sim.gpus.loader import load
+from sim.launch import Launch
+from sim.result import Result
+from sim.timing import simulate
+from sim.trace import Trace, TraceArrays
+from sim.vocabulary import CAUSE_NAMES
+
+
+def straight(program: isa.Program, blocks: int, warps: int) -> Trace:
+    """Return the trace of a program without branches: every warp executes every instruction with all lanes."""
+    n, count = len(program), blocks * warps
+    arrays = TraceArrays(
+        path_start=np.array([0, n], np.int64),
+        instruction=np.arange(n, dtype=np.int32),
+        mask=np.full(n, 0xFFFFFFFF, np.uint32),
+        warp_path=np.zeros(count, np.int32),
+        access_start=np.zeros(count + 1, np.int64),
+        access_base=np.zeros(0, np.int64),
+        access_stride=np.zeros(0, np.int64),
+        scattered=np.zeros((0, 32), np.int64),
+    )
+    executed = np.full(n, count, np.int64)
+    launch = Launch(program, grid=(blocks,), block=(32 * warps,))
+    return Trace(launch, arrays, executed, executed * 32, executed * 32)
+
+
+@dataclass
+class Run:
+    """A result, asked in the words of the tests."""
+
+    result: Result
+
+    def issues(self, instruction: int, warp: int = 0, block: int = 0) -> list[int]:
+        """Return the cycles in which the warp issued the instruction."""
+        rows = self.result.timeline
+        assert rows is not None
+        chosen = (rows.instruction == instruction) & (rows.warp == warp) & (rows.block == block)
+        return [int(cycle) for cycle in rows.cycle[chosen]]
+
+    def first(self, warp: int = 0, block: int = 0) -> list[int]:
+        """Return the issue cycle of each instruction of the warp, in program order."""
+        return [self.issues(i, warp, block)[0] for i in range(len(self.result.program))]
+
+    def stalls(self, instruction: int) -> dict[str, int]:
+        row = self.result.stalls_by_instruction[instruction]
+        return {name: int(n) for name, n in zip(CAUSE_NAMES, row, strict=True) if n}
+
+    def check_account(self) -> None:
+        """Every warp-cycle and every issue slot has exactly one cause."""
+        assert sum(self.result.stalls.values()) == self.result.counters["warp_cycles"]
+        assert sum(self.result.issue_slots.values()) == self.result.counters["issue_slots"]
+        assert min(self.result.stalls_by_instruction.ravel(), default=0) >= 0
+        assert min(self.result.issue_slots.values()) >= 0
+        assert self.result.issues_by_instruction.sum() == self.result.counters["warp_instructions"]
+
+
+TOY = {
+    "sms": 1,
+    "core.schedulers": 1,
+    "core.dispatch": "pipe",
+    "core.policy": "gtr",
+    "units.fp32.latency": 6,
+    "units.int32.latency": 4,
+    "memory.global_load": 100,
+    "memory.shared_load": 20,
+    "pipes.ldst.lanes": 16,
+    "units.mufu.latency": 12,
+}
+
+
+@pytest.fixture
+def run() -> Callable[..., Run]:
+    """Return a function that times a listing on the toy GPU, with overrides by dotted name."""
+
+    def timed(listing: str, blocks: int = 1, warps: int = 1, **overrides: Any) -> Run:
+        gpu = load("textbook").replace(TOY | {name.replace("__", "."): value for name, value in overrides.items()})
+        done = Run(simulate(straight(isa.parse(listing), blocks, warps), gpu, timeline=(0, 10**9)))
+        done.check_account()
+        return done
+
+    return timed

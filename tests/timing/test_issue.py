@@ -1,0 +1,66 @@
+"""Ports, schedulers, dual issue: who may issue in a cycle, and what the others are told."""
+
+PAIR = "FADD R0, R1, R2\nFADD R3, R4, R5\nEXIT"
+
+
+def test_a_narrow_pipe_holds_its_port(run) -> None:
+    done = run("LDG R0, [R4]\nLDG R1, [R5]\nEXIT")
+    assert done.first()[:2] == [0, 2]  # 16 lanes take a warp in two cycles
+    assert done.stalls(1) == {"selected": 1, "lg_throttle": 1}
+
+
+def test_a_held_port_does_not_hold_another_pipe(run) -> None:
+    assert run("LDG R0, [R4]\nFADD R1, R2, R3\nEXIT").first()[:2] == [0, 1]
+
+
+def test_a_load_may_hold_the_whole_scheduler(run) -> None:
+    done = run("LDG R0, [R4]\nFADD R1, R2, R3\nEXIT", core__dispatch="scheduler", pipes__ldst__lanes=8)
+    assert done.first()[:2] == [0, 4]
+    assert done.stalls(1) == {"selected": 1, "dispatch_stall": 3}
+
+
+def test_schedulers_share_a_pipe_of_the_sm(run) -> None:
+    done = run("MUFU.RCP R0, R1\nEXIT", warps=2, core__schedulers=2, pipes__fp32__owner="sm", pipes__fp32__lanes=8)
+    assert done.first(0)[0] == 0
+    assert done.first(1)[0] == 4
+    assert done.stalls(0) == {"selected": 2, "math_pipe_throttle": 4}
+
+
+def test_several_ports_serve_several_instructions(run) -> None:
+    two = {"warps": 3, "core__schedulers": 3, "pipes__fp32__owner": "sm", "pipes__fp32__lanes": 8, "pipes__fp32__count": 2}
+    done = run("FADD R0, R1, R2\nEXIT", **two)
+    assert [done.first(warp)[0] for warp in range(3)] == [0, 0, 4]
+
+
+def test_the_loser_of_a_choice_is_not_selected(run) -> None:
+    done = run("FADD R0, R1, R2\nEXIT", warps=2)
+    assert [done.first(warp)[0] for warp in range(2)] == [0, 2]  # greedy: warp 0 issues its EXIT first
+    assert done.stalls(0)["not_selected"] == 2
+
+
+def test_warps_are_dealt_to_schedulers_by_slot(run) -> None:
+    done = run(PAIR, warps=4, core__schedulers=2)
+    timeline = done.result.timeline
+    assert {(int(w), int(q)) for w, q in zip(timeline.warp, timeline.scheduler, strict=True)} == {(0, 0), (1, 1), (2, 0), (3, 1)}
+
+
+def test_dual_issue_takes_an_independent_pair(run) -> None:
+    done = run(PAIR, core__issue_width=2, pipes__fp32__count=2)
+    assert done.first() == [0, 0, 1]
+
+
+def test_dual_issue_refuses_a_dependent_pair_and_a_busy_pipe(run) -> None:
+    assert run("FADD R0, R1, R2\nFADD R3, R0, R5\nEXIT", core__issue_width=2, pipes__fp32__count=2).first() == [0, 6, 6]
+    assert run(PAIR, core__issue_width=2).first() == [0, 1, 1]
+
+
+def test_a_slow_scheduler_issues_every_interval(run) -> None:
+    done = run(PAIR, core__issue_interval=2)
+    assert done.first() == [0, 2, 4]
+    assert done.stalls(1) == {"selected": 1, "not_selected": 1}
+
+
+def test_idle_slots_are_charged_to_the_wait_of_the_next_to_issue(run) -> None:
+    done = run("FFMA R0, R0, R1, R2\nFFMA R0, R0, R1, R2\nEXIT")
+    assert done.result.issue_slots == {"selected": 3, "wait": 5, "tail": 4}
+    assert done.result.cycles == 12
