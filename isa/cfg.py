@@ -80,7 +80,7 @@ def post_dominators(successors: list[list[int]]) -> list[int]:
 def reconvergence(encoded: Encoded) -> np.ndarray:
     """Return int32 [n]: where the lanes of each conditional BRA meet again, n = the exit, -1 = not a conditional BRA."""
     meeting = np.full(len(encoded.operation), -1, np.int32)
-    branches = [int(i) for i in np.flatnonzero(encoded.operation == Operation.BRA) if not is_always(encoded, i)]
+    branches = [i for i in np.flatnonzero(encoded.operation == Operation.BRA).tolist() if not is_always(encoded, i)]
     if not branches:
         return meeting
     cfg = graph(encoded)

@@ -2,21 +2,25 @@
 
 from collections.abc import Callable, Collection
 
-from isa.program import Encoded
+from isa.dependences import ADDRESS64, CC, WIDE, X
+from isa.rows import Row
 from isa.vocabulary import PT, RZ, Compare, Flag, Kind, Operation
 
+EXTENDED = int(Flag.EXTENDED)
+BARRIERS = 16
 
-def wrong(row: Encoded, words: Collection[str]) -> str:
+
+def wrong(row: Row, words: Collection[str]) -> str:
     """Return the first rule that one row of `Encoded` breaks, or an empty string. words: of the operand pattern."""
     return next(filter(None, (rule(row, words) for rule in RULES)), "")
 
 
-def _aligned(row: Encoded, words: Collection[str]) -> str:
+def _aligned(row: Row, words: Collection[str]) -> str:
     """Registers that hold 8 or 16 bytes start at a multiple of 2 or 4."""
-    groups = [(row.destination, row.destination_count), (row.address_register, 2 if row.flags & Flag.ADDRESS64 else 1)]
+    groups = [(row.destination, row.destination_count), (row.address_register, 2 if row.flags & ADDRESS64 else 1)]
     if row.operation == Operation.STORE:
         groups.append((row.source_value[0], max(row.width // 4, 1)))
-    if row.operation == Operation.IMAD and row.flags & Flag.WIDE and row.source_kind[2] == Kind.REGISTER:
+    if row.operation == Operation.IMAD and row.flags & WIDE and row.source_kind[2] == Kind.REGISTER:
         groups.append((row.source_value[2], 2))
     for first, count in groups:
         if first not in (-1, RZ) and first % count:
@@ -26,31 +30,37 @@ def _aligned(row: Encoded, words: Collection[str]) -> str:
     return ""
 
 
-def _carry_predicate(row: Encoded, words: Collection[str]) -> str:
+def _carry_predicate(row: Row, words: Collection[str]) -> str:
     if row.operation not in (Operation.IADD3, Operation.IMAD) or "Pa" not in words:
         return ""
-    if not row.flags & Flag.X:
+    if not row.flags & X:
         return "a carry-in predicate needs .X"
     true = [PT, 0] in ([number, inverted] for number, inverted in zip(row.predicate_source, row.predicate_source_not, strict=True))
     return "a carry-in is P0 to P6 or !PT, not PT" if true else ""
 
 
-def _wide(row: Encoded, words: Collection[str]) -> str:
-    if row.operation != Operation.IMAD or not row.flags & Flag.WIDE:
+def _wide(row: Row, words: Collection[str]) -> str:
+    if row.operation != Operation.IMAD or not row.flags & WIDE:
         return ""
-    if row.flags & (Flag.X | Flag.CC):
+    if row.flags & (X | CC):
         return ".WIDE with a carry is not modelled"
     return "the addend of .WIDE is a register pair or a constant" if row.source_kind[2] == Kind.IMMEDIATE else ""
 
 
-def _compare(row: Encoded, words: Collection[str]) -> str:
+def _compare(row: Row, words: Collection[str]) -> str:
     if row.operation != Operation.ISETP:
         return ""
-    if bool(row.flags & Flag.EXTENDED) != ("Pb" in words):
+    if bool(row.flags & EXTENDED) != ("Pb" in words):
         return ".EX and a last predicate, the result of the low half, belong together"
-    if row.flags & Flag.X and row.compare not in (Compare.LT, Compare.GE):
+    if row.flags & X and row.compare not in (Compare.LT, Compare.GE):
         return ".X continues .LT and .GE only: CC holds the carry and nothing else"
     return ""
 
 
-RULES: tuple[Callable[[Encoded, Collection[str]], str], ...] = (_aligned, _carry_predicate, _wide, _compare)
+def _barrier(row: Row, words: Collection[str]) -> str:
+    """A block has 16 named barriers (CUDA C++ Programming Guide, PTX bar.sync)."""
+    legal = row.operation != Operation.BAR or 0 <= row.function < BARRIERS
+    return "" if legal else f"barrier {row.function}: a block has barriers 0 to {BARRIERS - 1}"
+
+
+RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (_aligned, _carry_predicate, _wide, _compare, _barrier)

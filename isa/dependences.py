@@ -1,6 +1,11 @@
 """What an instruction reads and writes, as a scoreboard sees it: registers, predicates, CC, convergence barriers."""
 
+from collections.abc import Iterable, Sequence
+
+from isa.rows import Row
 from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE, PT, RZ, Flag, Kind, Operation
+
+WIDE, X, CC, ADDRESS64 = int(Flag.WIDE), int(Flag.X), int(Flag.CC), int(Flag.ADDRESS64)  # plain integers: an IntFlag's & is slow
 
 
 def registers(first: int, count: int) -> list[int]:
@@ -8,7 +13,7 @@ def registers(first: int, count: int) -> list[int]:
     return [] if first in (RZ, -1) else list(range(first, first + count))
 
 
-def predicates(numbers: tuple[int, ...]) -> list[int]:
+def predicates(numbers: Iterable[int]) -> list[int]:
     return [PREDICATE_BASE + number for number in numbers if number != PT]
 
 
@@ -16,30 +21,30 @@ def source_registers(operation: int, flags: int, slot: int, width: int) -> int:
     """Return how many registers a register source spans: the data of a wide store and the addend of IMAD.WIDE are pairs or quads."""
     if operation == Operation.STORE:
         return max(width // 4, 1)
-    return 2 if operation == Operation.IMAD and flags & Flag.WIDE and slot == 2 else 1
+    return 2 if operation == Operation.IMAD and flags & WIDE and slot == 2 else 1
 
 
 def destination_registers(operation: int, flags: int, width: int) -> int:
     """Return how many consecutive registers the destination spans."""
     if operation in (Operation.LOAD, Operation.LDC):
         return max(width // 4, 1)
-    return 2 if operation == Operation.IMAD and flags & Flag.WIDE else 1
+    return 2 if operation == Operation.IMAD and flags & WIDE else 1
 
 
-def reads_carry(operation: int, flags: int, predicate_source: tuple[int, ...], predicate_source_not: tuple[int, ...]) -> bool:
+def reads_carry(operation: int, flags: int, predicate_source: Sequence[int], predicate_source_not: Sequence[int]) -> bool:
     """Return True when .X takes CC: always for IADD and ISETP, for IADD3 and IMAD when no carry-in predicate is written."""
-    if not flags & Flag.X:
+    if not flags & X:
         return False
     return operation in (Operation.IADD, Operation.ISETP) or (predicate_source[0] == PT and not predicate_source_not[0])
 
 
-def reads_of(row) -> list[int]:  # type: ignore[no-untyped-def]
+def reads_of(row: Row) -> list[int]:
     """Return the dependences that one row of `Encoded` reads, each once, sources first."""
     found: list[int] = []
     for slot, (kind, value) in enumerate(zip(row.source_kind, row.source_value, strict=True)):
         if kind == Kind.REGISTER:
             found += registers(value, source_registers(row.operation, row.flags, slot, row.width))
-    found += registers(row.address_register, 2 if row.flags & Flag.ADDRESS64 else 1)
+    found += registers(row.address_register, 2 if row.flags & ADDRESS64 else 1)
     found += predicates((row.guard, *row.predicate_source))
     if reads_carry(row.operation, row.flags, row.predicate_source, row.predicate_source_not):
         found.append(CARRY)
@@ -48,10 +53,10 @@ def reads_of(row) -> list[int]:  # type: ignore[no-untyped-def]
     return list(dict.fromkeys(found))
 
 
-def writes_of(row) -> list[int]:  # type: ignore[no-untyped-def]
+def writes_of(row: Row) -> list[int]:
     """Return the dependences that one row of `Encoded` writes."""
     found = registers(row.destination, row.destination_count) + predicates(row.predicate_destination)
-    if row.flags & Flag.CC:
+    if row.flags & CC:
         found.append(CARRY)
     if row.operation == Operation.BSSY:
         found.append(BARRIER_BASE + row.function)

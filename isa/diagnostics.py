@@ -13,7 +13,9 @@ class Diagnostics:
 
     source: str
     path: str = ""
-    found: dict[tuple[int, int, str], tuple[int, str]] = field(default_factory=dict)  # (line, column, message) -> (width of the caret, hint)
+    found: dict[tuple[int, int, str], tuple[int, str]] = field(
+        default_factory=dict
+    )  # (line, column, message) -> (width of the caret, hint)
 
     def add(self, line: int, column: int, message: str, *, width: int = 1, hint: str = "") -> None:
         """Note a mistake at a 1-based line and column (column 0 = the whole line)."""
@@ -34,14 +36,16 @@ class Diagnostics:
         raise UserError("\n".join(parts), path=self.path)
 
     def _excerpt(self, line: int, column: int, width: int) -> str:
-        lines = self.source.splitlines()
+        lines = self.source.split("\n")
         if not 1 <= line <= len(lines):
             return ""
-        text = lines[line - 1].replace("\t", " ")
+        text = lines[line - 1].replace("\t", " ").rstrip()
         return f"\n    {text}\n    {' ' * (column - 1)}{'^' * max(width, 1)}" if column else f"\n    {text}"
 
 
 def nearest(word: str, names: Iterable[str]) -> str:
     """Return "did you mean X or Y?" for the names most like `word`, or an empty string."""
-    close = difflib.get_close_matches(word.upper(), names := list(names), n=2, cutoff=0.6) or difflib.get_close_matches(word, names, n=2, cutoff=0.6)
+    close = difflib.get_close_matches(word.upper(), names := list(names), n=2, cutoff=0.6) or difflib.get_close_matches(
+        word, names, n=2, cutoff=0.6
+    )
     return f"did you mean {' or '.join(close)}?" if close else ""

@@ -20,8 +20,19 @@ from isa.diagnostics import Diagnostics, nearest
 from isa.immediates import bits
 from isa.kernels import Kernel
 from isa.opcodes import Opcode, SpellingError, decode
-from isa.operands import ABSOLUTE, CONSTANT, HEXADECIMAL, INVERT, NAME, NEGATE, NUMBERS, REGISTER
-from isa.operands import Operand, OperandError, predicate_number, print_operand
+from isa.operands import (
+    ABSOLUTE,
+    HEXADECIMAL,
+    INVERT,
+    NAME,
+    NEGATE,
+    NUMBERS,
+    REGISTER,
+    Operand,
+    OperandError,
+    predicate_number,
+    print_operand,
+)
 from isa.parser import Statement
 from isa.program import Encoded, Instruction
 from isa.rows import Row, pack
@@ -68,8 +79,9 @@ class Encoder:
 
     def _instruction(self, statement: Statement) -> tuple[Row, str]:
         """Return one row and its canonical text. Raises SpellingError, OperandError."""
-        opcode, *fields = decode(statement.opcode)
-        row = Row(opcode.operation, opcode.unit, *fields[:5], opcode.space, fields[5])
+        decoded = decode(statement.opcode)
+        opcode = decoded.opcode
+        row = Row(opcode.operation, opcode.unit, opcode.space, *decoded.modifiers)
         if statement.guard:
             row.guard = predicate_number(statement.guard)
             row.guard_not = int("!" in statement.guard)
@@ -123,7 +135,7 @@ class Encoder:
             row.source_kind[slot], row.source_value[slot] = Kind.REGISTER, int(operand.value)
             return
         row.source_kind[slot], row.source_bank[slot] = Kind.CONSTANT, operand.bank
-        row.source_value[slot] = self._constant_offset(operand, max(row.width, 4) if opcode.space == Space.CONSTANT else 4)
+        row.source_value[slot] = self._constant_offset(operand, row.width if opcode.operation == Operation.LDC else 4)
         if operand.base != -1:
             if opcode.operation != Operation.LDC:
                 raise OperandError("only LDC takes a register in c[bank][...]", operand.column, "load it first with LDC")
@@ -183,9 +195,7 @@ class Encoder:
         label = self.kernel.labels.get(operand.symbol)
         if label is None:
             raise OperandError(f"label {operand.symbol} is not defined", operand.column, nearest(operand.symbol, self.kernel.labels))
-        if label.index == len(self.kernel.instructions):
-            raise OperandError(f"no instruction follows label {operand.symbol}", operand.column, "write EXIT behind the label")
-        row.target = label.index
+        row.target = label.at
 
     def _barrier(self, row: Row, operand: Operand) -> None:
         number = operand.symbol[1:]

@@ -15,7 +15,7 @@ def bits(operand: Operand, numbers: str) -> int:
     if operand.flags & (NEGATE | ABSOLUTE | INVERT):
         operand = _apply(operand)
     shape, value = operand.shape, operand.value
-    if numbers == "float" and shape != HEXADECIMAL or numbers == "bits" and shape == FLOAT:
+    if (numbers == "float" and shape != HEXADECIMAL) or (numbers == "bits" and shape == FLOAT):
         return float_bits(float(value), operand.column)
     if shape == FLOAT:
         raise OperandError(f"{value!r} is not a whole number", operand.column)

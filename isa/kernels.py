@@ -3,11 +3,9 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lark import Token
-
 from isa.diagnostics import Diagnostics, nearest
 from isa.operands import FLOAT, number_of
-from isa.parser import Statement
+from isa.parser import Statement, Word
 from isa.program import Parameter
 
 PARAMETER_BYTES = {"ptr": 8, "u32": 4, "s32": 4, "f32": 4, "u64": 8, "s64": 8, "f64": 8}
@@ -28,7 +26,7 @@ USAGE = {
 class Label(NamedTuple):
     """Where a label stands: the instruction it names and its own line."""
 
-    index: int
+    at: int
     line: int
 
 
@@ -50,7 +48,7 @@ class Kernel:
 class Repeat(NamedTuple):
     """An open `.rept`: how often, where it was opened, and the instructions so far."""
 
-    count: int
+    times: int
     statement: Statement
     body: list[Statement]
 
@@ -84,7 +82,9 @@ class KernelReader:
 
     def _place(self, name: str, line: int, column: int) -> None:
         if self.open:
-            self._complain(line, column, f"label {name} inside .rept would be defined {self.open[-1].count} times", "move it before the .rept", name)
+            self._complain(
+                line, column, f"label {name} inside .rept would be defined {self.open[-1].times} times", "move it before the .rept", name
+            )
         elif name in self.kernel.labels:
             first = self.kernel.labels[name].line
             self._complain(line, column, f"label {name} is already defined in line {first}", "give one of them another name", name)
@@ -106,44 +106,57 @@ class KernelReader:
         getattr(self, f"_{name[1:]}")(statement, *arguments)
         return None
 
-    def _kernel(self, statement: Statement, name: Token) -> None:
-        if any(kernel.name == name and kernel.line for kernel in self.kernels):
-            self._complain(statement.line, name.column, f"kernel {name} is defined twice", "", name)
+    def _kernel(self, statement: Statement, name: Word) -> None:
+        if any(kernel.name == name.text and kernel.line for kernel in self.kernels):
+            self._complain(statement.line, name.column, f"kernel {name.text} is defined twice", "", name.text)
         if len(self.kernels) == 1 and not self.kernel.line:
             if self.kernel.instructions or self.kernel.parameters:
-                self._complain(statement.line, statement.column, "instructions before the first .kernel", "start the file with .kernel", ".kernel")
+                self._complain(
+                    statement.line, statement.column, "instructions before the first .kernel", "start the file with .kernel", ".kernel"
+                )
             self.common = self.kernels.pop().names
-        self.kernels.append(Kernel(str(name), statement.line, names=dict(self.common)))
+        self.kernels.append(Kernel(name.text, statement.line, names=dict(self.common)))
 
-    def _registers(self, statement: Statement, count: Token) -> None:
+    def _registers(self, statement: Statement, count: Word) -> None:
         self.kernel.registers = self._integer(statement, count, 1, 255)
 
-    def _shared(self, statement: Statement, size: Token) -> None:
+    def _shared(self, statement: Statement, size: Word) -> None:
         self.kernel.shared_bytes = self._integer(statement, size, 0, 1 << 20)
 
-    def _parameter_base(self, statement: Statement, offset: Token) -> None:
+    def _parameter_base(self, statement: Statement, offset: Word) -> None:
         if self.kernel.parameters:
-            self._complain(statement.line, statement.column, ".parameter_base after .param", "write it before the first .param", ".parameter_base")
+            self._complain(
+                statement.line, statement.column, ".parameter_base after .param", "write it before the first .param", ".parameter_base"
+            )
         self.kernel.parameter_base = self._integer(statement, offset, 0, 4096)
 
-    def _param(self, statement: Statement, type_: Token, name: Token) -> None:
+    def _param(self, statement: Statement, type_: Word, name: Word) -> None:
         """Pack a parameter behind the last one, aligned to its size."""
-        size = PARAMETER_BYTES.get(type_)
+        size = PARAMETER_BYTES.get(type_.text)
         if size is None:
-            return self._complain(statement.line, type_.column, f"unknown type {type_}", f"types are {' '.join(PARAMETER_BYTES)}", type_)
-        if any(parameter.name == name for parameter in self.kernel.parameters):
-            return self._complain(statement.line, name.column, f"parameter {name} is defined twice", "", name)
+            return self._complain(
+                statement.line, type_.column, f"unknown type {type_.text}", f"types are {' '.join(PARAMETER_BYTES)}", type_.text
+            )
+        if self._is_taken(statement, name):
+            return None
         last = self.kernel.parameters[-1] if self.kernel.parameters else None
         end = last.offset + last.size if last else self.kernel.parameter_base
-        self.kernel.parameters.append(Parameter(str(name), str(type_), -(-end // size) * size, size))
+        self.kernel.parameters.append(Parameter(name.text, type_.text, -(-end // size) * size, size))
         return None
 
-    def _equ(self, statement: Statement, name: Token, value: Token) -> None:
-        if name in self.kernel.names:
-            self._complain(statement.line, name.column, f"{name} is defined twice", "", name)
-        self.kernel.names[str(name)] = self._integer(statement, value, -(1 << 31), (1 << 32) - 1)
+    def _equ(self, statement: Statement, name: Word, value: Word) -> None:
+        if self._is_taken(statement, name):
+            return
+        self.kernel.names[name.text] = self._integer(statement, value, -(1 << 31), (1 << 32) - 1)
 
-    def _rept(self, statement: Statement, count: Token) -> None:
+    def _is_taken(self, statement: Statement, name: Word) -> bool:
+        """Return True, and complain, when a parameter or an `.equ` already has this name."""
+        taken = name.text in self.kernel.names or any(parameter.name == name.text for parameter in self.kernel.parameters)
+        if taken:
+            self._complain(statement.line, name.column, f"{name.text} is already defined", "give one of them another name", name.text)
+        return taken
+
+    def _rept(self, statement: Statement, count: Word) -> None:
         self.open.append(Repeat(self._integer(statement, count, 0, MOST_INSTRUCTIONS), statement, []))
 
     def _endr(self, statement: Statement) -> None:
@@ -152,30 +165,32 @@ class KernelReader:
         count, opened, body = self.open.pop()
         outer = self.open[-1].body if self.open else self.kernel.instructions
         if len(outer) + count * len(body) > MOST_INSTRUCTIONS:
-            return self._complain(opened.line, opened.column, f"a kernel may have {MOST_INSTRUCTIONS:,} instructions", "repeat less", ".rept")
+            return self._complain(
+                opened.line, opened.column, f"a kernel may have {MOST_INSTRUCTIONS:,} instructions", "repeat less", ".rept"
+            )
         outer.extend(body * count)
         return None
 
     def _all_closed(self) -> None:
-        for _, opened, _ in self.open:
+        for _, opened, body in self.open:
             self._complain(opened.line, opened.column, ".rept without .endr", "close the block with .endr", ".rept")
+            self.kernel.instructions += body
 
-    def _integer(self, statement: Statement, token: Token, least: int, most: int) -> int:
+    def _integer(self, statement: Statement, word: Word, least: int, most: int) -> int:
         """Return the value of a number or of an `.equ` name; complain and return `least` when it is not in range."""
-        if token.type == "NAME":
-            if token not in self.kernel.names:
-                self._complain(statement.line, token.column, f"{token} is not defined", "define it before with .equ NAME VALUE", token)
-                return max(least, 0)
-            value: int | float = self.kernel.names[token]
+        value: int | float | None
+        if word.is_name:
+            value, problem, hint = self.kernel.names.get(word.text), f"{word.text} is not defined", "define it before with .equ NAME VALUE"
         else:
-            shape, value = number_of(str(token))
-            if shape == FLOAT:
-                self._complain(statement.line, token.column, f"{statement.directive} takes a whole number", "", token)
-                return max(least, 0)
-        if not least <= value <= most:
-            self._complain(statement.line, token.column, f"{statement.directive} takes {least} to {most}", "", token)
-            return max(least, 0)
-        return int(value)
+            shape, value = number_of(word.text)
+            value = None if shape == FLOAT else value
+            problem, hint = f"{statement.directive} takes a whole number", ""
+        if value is not None and least <= value <= most:
+            return int(value)
+        if value is not None:
+            problem, hint = f"{statement.directive} takes {least} to {most}", ""
+        self._complain(statement.line, word.column, problem, hint, word.text)
+        return least
 
     def _complain(self, line: int, column: int, message: str, hint: str, word: str) -> None:
         self.diagnostics.add(line, column, message, width=len(word), hint=hint)

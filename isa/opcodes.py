@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from isa.vocabulary import Combine, Compare, Flag, Mufu, Operation, Rounding, Space, Unit
 
-WORDS = frozenset("Rd Pd Pq a b c r 0 Pa Pb PT A K n S L B".split())
+WORDS = {"Rd", "Pd", "Pq", "a", "b", "c", "r", "0", "Pa", "Pb", "PT", "A", "K", "n", "S", "L", "B"}
+KEYS = {"operation", "unit", "operands", "modifiers", "required", "flags", "space", "width", "numbers", "signs", "absent"}
 FIELDS = {"compare": Compare, "combine": Combine, "rounding": Rounding, "function": Mufu, "width": int}
 
 
@@ -40,16 +41,22 @@ class Opcode:
     absent_not: int  # 1 = predicate source 0 reads as !PT when left out
 
 
-class Decoded(NamedTuple):
-    """One spelling of an opcode, its modifiers applied."""
+class Modifiers(NamedTuple):
+    """What the modifiers of one spelling say, each as in `Encoded`."""
 
-    opcode: Opcode
     flags: int
     compare: int
     combine: int
     rounding: int
     function: int
     width: int
+
+
+class Decoded(NamedTuple):
+    """One spelling of an opcode."""
+
+    opcode: Opcode
+    modifiers: Modifiers
 
 
 class SpellingError(ValueError):
@@ -86,8 +93,7 @@ def _expand(pattern: str) -> list[tuple[str, ...]]:
 
 
 def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]]) -> Opcode:
-    allowed = set("operation unit operands modifiers required flags space width numbers signs absent".split())
-    if unknown := set(row) - allowed:
+    if unknown := set(row) - KEYS:
         raise ValueError(f"opcode {name}: unknown keys {sorted(unknown)}")
     operands = [row["operands"]] if isinstance(row["operands"], str) else row["operands"]
     modifiers = {group: groups[group] for group in row.get("modifiers", [])}
@@ -114,11 +120,18 @@ def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]]) -
 
 
 def _usage(pattern: str) -> str:
-    """Return a pattern in a reader's notation: `Pd [, Pq], a, b [, Pa]`."""
+    """Return a pattern in a reader's notation: `Pd, [Pq,] a, b [, Pa]`."""
     names = {"A": "[address]", "K": "c[bank][offset]", "n": "number", "S": "SR_name", "L": "label", "B": "B0..B15", "r": "Rs"}
-    shown = [(names.get(word.rstrip("?"), word.rstrip("?")), word.endswith("?")) for word in pattern.split() if word != "0"]
-    text = "".join(f" [, {word}]" if optional else f", {word}" for word, optional in shown)
-    return text.removeprefix(", ").removeprefix(" [, ").removesuffix("]" if text.startswith(" [, ") else "") or "no operands"
+    text = ""
+    for word in pattern.replace(" 0", "").split():
+        name = names.get(word.rstrip("?"), word.rstrip("?"))
+        if not word.endswith("?"):
+            text += f", {name}" if text and not text.endswith("] ") else name
+        elif not text:
+            text = f"[{name},] "
+        else:
+            text += f" [, {name}]"
+    return text.replace(",] ", "]") if text.endswith(",] ") else text or "without operands"
 
 
 def load_table(text: str) -> dict[str, Opcode]:
@@ -154,7 +167,7 @@ def decode(spelling: str) -> Decoded:
     for group in opcode.required:
         if group not in used:
             raise SpellingError(f"{name} needs one of {_spellings(opcode.modifiers[group])}", name, ())
-    return Decoded(opcode, int(flags), **fields)
+    return Decoded(opcode, Modifiers(int(flags), **fields))
 
 
 def _spellings(names: dict[str, Effect]) -> str:

@@ -100,7 +100,7 @@ class OperandBuilder(Transformer[Token, Any]):
     def offset(self, children: list[Any]) -> Operand:
         """Sum the terms inside brackets: at most one register and one name, and numbers."""
         base, suffix, value, symbol = -1, "", 0, ""
-        for position, token in enumerate(children):
+        for token in children:
             if token.type == "REGISTER":
                 base, suffix = register_number(str(token))
                 if base < 0 or suffix == "CC":
@@ -111,7 +111,9 @@ class OperandBuilder(Transformer[Token, Any]):
                     raise OperandError("an offset is a whole number of bytes", token.column)
                 value += int(number)
             elif symbol or UNIFORM.match(token):
-                raise OperandError("one name at most inside brackets" if symbol else f"{token}: uniform registers are not modelled", token.column)
+                raise OperandError(
+                    "one name at most inside brackets" if symbol else f"{token}: uniform registers are not modelled", token.column
+                )
             else:
                 symbol = str(token)
         return Operand(ADDRESS, value, base=base, suffix=suffix, symbol=symbol, column=children[0].column)

@@ -1,6 +1,6 @@
 """Mini-SASS text to statements, line by line, so that every mistake of a listing is seen in one go.
 
-1. comments are blanked, columns kept; 2. lark reads each line; 3. mistakes of syntax go to `Diagnostics`.
+1. comments are blanked, columns kept; 2. lark reads each line; 3. lark reads each operand not seen before.
 """
 
 import functools
@@ -8,33 +8,39 @@ import re
 from importlib import resources
 from typing import Any, NamedTuple
 
-from lark import Lark, Token, UnexpectedInput
+from lark import Lark, UnexpectedInput
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from isa.diagnostics import Diagnostics
 from isa.operands import Operand, OperandBuilder, OperandError
 
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|#[^\n]*", re.DOTALL)
-WORDS = {
+LABEL = re.compile(r"\s*([A-Za-z_.$][\w.$]*)[ \t]*:")
+WORDS = {  # lark's names of the terminals that a message may ask for
     "OPCODE": "an opcode",
     "DOTTED": "a directive",
     "LABEL": "a label",
     "GUARD": "a guard @P0..@P6",
+    "OPERANDS": "operands",
     "REGISTER": "a register",
     "PREDICATE": "a predicate",
     "NUMBER": "a number",
     "NAME": "a name",
-    "QUOTED": "`(label)",
-    "$END": "the end of the line",
-    "COMMA": "','",
     "LSQB": "'['",
     "RSQB": "']'",
     "VBAR": "'|'",
-    "SEMICOLON": "';'",
     "PLUS": "'+'",
     "C": "c[bank][offset]",
+    "$END": "the end of the line",
 }
-SIGNS = {"MINUS", "TILDE", "BANG", "VBAR"}
+
+
+class Word(NamedTuple):
+    """An argument of a directive: a name or a number."""
+
+    text: str
+    column: int
+    is_name: bool
 
 
 class Statement(NamedTuple):
@@ -47,31 +53,32 @@ class Statement(NamedTuple):
     column: int  # of the opcode or directive
     operands: tuple[Operand, ...]
     directive: str  # ".shared"; "" = none
-    arguments: tuple[Token, ...]  # of the directive
+    arguments: tuple[Word, ...]  # of the directive
 
 
 class LineBuilder(OperandBuilder):
-    """Turns the line rules of grammar.lark into `Statement`s (line number 0; `statements` fills it in)."""
+    """Turns the line rules of grammar.lark into `Statement`s of line 0."""
 
-    def start(self, children: list[Any]) -> Statement:
+    def line(self, children: list[Any]) -> Statement:
         statement, labels = EMPTY, []
         for child in children:
             if isinstance(child, Statement):
                 statement = child
-            elif child.type == "LABEL":
+            else:
                 labels.append((child[:-1].rstrip(), child.column))
-        return statement._replace(labels=tuple(labels))
+        return statement._replace(labels=tuple(labels)) if labels else statement
 
     def instruction(self, children: list[Any]) -> Statement:
         guard = str(children.pop(0)) if children[0].type == "GUARD" else ""
-        opcode = children.pop(0)
-        return Statement(0, (), guard, str(opcode), opcode.column, tuple(children), "", ())
+        opcode, *rest = children
+        operands = _operands(str(rest[0]), rest[0].column) if rest else ()
+        return Statement(0, (), guard, str(opcode), opcode.column, operands, "", ())
 
     def dotted(self, children: list[Any]) -> Statement:
-        return Statement(0, (), "", "", children[0].column, (), str(children[0]), tuple(child[0] for child in children[1:]))
+        return Statement(0, (), "", "", children[0].column, (), str(children[0]), tuple(children[1:]))
 
-    def argument(self, children: list[Any]) -> list[Any]:
-        return children
+    def argument(self, children: list[Any]) -> Word:
+        return Word(str(children[0]), children[0].column, children[0].type == "NAME")
 
 
 EMPTY = Statement(0, (), "", "", 0, (), "", ())
@@ -80,7 +87,7 @@ EMPTY = Statement(0, (), "", "", 0, (), "", ())
 @functools.cache
 def _lark() -> Lark:
     grammar = resources.files("isa").joinpath("grammar.lark").read_text("utf-8")
-    return Lark(grammar, parser="lalr", lexer="contextual", transformer=LineBuilder())
+    return Lark(grammar, parser="lalr", lexer="contextual", start=["line", "operand"], transformer=LineBuilder())
 
 
 def blank_comments(text: str, diagnostics: Diagnostics) -> str:
@@ -95,29 +102,65 @@ def blank_comments(text: str, diagnostics: Diagnostics) -> str:
 
 def statements(text: str, diagnostics: Diagnostics) -> list[Statement]:
     """Return the statements of a listing; syntax errors go to `diagnostics`."""
-    parse = _lark().parse
+    lark = _lark()
     found = []
-    for line, content in enumerate(blank_comments(text, diagnostics).splitlines(), start=1):
+    for line, content in enumerate(blank_comments(text, diagnostics).split("\n"), start=1):
         if not content or content.isspace():
             continue
         try:
-            found.append(parse(content)._replace(line=line))  # type: ignore[attr-defined]
+            statement: Statement = lark.parse(content, start="line")  # type: ignore[assignment]
+            found.append(statement._replace(line=line))
+            continue
         except OperandError as error:
             diagnostics.add(line, error.column, str(error), hint=error.hint)
         except UnexpectedInput as error:
-            _syntax_error(line, content, error, diagnostics)
+            column, message, width, hint = _explain(content, error)
+            diagnostics.add(line, column, message, width=width, hint=hint)
+        if label := LABEL.match(content):  # so that branches to this line are not reported too
+            found.append(EMPTY._replace(line=line, labels=((label.group(1), label.start(1) + 1),)))
     return found
 
 
-def _syntax_error(line: int, content: str, error: UnexpectedInput, diagnostics: Diagnostics) -> None:
+def _operands(text: str, first: int) -> tuple[Operand, ...]:
+    """Return the operands in a comma-separated text that starts at column `first`. Raises OperandError with columns of the line."""
+    operands, column = [], first
+    for part in text.split(","):
+        stripped = part.strip()
+        start = column + part.find(stripped)
+        if not stripped:
+            raise OperandError("an operand is missing before or after this comma", max(column - 1, first))
+        try:
+            operand = operand_of(stripped)
+        except OperandError as error:
+            raise OperandError(str(error), error.column + start - 1, error.hint) from None
+        operands.append(operand._replace(column=operand.column + start - 1))
+        column += len(part) + 1
+    return tuple(operands)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def operand_of(text: str) -> Operand:
+    """Return one operand, columns counted from its own start. Raises OperandError."""
+    try:
+        return _lark().parse(text, start="operand")  # type: ignore[return-value]
+    except UnexpectedInput as error:
+        column, message, _, hint = _explain(text, error)
+        raise OperandError(message, column, hint.replace("the end of the line", "',' or the end of the line")) from None
+
+
+def _explain(content: str, error: UnexpectedInput) -> tuple[int, str, int, str]:
+    """Return column, message, caret width and hint of a syntax error."""
     if isinstance(error, UnexpectedToken):
-        at_end = error.token.type == "$END"
-        column, expected = (len(content.rstrip()) + 1 if at_end else error.column), error.accepts or error.expected
-        found, width = ("the end of the line", 1) if at_end else (repr(str(error.token)), len(error.token))
+        expected = error.accepts or error.expected
+        if error.token.type == "$END":
+            column, found, width = len(content.rstrip()) + 1, "end", 1
+        else:
+            word = error.token.split()[0]
+            column, found, width = error.column, repr(word), len(word)
     elif isinstance(error, UnexpectedCharacters):
-        column, expected, width = error.column, error.allowed or set(), 1
-        found = repr(content[column - 1])
+        expected = error.allowed or set()
+        column, found, width = error.column, repr(content[error.column - 1]), 1
     else:  # pragma: no cover - lark's LALR parser raises the two above
         raise error
-    words = sorted({WORDS.get(name, name) for name in expected} - {WORDS.get(name, name) for name in SIGNS})
-    diagnostics.add(line, column, f"unexpected {found}", width=width, hint=f"expected {', '.join(words)}")
+    words = sorted({WORDS[name] for name in expected if name in WORDS})
+    return column, f"unexpected {found}", width, f"expected {', '.join(words)}" if words else ""

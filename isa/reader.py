@@ -12,7 +12,7 @@ from isa.errors import UserError
 from isa.kernels import Kernel, KernelReader
 from isa.parser import statements
 from isa.program import Encoded, Program
-from isa.vocabulary import PREDICATE_BASE, RZ, Operation
+from isa.vocabulary import RZ
 
 COMPILER_MADE = re.compile(r"code for sm_\d+|^\s*\.headerflags|^\s*/\*[0-9a-f]{4,}\*/", re.MULTILINE)
 
@@ -36,13 +36,19 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
         raise UserError("this is a compiler-made listing; reading those is not there yet", path=path, line=line, hint=hint)
     diagnostics = Diagnostics(text, path)
     lines = statements(text, diagnostics)
+    is_complete = not diagnostics.found  # else a line that cannot be read may be the end that seems to lack
     kernels = KernelReader(diagnostics, Path(path).stem or "kernel").read(lines)
+    if len(kernels) > 1:
+        diagnostics.raise_if_any()
     kernel = _chosen(kernels, function, path)
     encoded, instructions = Encoder(kernel, diagnostics).encode()
-    _check_end(kernel, diagnostics)
+    if is_complete:
+        _check_end(kernel, diagnostics)
     needed = max(_registers_needed(encoded), 1)
     if kernel.registers is not None and kernel.registers < needed:
-        diagnostics.add(kernel.line or 1, 0, f".registers {kernel.registers}, but the kernel uses R{needed - 1}", hint=f"write .registers {needed}")
+        diagnostics.add(
+            kernel.line or 1, 0, f".registers {kernel.registers}, but the kernel uses R{needed - 1}", hint=f"write .registers {needed}"
+        )
     diagnostics.raise_if_any()
     markers = bool(np.isin(encoded.operation, cfg.MARKERS).any())
     if not markers:
@@ -51,7 +57,7 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
         name=kernel.name,
         encoded=encoded,
         instructions=instructions,
-        labels={name: label.index for name, label in kernel.labels.items()},
+        labels={name: label.at for name, label in kernel.labels.items()},
         registers=kernel.registers or needed,
         shared_bytes=kernel.shared_bytes,
         parameters=tuple(kernel.parameters),
@@ -77,9 +83,16 @@ def _check_end(kernel: Kernel, diagnostics: Diagnostics) -> None:
         diagnostics.add(kernel.line, 0, f"kernel {kernel.name} has no instructions")
         return
     last = kernel.instructions[-1]
-    if last.opcode.split(".")[0] == "BRA" or (last.opcode in ("EXIT", "SYNC") and last.guard in ("", "@PT")):
-        return
-    diagnostics.add(last.line, last.column, "the program runs past its last instruction", width=len(last.opcode), hint="end it with EXIT or BRA")
+    jumps = last.opcode.split(".")[0] == "BRA" or (last.opcode in ("EXIT", "SYNC") and last.guard in ("", "@PT"))
+    if not jumps:
+        hint = "end it with EXIT or BRA"
+        diagnostics.add(last.line, last.column, "the program runs past its last instruction", width=len(last.opcode), hint=hint)
+    at_end = {name for name, label in kernel.labels.items() if label.at == len(kernel.instructions)}
+    for statement in kernel.instructions if at_end else ():
+        for operand in statement.operands:
+            if operand.symbol in at_end:
+                message = f"no instruction follows label {operand.symbol}"
+                diagnostics.add(statement.line, operand.column, message, width=len(operand.symbol), hint="write EXIT behind the label")
 
 
 def _registers_needed(encoded: Encoded) -> int:

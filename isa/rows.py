@@ -23,12 +23,12 @@ class Row:
 
     operation: int
     unit: int
+    space: int
     flags: int
     compare: int
     combine: int
     rounding: int
     function: int
-    space: int
     width: int
     guard: int = PT
     guard_not: int = 0
@@ -54,7 +54,7 @@ def pack(rows: list[Row]) -> Encoded:
     columns = {}
     for name in Encoded._fields:
         values = [getattr(row, name) for row in rows]
-        width = WIDTHS.get(name)
+        width = WIDTHS.get(name, 0)
         if name in ("reads", "writes"):
             values = [value + [-1] * (width - len(value)) for value in values]
         shape = (len(rows), width) if width else (len(rows),)
