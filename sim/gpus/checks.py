@@ -1,0 +1,83 @@
+"""What must hold between the fields of a GPU. Each check yields sentences that say which field is wrong and what it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from isa.vocabulary import Unit
+from sim.gpus.fields import nearest
+
+if TYPE_CHECKING:
+    from sim.gpus.model import Gpu
+
+UNIT_NAMES = tuple(unit.name.lower() for unit in Unit if unit is not Unit.NONE)
+# Units whose wait has its own field: a latency in [units] would be a second truth.
+LATENCY_ELSEWHERE = {
+    "global": "memory.global_load",
+    "local": "memory.global_load",
+    "shared": "memory.shared_load",
+    "constant": "memory.constant_load",
+    "branch": "core.branch_latency",
+    "barrier": "core.barrier_latency",
+}
+
+
+def problems(gpu: Gpu) -> Iterator[str]:
+    """Yield one sentence per contradiction in `gpu`."""
+    yield from _units(gpu)
+    yield from _core(gpu)
+    yield from _limits(gpu)
+    yield from _sources(gpu)
+
+
+def _units(gpu: Gpu) -> Iterator[str]:
+    for name in sorted(set(UNIT_NAMES) - set(gpu.units)):
+        yield f"units.{name} is missing: every kind of instruction needs a pipe ({', '.join(UNIT_NAMES)})"
+    for name, unit in gpu.units.items():
+        if name not in UNIT_NAMES:
+            near = nearest(name, UNIT_NAMES)
+            yield f"unknown unit units.{name}" + (f", did you mean {near}?" if near else f"; units are {', '.join(UNIT_NAMES)}")
+        elif unit.pipe not in gpu.pipes:
+            yield f"units.{name}.pipe = '{unit.pipe}' is no pipe; pipes are {', '.join(gpu.pipes)}"
+        elif name in LATENCY_ELSEWHERE and unit.latency is not None:
+            yield f"units.{name}.latency must be absent: the latency of {name} instructions is {LATENCY_ELSEWHERE[name]}"
+        elif name not in LATENCY_ELSEWHERE and unit.latency is None:
+            yield f"units.{name}.latency is missing: cycles from issue to the issue of a dependent instruction"
+
+
+def _core(gpu: Gpu) -> Iterator[str]:
+    core, clock = gpu.core, gpu.clock
+    if clock.core_mhz is not None and clock.core_mhz > clock.alu_mhz:
+        yield f"clock.core_mhz = {clock.core_mhz:g} exceeds clock.alu_mhz = {clock.alu_mhz:g}: the hot clock is the faster one"
+    if core.schedulers > gpu.limits.warps:
+        yield f"core.schedulers = {core.schedulers} exceeds limits.warps = {gpu.limits.warps}: a scheduler would have no warp"
+
+
+def _limits(gpu: Gpu) -> Iterator[str]:
+    limits = gpu.limits
+    if limits.warps % limits.warp_granularity:
+        yield f"limits.warps = {limits.warps} is not a multiple of limits.warp_granularity = {limits.warp_granularity}"
+    if limits.threads_per_block > 32 * limits.warps:
+        yield f"limits.threads_per_block = {limits.threads_per_block} exceeds the {32 * limits.warps} threads of limits.warps"
+    if limits.registers % limits.sub_partitions:
+        yield f"limits.registers = {limits.registers} does not divide into limits.sub_partitions = {limits.sub_partitions}"
+    if limits.registers_per_block is not None and limits.registers_per_block > limits.registers:
+        yield f"limits.registers_per_block = {limits.registers_per_block} exceeds limits.registers = {limits.registers}"
+    if limits.shared_per_block + limits.shared_reserved > limits.shared_bytes:
+        yield (
+            f"limits.shared_per_block = {limits.shared_per_block} plus limits.shared_reserved = {limits.shared_reserved} "
+            f"exceeds limits.shared_bytes = {limits.shared_bytes}"
+        )
+    if limits.shared_carveouts and (
+        list(limits.shared_carveouts) != sorted(set(limits.shared_carveouts)) or limits.shared_carveouts[-1] != limits.shared_bytes
+    ):
+        yield f"limits.shared_carveouts must ascend and end at limits.shared_bytes = {limits.shared_bytes}"
+
+
+def _sources(gpu: Gpu) -> Iterator[str]:
+    names = set(gpu.names())
+    known = names | {name.rsplit(".", count)[0] for name in names for count in (1, 2) if name.count(".") >= count}
+    for name in sorted(set(gpu.source) - known):
+        near = nearest(name, known)
+        yield f"source.'{name}' names no field" + (f", did you mean '{near}'?" if near else "")

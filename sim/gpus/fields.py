@@ -1,0 +1,113 @@
+"""Dotted field names of a model: what a field means, which values are legal, which known name is nearest to a wrong one."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from isa.errors import UserError
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the name of `known` most like `name`, by its last part if nothing else fits; "" when nothing comes close."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return close[0]
+    by_last_part = {candidate.rsplit(".", 1)[-1]: candidate for candidate in reversed(names)}
+    close = difflib.get_close_matches(name.rsplit(".", 1)[-1], list(by_last_part), n=1, cutoff=0.6)
+    return by_last_part[close[0]] if close else ""
+
+
+def leaves(model: type[BaseModel], table: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the dotted name of every field of `model`; the keys of dictionaries of sections are those of `table`."""
+    root = model.model_json_schema()
+    yield from _leaves(root, root, table, "")
+
+
+def meaning(model: type[BaseModel], name: str) -> str:
+    """Return what the field `name` is and which values are legal; "" when there is no such field."""
+    root = model.model_json_schema()
+    node: dict[str, Any] = root
+    for part in name.split("."):
+        section = _section(root, node)
+        node = section.get("properties", {}).get(part) or section.get("additionalProperties") or {}
+        if not isinstance(node, dict) or not node:
+            return ""
+    return "; ".join(text for text in (node.get("description", ""), legal(root, node)) if text)
+
+
+def legal(root: dict[str, Any], node: dict[str, Any]) -> str:
+    """Return the legal values of a JSON-schema node in words."""
+    node = _required(node)
+    if "enum" in node:
+        return "one of " + ", ".join(str(value) for value in node["enum"])
+    if node.get("type") in ("integer", "number"):
+        return _range(node)
+    if node.get("type") == "array":
+        return "a list; each " + legal(root, node.get("items", {}))
+    return {"string": "text", "boolean": "true or false", "object": "a table"}.get(node.get("type", ""), "")
+
+
+def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[str, Any], path: str = "") -> UserError:
+    """Turn pydantic's report about `table` into one message in the words of the schema."""
+    messages, hints = [], []
+    for problem in error.errors():
+        name = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            near = nearest(name, leaves(model, table))
+            messages.append(f"unknown field {name}")
+            hints.append(f"did you mean {near}? {meaning(model, near)}" if near else "")
+        elif problem["type"] == "missing":
+            messages.append(f"{name} is missing")
+            hints.append(f"{name}: {meaning(model, name) or 'a section'}")
+        elif problem["type"] == "value_error":  # from our own validators: a whole sentence
+            messages.append(str(problem["ctx"]["error"]))
+        else:
+            known = next((near for near in _prefixes(name) if meaning(model, near)), name)
+            messages.append(f"{name} = {problem['input']!r} is not legal")
+            hints.append(f"{known}: {meaning(model, known)}")
+    return UserError("; ".join(messages), path=path, hint="\n  ".join(dict.fromkeys(hint for hint in hints if hint)))
+
+
+def _prefixes(name: str) -> Iterator[str]:
+    """Yield `name`, then the sections it lies in, innermost first."""
+    parts = name.split(".")
+    return (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+
+
+def _required(node: dict[str, Any]) -> dict[str, Any]:
+    """Return the non-null alternative of an optional node."""
+    return next((option for option in node.get("anyOf", []) if option.get("type") != "null"), node)
+
+
+def _section(root: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    """Return the definition that a node refers to, or the node."""
+    node = _required(node)
+    reference = node.get("$ref") or next((part["$ref"] for part in node.get("allOf", []) if "$ref" in part), "")
+    return root["$defs"][reference.rsplit("/", 1)[-1]] if reference else node
+
+
+def _leaves(root: dict[str, Any], node: dict[str, Any], table: object, prefix: str) -> Iterator[str]:
+    section = _section(root, node)
+    inner = section.get("additionalProperties")
+    values = table if isinstance(table, Mapping) else {}
+    if "properties" in section:
+        for name, field in section["properties"].items():
+            yield from _leaves(root, field, values.get(name), f"{prefix}.{name}".lstrip("."))
+    elif isinstance(inner, dict) and "$ref" in inner:
+        for name in values:
+            yield from _leaves(root, inner, values[name], f"{prefix}.{name}")
+    else:
+        yield prefix
+
+
+def _range(node: dict[str, Any]) -> str:
+    low, high, above = node.get("minimum"), node.get("maximum"), node.get("exclusiveMinimum")
+    kind = "an integer" if node["type"] == "integer" else "a number"
+    if low is not None and high is not None:
+        return f"{kind} from {low} to {high}"
+    if above is not None:
+        return f"{kind} above {above:g}"
+    return kind if low is None else f"{kind} of at least {low}"

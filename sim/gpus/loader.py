@@ -1,0 +1,100 @@
+"""GPUs by name or file: a preset of this folder, or a user's TOML, either of which may say `extends = "another"`."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from isa.errors import UserError
+from sim.gpus.fields import nearest
+from sim.gpus.model import Gpu
+
+FOLDER = Path(__file__).parent
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the presets."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+def load(name_or_path: str | Path) -> Gpu:
+    """Return a preset by name, or the GPU of a TOML file. Raises UserError for a name, file, key or value that cannot be."""
+    path = _find(str(name_or_path))
+    table = _resolve(path, ())
+    try:
+        return Gpu.from_table(table, path=str(path))
+    except UserError as error:
+        raise UserError(error.message, path=error.path, line=_line(path, error.message), hint=error.hint) from None
+
+
+def _find(name: str, beside: Path | None = None) -> Path:
+    """Return the file of a preset or a path; relative paths of `extends` are taken from the file that says it."""
+    preset = FOLDER / f"{name}.toml"
+    if re.fullmatch(r"\w+", name) and preset.exists():
+        return preset
+    path = beside.parent / name if beside else Path(name)
+    if path.is_file():
+        return path
+    if name.endswith(".toml"):
+        raise UserError(f"no such GPU file: {path}", path=str(beside or ""), hint=f"presets: {', '.join(names())}")
+    near = nearest(name, names())
+    hint = (f"did you mean {near}? " if near else "") + f"presets: {', '.join(names())}; or give a .toml file"
+    raise UserError(f"no GPU is called '{name}'", path=str(beside or ""), hint=hint)
+
+
+def _resolve(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:
+    """Return the table of `path` laid over the table it extends."""
+    if path in children:
+        raise UserError("'extends' leads back to this file", path=str(path), hint="a chain of files must end at one that extends nothing")
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"not a TOML file: {error}", path=str(path)) from None
+    parent = table.pop("extends", None)
+    if parent is None:
+        return table
+    if not isinstance(parent, str):
+        raise UserError(f"extends = {parent!r} is not the name of a GPU", path=str(path), hint='write extends = "gtx480"')
+    base = _resolve(_find(parent, beside=path), (*children, path))
+    return _overlay(base, table, path.name)
+
+
+def _overlay(base: dict[str, Any], table: dict[str, Any], file: str) -> dict[str, Any]:
+    """Lay `table` over `base`. A number that `table` sets loses the source that `base` gave it, and needs its own."""
+    own = table.get("source", {})
+    result = _merge(base, table)
+    source = result.get("source")
+    if not isinstance(source, dict) or not isinstance(own, dict):
+        return result
+    for name in _paths({key: value for key, value in table.items() if key != "source"}):
+        if not any(name == key or name.startswith(key + ".") for key in own):
+            source[name] = {"kind": "assumed", "text": f"set in {file}, which gives no source"}
+        elif name not in own:
+            source.pop(name, None)
+    return result
+
+
+def _merge(base: Mapping[str, Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    result = dict(base)
+    for key, value in table.items():
+        both = isinstance(value, Mapping) and isinstance(base.get(key), Mapping)
+        result[key] = _merge(base[key], value) if both and key != "register_unit_exceptions" else value
+    return result
+
+
+def _paths(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the dotted names of the numbers in `table`."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _paths(value, f"{prefix}{key}.")
+        elif isinstance(value, int | float):
+            yield f"{prefix}{key}"
+
+
+def _line(path: Path, message: str) -> int:
+    """Return the line that assigns the field a message names, 0 when that is not clear."""
+    named = re.search(r"\b(?:\w+\.)+([a-z_]\w*)\b|field (\w+)$", message)
+    key = (named.group(1) or named.group(2)) if named else ""
+    lines = [number for number, text in enumerate(path.read_text().splitlines(), 1) if key and re.match(rf'\s*"?{key}"?\s*=', text)]
+    return lines[0] if len(lines) == 1 else 0

@@ -1,0 +1,230 @@
+"""The validated GPU: what a preset TOML may say, with units, ranges and meanings. Immutable; `replace` gives a variant.
+
+Cycles are ALU-clock cycles: the hot (shader) clock where a GPU has one, else the SM clock.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from isa.errors import UserError
+from isa.vocabulary import Unit
+from sim.gpus.checks import LATENCY_ELSEWHERE, problems
+from sim.gpus.fields import leaves, meaning, nearest, user_error
+
+Positive = Annotated[int, Field(gt=0)]
+Count = Annotated[int, Field(ge=0)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Clock(Section):
+    alu_mhz: Annotated[float, Field(gt=0)] = Field(description="ALU clock, MHz; every cycle of a result is one of these")
+    core_mhz: Annotated[float, Field(gt=0)] | None = Field(None, description="scheduler clock where it differs (G80 to Fermi), MHz")
+
+
+class Core(Section):
+    kind: Literal["scoreboard", "control"] = Field(
+        "scoreboard", description="who tracks dependences on real listings; listings without control words always run on 'scoreboard'"
+    )
+    schedulers: Annotated[int, Field(ge=1, le=8)] = Field(description="warp schedulers per SM; warp slot w belongs to scheduler w mod this")
+    issue_width: Annotated[int, Field(ge=1, le=2)] = Field(1, description="instructions of one warp that a scheduler may issue together")
+    issue_interval: Annotated[int, Field(ge=1, le=32)] = Field(1, description="cycles between two issues of one scheduler")
+    dispatch: Literal["pipe", "scheduler"] = Field(
+        "pipe", description="what an instruction on a narrow pipe holds while its lanes go in: the pipe's port, or the whole scheduler"
+    )
+    policy: Literal["lrr", "gto", "gty", "gtr", "oldest", "two_level"] = Field(
+        "gto", description="how a scheduler chooses among ready warps"
+    )
+    group_size: Annotated[int, Field(ge=1, le=64)] = Field(8, description="warps per fetch group of the two_level policy")
+    wake_rule: Literal["per_register", "all_outstanding"] = Field("per_register", description="when a warp that waits for a result goes on")
+    in_flight_cap: Annotated[int, Field(ge=0, le=64)] = Field(0, description="instructions with results outstanding per warp; 0 = no cap")
+    reissue_distance: Annotated[int, Field(ge=1, le=64)] = Field(1, description="smallest distance between two issues of one warp, cycles")
+    branch_latency: Annotated[int, Field(ge=1, le=1000)] = Field(1, description="cycles from a branch to the warp's next issue")
+    barrier_latency: Annotated[int, Field(ge=1, le=1000)] = Field(
+        1, description="cycles from the last arrival at a barrier to a warp's next issue"
+    )
+
+
+class Pipe(Section):
+    """An issue port with lanes behind it. A warp instruction holds it ceil(32 / lanes) cycles."""
+
+    lanes: Annotated[int, Field(ge=1, le=32)] = Field(description="lanes that take one warp instruction's threads per cycle")
+    count: Annotated[int, Field(ge=1, le=8)] = Field(1, description="identical ports, each `lanes` wide")
+    owner: Literal["scheduler", "sm"] = Field("scheduler", description="one set per scheduler, or one shared by the SM")
+
+    @property
+    def hold(self) -> int:
+        """Cycles that one warp instruction holds a port."""
+        return math.ceil(32 / self.lanes)
+
+
+class UnitTiming(Section):
+    pipe: str = Field(description="name of the pipe that serves the unit")
+    latency: Annotated[int, Field(ge=1, le=100000)] | None = Field(
+        None, description="cycles from issue to the issue of a dependent instruction; memory units take theirs from [memory]"
+    )
+
+
+class Blocks(Section):
+    start_interval: Count = Field(default=0, description="cycles between two block starts, whole chip; 0 = no limit")
+    start_latency: Count = Field(default=0, description="cycles from a block's start to its warps' first issue")
+    retire_latency: Count = Field(default=0, description="cycles from a block's last warp's end to its place being free")
+    launch_overhead: Count = Field(default=0, description="cycles added to elapsed_cycles for the kernel launch")
+
+
+class Limits(Section):
+    """Per-SM residency limits (the occupancy rules, DESIGN)."""
+
+    warps: Annotated[int, Field(ge=1, le=64)] = Field(description="resident warps per SM")
+    blocks: Positive = Field(description="resident blocks per SM")
+    threads_per_block: Positive = Field(description="threads in one block")
+    registers: Positive = Field(description="32-bit registers per SM")
+    registers_per_block: Positive | None = Field(None, description="registers a block may use, when not the whole file")
+    registers_per_thread: Positive = Field(description="registers an instruction can name")
+    register_unit: Positive = Field(description="registers per allocation unit")
+    register_unit_exceptions: dict[int, int] = Field(default_factory=dict, description="registers per thread -> unit (Fermi)")
+    register_scope: Literal["block", "warp"] = Field(description="what is rounded up to a unit")
+    warp_granularity: Positive = Field(1, description="warps per block are rounded up to this for registers and warps")
+    sub_partitions: Positive = Field(description="parts of the register file; a warp's registers lie in one")
+    launch_partitions: Positive | None = Field(None, description="a block must also fit a register file of this many parts (CC 6.0)")
+    shared_bytes: Positive = Field(description="shared memory per SM, bytes, at the largest carve-out")
+    shared_per_block: Positive = Field(description="bytes a block may use (opt-in maximum)")
+    shared_unit: Positive = Field(description="bytes per allocation unit")
+    shared_reserved: Count = Field(0, description="bytes the system takes per block")
+    shared_carveouts: tuple[int, ...] = Field((), description="sizes the driver may choose, bytes")
+
+
+class Cache(Section):
+    """Facts of a cache level; the timing model here uses only `Memory`."""
+
+    bytes: Positive | None = Field(None, description="capacity, bytes")
+    line: Positive = Field(128, description="bytes per tag")
+    sector: Positive = Field(32, description="bytes per fill")
+    latency: Positive | None = Field(None, description="hit latency, cycles")
+    bytes_per_cycle: Annotated[float, Field(gt=0)] | None = Field(None, description="per SM and cycle")
+
+
+class Dram(Section):
+    bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
+    latency: Positive | None = Field(None, description="unloaded load latency, cycles")
+
+
+class Memory(Section):
+    """Fixed latencies: every access of a space takes the same time, whatever else is going on."""
+
+    global_load: Positive = Field(description="cycles from a global load's issue to its dependent's")
+    global_store: Positive = Field(1, description="cycles a store holds up the end of its warp")
+    shared_load: Positive = Field(description="cycles from a shared load's issue to its dependent's")
+    constant_load: Positive = Field(description="cycles from an LDC's issue to its dependent's")
+
+
+class Source(Section):
+    kind: Literal["measured", "vendor", "paper", "definition", "derived", "inferred", "fitted", "assumed"]
+    text: str = Field(description="where the number comes from; for fitted, to what")
+
+
+class Gpu(Section):
+    """One GPU. Every number's source is in `source`, keyed by its dotted name or a section's."""
+
+    name: str = Field(description="the product")
+    chip: str = Field(description="the vendor's name of the chip")
+    compute_capability: Annotated[str, Field(pattern=r"^\d+\.\d+$")] = Field(description="major.minor")
+    sms: Positive = Field(description="streaming multiprocessors")
+    clock: Clock
+    core: Core
+    pipes: dict[str, Pipe]
+    units: dict[str, UnitTiming] = Field(description="isa.vocabulary.Unit name in lower case -> pipe and latency")
+    memory: Memory
+    blocks: Blocks = Blocks()
+    limits: Limits
+    l1: Cache | None = None
+    l2: Cache | None = None
+    dram: Dram
+    source: dict[str, Source]
+    note: str = Field("", description="what a reader must know before trusting a number")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if found := list(problems(self)):
+            raise ValueError("; ".join(found))
+        return self
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any], path: str = "") -> Self:
+        """Return the GPU that a TOML table describes. Raises UserError naming the field, its meaning and legal values."""
+        try:
+            return cls.model_validate(table)
+        except ValidationError as error:
+            raise user_error(error, cls, table, path) from None
+
+    def replace(self, overrides: Mapping[str, Any]) -> Self:
+        """Return a validated copy with fields changed by dotted name: `{"memory.global_load": 300, "core.schedulers": 2}`.
+
+        The copy's `source` says which numbers were changed. Raises UserError for an unknown name or an illegal value.
+        """
+        table, known = self.model_dump(), set(self.names())
+        for name, value in overrides.items():
+            if name not in known:
+                raise self._unknown(name)
+            *sections, leaf = name.split(".")
+            place = table
+            for section in sections:
+                if place[section] is None:  # an absent optional section, such as l1
+                    place[section] = {}
+                place = place[section]
+            before, place[leaf] = place.get(leaf), value
+            table["source"][name] = {"kind": "definition", "text": f"set by the user; {self.name} has {before}"}
+        return self.from_table(table)
+
+    def names(self) -> Iterator[str]:
+        """Yield the dotted name of every field that `replace` takes."""
+        table = {"pipes": self.pipes, "units": self.units}
+        return (name for name in leaves(type(self), table) if not name.startswith("source"))
+
+    def source_of(self, name: str) -> Source | None:
+        """Return where the field `name` comes from: its own entry, else its section's."""
+        parts = name.split(".")
+        found = (self.source.get(".".join(parts[:count])) for count in range(len(parts), 0, -1))
+        return next((source for source in found if source), None)
+
+    def latency(self, unit: Unit) -> int:
+        """Return the cycles from issue to a dependent's issue; a warp's next issue for branches and barriers."""
+        name = unit.name.lower()
+        if name in LATENCY_ELSEWHERE:
+            section, field = LATENCY_ELSEWHERE[name].split(".")
+            return int(getattr(getattr(self, section), field))
+        return 1 if unit is Unit.NONE else self.units[name].latency or 1
+
+    def lanes(self, unit: Unit) -> int:
+        """Return the lanes per SM of the unit's pipe: threads it takes per cycle, if issue keeps up."""
+        pipe = self.pipes[self.units[unit.name.lower()].pipe]
+        return pipe.lanes * pipe.count * (self.core.schedulers if pipe.owner == "scheduler" else 1)
+
+    @property
+    def warps_per_scheduler(self) -> int:
+        """Warp slots of one scheduler."""
+        return math.ceil(self.limits.warps / self.core.schedulers)
+
+    @property
+    def peak_fp32_flops(self) -> float:
+        """Peak FP32 rate of the chip, flop/s; a fused multiply-add counts two."""
+        return 2.0 * self.lanes(Unit.FP32) * self.sms * self.clock.alu_mhz * 1e6
+
+    @property
+    def dram_bytes_per_cycle(self) -> float:
+        """Pin bandwidth, bytes per ALU cycle and SM."""
+        return self.dram.bandwidth * 1e3 / self.clock.alu_mhz / self.sms
+
+    def _unknown(self, name: str) -> UserError:
+        inside = [known for known in self.names() if known.startswith(name + ".")]
+        if inside:
+            return UserError(f"'{name}' is a section of {self.name}, not a field", hint="its fields: " + ", ".join(inside))
+        near = nearest(name, self.names())
+        sections = dict.fromkeys(known.split(".")[0] for known in self.names())
+        hint = f"did you mean {near}? {meaning(type(self), near)}" if near else f"fields and sections: {', '.join(sections)}"
+        return UserError(f"{self.name} has no field '{name}'", hint=hint)
