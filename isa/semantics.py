@@ -19,6 +19,7 @@ WORD = 0xFFFFFFFF
 SIGN = 0x80000000
 NAN = np.uint32(0x7FFFFFFF).view(np.float32)
 SMALLEST_NORMAL = np.float32(2.0**-126)
+Integer = int | np.int64
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 LESS, EQUAL, GREATER, UNORDERED = 1, 2, 4, 8  # bits of isa.vocabulary.Compare: LE = LESS | EQUAL, ..., T = all
 
@@ -26,7 +27,7 @@ LESS, EQUAL, GREATER, UNORDERED = 1, 2, 4, 8  # bits of isa.vocabulary.Compare: 
 # Words
 
 
-def word(value: int) -> np.uint32:
+def word(value: Integer) -> np.uint32:
     """Return the low 32 bits of an int64."""
     return np.uint32(value & WORD)
 
@@ -51,12 +52,12 @@ def as_word(x: np.float32) -> np.uint32:
     return np.float32(x).view(np.uint32)
 
 
-def as_float(bits: int) -> np.float32:
+def as_float(bits: Integer) -> np.float32:
     """Return the float32 with these bits."""
     return np.uint32(bits).view(np.float32)
 
 
-def high_word(value: int) -> np.uint32:
+def high_word(value: Integer) -> np.uint32:
     """Return bits 32..63 of an int64."""
     return np.uint32((value >> 32) & WORD)
 
@@ -90,7 +91,7 @@ def narrow(x: np.float64, rounding: int) -> np.float32:
     """Round a float64 to float32 in the given direction."""
     nearest = np.float32(x)
     back = np.float64(nearest)
-    if rounding == Rounding.NEAREST or back == x or x != x:
+    if rounding == Rounding.NEAREST or back == x or math.isnan(x):
         return nearest
     if rounding == Rounding.ZERO:
         return toward_zero(nearest) if abs(back) > abs(x) else nearest
@@ -117,7 +118,7 @@ def next_up(x: np.float32) -> np.float32:
 
 def canonical(x: np.float32) -> np.float32:
     """Return x, or the one NaN that the hardware makes."""
-    return x if x == x else NAN
+    return NAN if math.isnan(x) else x
 
 
 def flush(x: np.float32) -> np.float32:
@@ -167,21 +168,23 @@ def round_sum(x: np.float64, y: np.float64, rounding: int) -> np.float32:
 
 def fmin(a: np.float32, b: np.float32) -> np.float32:
     """Return the smaller; the other operand when one is NaN; -0 is smaller than +0."""
-    if a != a:
+    if math.isnan(a):
         return canonical(b)
-    if b != b or a < b:
+    if math.isnan(b) or a < b:
         return a
     return a if a == b and math.copysign(1.0, a) < 0.0 else b
 
 
 def fmax(a: np.float32, b: np.float32) -> np.float32:
     """Return the larger; the other operand when one is NaN; +0 is larger than -0."""
-    return -fmin(-a, -b) if a == a or b == b else NAN
+    return NAN if math.isnan(a) and math.isnan(b) else -fmin(-a, -b)
 
 
 def frelation(a: np.float32, b: np.float32) -> int:
     """Return LESS, EQUAL, GREATER or UNORDERED; a comparison is true when it shares a bit with its Compare code."""
-    return (LESS if a < b else 0) | (EQUAL if a == b else 0) | (GREATER if a > b else 0) | (0 if a == a and b == b else UNORDERED)
+    return (
+        (LESS if a < b else 0) | (EQUAL if a == b else 0) | (GREATER if a > b else 0) | (UNORDERED if math.isnan(a) or math.isnan(b) else 0)
+    )
 
 
 def mufu(function: int, x: np.float32, turns: int) -> np.float32:
@@ -190,7 +193,7 @@ def mufu(function: int, x: np.float32, turns: int) -> np.float32:
     turns: SIN and COS take x in turns of 2 pi (from Volta, after a multiplication by 0.15915494) and not in radians.
     """
     v = np.float64(x)
-    if v != v:
+    if math.isnan(v):
         return NAN
     if function == Mufu.EX2:
         return np.float32(0.0 if v < -200.0 else math.inf if v > 200.0 else math.pow(2.0, v))
@@ -336,10 +339,10 @@ def i2f(a: np.uint32, is_signed: int, rounding: int) -> np.float32:
 def f2i(x: np.float32, is_signed: int, rounding: int) -> np.uint32:
     """Return the integer of a float32, clamped to the range of the result; NaN gives 0 (PTX ISA, cvt)."""
     v = np.float64(x)
-    if v != v:
+    if math.isnan(v):
         return np.uint32(0)
     lowest, highest = (-2147483648.0, 2147483647.0) if is_signed else (0.0, 4294967295.0)
-    v = min(max(v, -1e10), 1e10)
+    v = np.float64(min(max(v, -1e10), 1e10))
     if rounding == Rounding.NEAREST:
         v = nearest_even(v)
     elif rounding == Rounding.DOWN:

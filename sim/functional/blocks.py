@@ -1,0 +1,87 @@
+"""What runs next: another group of the warp's lanes, another warp, or another block; and what a block starts with."""
+
+import numpy as np
+
+from sim.functional.barriers import open_barrier
+from sim.functional.divergence import settle
+from sim.functional.paths import commit_ended, lend_row
+from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store
+from sim.kernel import inner
+
+
+@inner
+def advance(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
+    """Find lanes to run: RUNNING, with their warp in progress.warp; DONE when there are none; ERROR; or a FULL status."""
+    while True:
+        w = progress.warp[0]
+        if w >= 0 and machine.ended[w] == 0 and machine.waiting[w] == 0:
+            if log.row[w] < 0 and not lend_row(w, log):
+                progress.warp[0] = w - 1  # the next call must come here again for warp w
+                return Status.ROWS_FULL
+            status = settle(w, code, machine, progress)
+            if status != Status.ENDED:
+                if machine.waiting[w] == 0:
+                    return status
+            else:
+                machine.ended[w] = 1
+        status = commit_ended(progress.block[0], machine.ended, log, store, progress)
+        if status != Status.RUNNING:
+            return status
+        progress.warp[0] = next_warp(w, machine)
+        if progress.warp[0] < 0:
+            status = all_stopped(code, machine, memory, log, progress)
+            if status != Status.RUNNING:
+                return status
+
+
+@inner
+def next_warp(w: int, machine: Machine) -> int:
+    """Return the first warp after w that may run, or -1."""
+    for other in range(w + 1, machine.pc.size):
+        if machine.ended[other] == 0 and machine.waiting[other] == 0:
+            return np.int64(other)
+    return np.int64(-1)
+
+
+@inner
+def all_stopped(code: Code, machine: Machine, memory: Memory, log: Log, progress: Progress) -> int:
+    """Open the barrier at which the block's warps wait, or start the next block when they have ended; DONE after the last."""
+    if progress.committed[0] < machine.pc.size:
+        return open_barrier(machine, progress)
+    progress.block[0] += 1
+    if progress.block[0] >= machine.grid_shape[0] * machine.grid_shape[1] * machine.grid_shape[2]:
+        return Status.DONE
+    start_block(progress.block[0], code, machine, memory, log)
+    progress.committed[0] = 0
+    return Status.RUNNING
+
+
+@inner
+def start_block(block: int, code: Code, machine: Machine, memory: Memory, log: Log) -> None:
+    """Set up the machine for a block: registers as preset, everything else zero."""
+    machine.block[0] = block % machine.grid_shape[0]
+    machine.block[1] = block // machine.grid_shape[0] % machine.grid_shape[1]
+    machine.block[2] = block // (machine.grid_shape[0] * machine.grid_shape[1])
+    for word in range(memory.shared.size):
+        memory.shared[word] = 0
+    for word in range(memory.local.size):
+        memory.local[word] = 0
+    for w in range(machine.pc.size):
+        start_warp(w, code, machine, log)
+
+
+@inner
+def start_warp(w: int, code: Code, machine: Machine, log: Log) -> None:
+    """Set up one warp at the program's first instruction."""
+    first, lanes = machine.base + w * code.registers, machine.lanes[0]
+    for register in range(code.registers):
+        for k in range(lanes):
+            machine.rows[first + register, k] = machine.initial[register, k]
+    for p in range(7):
+        machine.predicates[w, p] = 0
+    for limit in range(code.iterations.size):
+        machine.iterations[w, limit] = 0
+    machine.carry[w], machine.pc[w], machine.depth[w], machine.waiting[w], machine.ended[w] = 0, 0, 0, 0, 0
+    machine.active[w] = machine.alive[w] = machine.existing[w]
+    machine.reconverge[w] = code.operation.size
+    log.length[w], log.hash[w], log.accesses[w] = 0, 0, 0

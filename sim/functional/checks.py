@@ -1,0 +1,172 @@
+"""Mistakes in words: arguments that do not fit, and what went wrong while a program ran."""
+
+import math
+
+import numpy as np
+
+from isa.errors import UserError
+from isa.vocabulary import Flag, Operation, Space
+from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report
+from sim.launch import Launch
+from sim.placement import Placed
+
+MOST_WARPS = 100_000_000  # 16 bytes each
+MOST_THREADS = 1024  # of a block, on every GPU from Fermi on
+SIZES = (1, 2, 3)
+
+
+def check_launch(launch: Launch) -> None:
+    """Raise UserError when the grid, the block or the arguments cannot be."""
+    program = launch.program
+    for name, sizes in (("grid", launch.grid), ("block", launch.block)):
+        if len(sizes) not in SIZES or any(int(size) != size or size < 1 for size in sizes):
+            raise UserError(f"{name} {tuple(sizes)}: one to three sizes of at least 1 are needed", path=program.path)
+    if launch.threads_per_block > MOST_THREADS:
+        raise UserError(f"block {launch.block}: {launch.threads_per_block} threads; a block has at most {MOST_THREADS}", path=program.path)
+    if launch.blocks * launch.warps_per_block > MOST_WARPS:
+        message = f"grid {launch.grid} x block {launch.block}: {launch.blocks * launch.warps_per_block:,} warps"
+        raise UserError(message, path=program.path, hint=f"a trace holds at most {MOST_WARPS:,}: simulate a smaller grid of the same shape")
+    if len(launch.args) != len(program.parameters):
+        declared = ", ".join(f"{p.type} {p.name}" for p in program.parameters) or "none"
+        message = f"kernel {program.name} has {len(program.parameters)} parameters; {len(launch.args)} arguments were given"
+        raise UserError(message, path=program.path, hint=f"its parameters: {declared}")
+    for parameter, value in zip(program.parameters, launch.args, strict=True):
+        if parameter.type == "ptr" and not isinstance(value, np.ndarray):
+            raise UserError(
+                f"parameter {parameter.name} is ptr, a NumPy array; {type(value).__name__} {value} was given", path=program.path
+            )
+
+
+def initial_registers(launch: Launch, registers: int, placed: list[Placed]) -> np.ndarray:
+    """Return uint32 [registers, 32]: the launch's presets, everything else zero."""
+    rows = np.zeros((registers, LANES), np.uint32)
+    addresses = {item.name: item.address for item in placed}
+    for register, value in launch.preset.items():
+        if not 0 <= register < 255:
+            raise UserError(f"preset R{register}: registers are R0 to R254", path=launch.program.path)
+        if isinstance(value, str):
+            if value not in addresses:
+                names = ", ".join(addresses) or "none; declare them with .param ptr NAME"
+                raise UserError(
+                    f"preset R{register} = {value!r}: no array parameter has that name", path=launch.program.path, hint=f"arrays: {names}"
+                )
+            rows[register : register + 2] = np.array([addresses[value] & 0xFFFFFFFF, addresses[value] >> 32], np.uint32)[:, None]
+        elif isinstance(value, float | np.floating):
+            rows[register] = np.float32(value).view(np.uint32)
+        elif -(2**31) <= value < 2**32:
+            rows[register] = int(value) & 0xFFFFFFFF
+        else:
+            raise UserError(f"preset R{register} = {value}: a register has 32 bits", path=launch.program.path)
+    return rows
+
+
+def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machine, progress: Progress) -> UserError:
+    """Return the error that a kernel reported."""
+    report = progress.report
+    fault, i = Fault(int(report[Report.FAULT])), int(report[Report.INSTRUCTION])
+    here = where(launch, machine, progress)
+    hint = ""
+    if fault in (Fault.OUT_OF_RANGE, Fault.MISALIGNED, Fault.READ_ONLY):
+        message, hint = access_message(launch, placed, memory, fault, i, int(report[Report.ADDRESS]))
+    elif fault == Fault.DIVERGENT_BARRIER:
+        message = f"barrier in divergent code: {lanes(int(report[Report.EXPECTED]))} of the warp did not arrive with the others"
+        hint = "move BAR.SYNC to where all threads come together, or let threads that skip it EXIT"
+    elif fault == Fault.NO_PROGRESS:
+        message = f"no progress: lanes wait here for {lanes(int(report[Report.EXPECTED]))}, which wait elsewhere"
+        hint = "nest BSSY and BSYNC so that every lane in BSSY reaches its BSYNC or exits"
+    elif fault == Fault.BARRIER_MISMATCH:
+        message = (
+            f"no progress: this warp waits at another barrier than barrier {int(report[Report.EXPECTED])}, where the warps before it wait"
+        )
+        hint = "; ".join(waiting(launch, machine))
+    elif fault == Fault.SYNC_WITHOUT_SSY:
+        message, hint = "SYNC without SSY: nothing says where these lanes go on", "put SSY LABEL before the branch that splits the warp"
+    else:
+        message, hint = "more than 160 groups of lanes wait in one warp", "an SSY in a loop needs a SYNC in the same loop"
+    return UserError(f"{message}\n  {here}", path=launch.program.path, line=launch.program.instructions[i].line, hint=hint)
+
+
+def where(launch: Launch, machine: Machine, progress: Progress) -> str:
+    """Return `kernel saxpy, block (3, 0, 0), warp 1, lane 5 (thread (37, 0, 0)): LDG.E R0, [R2];`."""
+    report = progress.report
+    w, lane, i = (int(report[column]) for column in (Report.WARP, Report.LANE, Report.INSTRUCTION))
+    block = tuple(int(x) for x in machine.block)
+    thread = tuple(int(x) for x in machine.thread[:, w, lane])
+    text = launch.program.instructions[i].text
+    return f"kernel {launch.program.name}, block {block}, warp {w}, lane {lane} (thread {thread}), instruction {i}: {text}"
+
+
+def access_message(launch: Launch, placed: list[Placed], memory: Memory, fault: Fault, i: int, address: int) -> tuple[str, str]:
+    """Return what is wrong with an access, and how far it missed."""
+    e = launch.program.encoded
+    width, space = int(e.width[i]), int(e.space[i])
+    verb = "store" if e.operation[i] == Operation.STORE else "load"
+    shown = f"{verb} of {width} bytes at {address & 0xFFFFFFFFFFFFFFFF:#x}"
+    if fault == Fault.MISALIGNED:
+        return f"misaligned {shown}", f"the address must be a multiple of {width}"
+    if fault == Fault.READ_ONLY:
+        return f"{shown}: the array {nearest(placed, address).name} is read-only", "pass a writable array"
+    if e.operation[i] == Operation.LDC:
+        bank = int(e.source_bank[i, 0])
+        size = memory.bank_bytes[bank] if bank < len(memory.bank_bytes) else 0
+        return f"{shown} is outside constant bank {bank}", f"the bank has {size} bytes"
+    if space in (Space.SHARED, Space.LOCAL):
+        size, name, remedy = (
+            (memory.shared_bytes, "shared memory", ": .shared BYTES in the listing, or shared_dynamic of the launch")
+            if space == Space.SHARED
+            else (LOCAL_BYTES, "local memory", " per thread")
+        )
+        return f"{shown} is outside {name}: {distance(0, size, address, width)}", f"there are {size} bytes{remedy}"
+    if not placed:
+        return f"{shown}: the launch has no arrays", "pass an array for each ptr parameter"
+    array = nearest(placed, address)
+    place = f"array {array.name} ({array.array.nbytes} bytes, {array.array.dtype}, at {array.address:#x})"
+    hint = "compare the index with the array's size, and guard the access"
+    if not e.flags[i] & Flag.ADDRESS64 and address < min(item.address for item in placed):
+        hint = "is the address register set? Kernel parameters are read with c[0x0][NAME] or MOV"
+    return f"{shown} is outside every array: {distance(array.address, array.end, address, width)} of {place}", hint
+
+
+def nearest(placed: list[Placed], address: int) -> Placed:
+    """Return the array closest to an address."""
+    return min(placed, key=lambda item: max(item.address - address, address - item.end + 1, 0))
+
+
+def distance(start: int, end: int, address: int, width: int) -> str:
+    """Return how far an access of `width` bytes misses [start, end)."""
+    if address < start:
+        return f"{start - address} bytes before the start"
+    if address >= end:
+        return f"{address - end} bytes past the end"
+    return f"its last {address + width - end} bytes are past the end"
+
+
+def lanes(mask: int) -> str:
+    """Return `lane 3` or `lanes 0-15, 20`."""
+    present = [lane for lane in range(LANES) if mask >> lane & 1]
+    runs: list[list[int]] = []
+    for lane in present:
+        if runs and lane == runs[-1][-1] + 1:
+            runs[-1].append(lane)
+        else:
+            runs.append([lane])
+    text = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"lane{'s' if len(present) > 1 else ''} {text}" if present else "no lane"
+
+
+def waiting(launch: Launch, machine: Machine) -> list[str]:
+    """Return `warp 0 waits at barrier 1` for each warp that waits."""
+    return [f"warp {w} waits at barrier {int(number) - 1}" for w, number in enumerate(machine.waiting) if number]
+
+
+def no_end(launch: Launch, machine: Machine, log: Log, progress: Progress, limit: int) -> UserError:
+    """Return the error of a warp that executed `limit` instructions and has not ended."""
+    w = next(w for w in range(len(log.length)) if log.row[w] >= 0 and log.length[w] >= limit)
+    i = int(machine.pc[w])
+    mask = int(machine.active[w])
+    progress.report[Report.WARP], progress.report[Report.INSTRUCTION] = w, i
+    progress.report[Report.LANE] = int(math.log2(mask & -mask)) if mask else 0
+    message = f"no end: the warp has executed {limit:,} instructions and {lanes(mask)} still run"
+    hint = "check the loop's exit condition; a wait for another block's store has no end here; a longer one: execute(launch, limit=...)"
+    here = where(launch, machine, progress)
+    return UserError(f"{message}\n  {here}", path=launch.program.path, line=launch.program.instructions[i].line, hint=hint)

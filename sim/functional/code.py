@@ -1,0 +1,165 @@
+"""`Program` and `Launch` -> `Code`: operands become rows, constants are read, carries and loop limits are settled.
+
+Everything that does not change while the program runs is done here once: immediates and c[bank][offset] operands are rows
+of 32 equal words with their sign or inversion applied; only register operands are modified while running.
+"""
+
+import numpy as np
+
+from isa.errors import UserError
+from isa.program import Program
+from isa.vocabulary import RZ, Compare, Flag, Kind, Operation, SourceFlag
+from sim.functional.constants import Banks
+from sim.functional.state import FULL, LANES, ZERO, Code
+from sim.launch import Launch
+
+FLOATS = (Operation.FADD, Operation.FMUL, Operation.FFMA, Operation.FMNMX, Operation.FSETP, Operation.FSEL, Operation.MUFU, Operation.F2I)
+ADDITIONS = (Operation.IADD, Operation.IADD3, Operation.LEA)
+MARKERS_OF_VOLTA = (Operation.BSSY, Operation.BSYNC)
+VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on, where MUFU.SIN and COS take turns
+
+
+class Literals:
+    """Rows of 32 equal words, each kept once."""
+
+    def __init__(self) -> None:
+        self.words = [0] * (ZERO + 4)
+        self.known: dict[tuple[int, ...], int] = {(0,): int(ZERO), (0, 0): int(ZERO)}
+
+    def code(self, *words: int) -> int:
+        """Return the operand code of consecutive rows that hold these words."""
+        if words not in self.known:
+            self.known[words] = len(self.words)
+            self.words.extend(words)
+        return ~self.known[words]
+
+    def rows(self) -> np.ndarray:
+        """Return uint32 [rows, 32]."""
+        return np.repeat(np.array(self.words, np.uint32)[:, None], LANES, axis=1)
+
+
+def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
+    """Return the code tables of a launch. Raises UserError for a combination that is not modelled."""
+    program, e = launch.program, launch.program.encoded
+    check_modelled(program)
+    names = list(launch.iterations)
+    additions = np.isin(e.operation, ADDITIONS)
+    flags = e.source_flags.astype(np.int64)
+    subtracted = (additions[:, None] & (flags & SourceFlag.NEGATE != 0)).astype(np.int64)
+    flags = np.where(subtracted != 0, flags ^ (SourceFlag.NEGATE | SourceFlag.INVERT), flags)
+    operands = [[operand(program, i, slot, int(flags[i, slot]), banks, literals) for slot in range(4)] for i in range(len(program))]
+    table = np.array(operands, np.int64).reshape(-1, 4, 2)
+    return Code(
+        operation=e.operation.astype(np.int64),
+        guard=e.guard.astype(np.int64),
+        guard_flip=np.where(e.guard_not != 0, np.int64(FULL), np.int64(0)),
+        destination=np.where(e.destination == RZ, np.int64(-1), e.destination.astype(np.int64)),
+        destination_count=e.destination_count.astype(np.int64),
+        predicate_destination=np.where(e.predicate_destination < 0, np.int64(7), e.predicate_destination.astype(np.int64)),
+        operand=np.ascontiguousarray(table[:, :, 0]),
+        modify=np.ascontiguousarray(table[:, :, 1]),
+        is_float=np.isin(e.operation, FLOATS).astype(np.uint8),
+        predicate_source=e.predicate_source.astype(np.int64),
+        predicate_flip=np.where(e.predicate_source_not != 0, np.int64(FULL), np.int64(0)),
+        carry_from=carries(program),
+        addend=np.where(e.flags & Flag.X, 0, subtracted.sum(axis=1)).astype(np.int64),
+        flags=e.flags.astype(np.int64),
+        compare=e.compare.astype(np.int64),
+        combine=e.combine.astype(np.int64),
+        rounding=e.rounding.astype(np.int64),
+        function=e.function.astype(np.int64),
+        space=e.space.astype(np.int64),
+        width=e.width.astype(np.int64),
+        address=np.where((e.address_register == RZ) | (e.address_register < 0), np.int64(~ZERO), e.address_register.astype(np.int64)),
+        offset=np.where(e.operation == Operation.LDC, e.source_value[:, 0], e.address_offset).astype(np.int64),
+        bank=e.source_bank[:, 0].astype(np.int64),
+        target=e.target.astype(np.int64),
+        reconverge=np.full(len(program), -1, np.int64) if program.markers else e.reconverge.astype(np.int64),
+        limit=limits(launch, names),
+        iterations=np.array([launch.iterations[name] for name in names], np.int64),
+        registers=register_rows(launch),
+        independent=int(np.isin(e.operation, MARKERS_OF_VOLTA).any()),
+        turns=int(program.parameter_base >= VOLTA_PARAMETERS),
+    )
+
+
+def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, literals: Literals) -> tuple[int, int]:
+    """Return the operand code of a source and the SourceFlags left to apply while running."""
+    e = program.encoded
+    kind, value = e.source_kind[i, slot], int(e.source_value[i, slot])
+    operation = e.operation[i]
+    if kind == Kind.NONE or operation == Operation.LDC or (kind == Kind.REGISTER and value == RZ):
+        word = modified(0, flags, operation)
+        return literals.code(word) if word else ~ZERO, 0
+    if kind == Kind.REGISTER:
+        return value, flags
+    is_pair = operation == Operation.IMAD and bool(e.flags[i] & Flag.WIDE) and slot == 2
+    if kind == Kind.CONSTANT:
+        where = (program, i)
+        low = banks.word(int(e.source_bank[i, slot]), value, where)
+        return literals.code(low, banks.word(int(e.source_bank[i, slot]), value + 4, where)) if is_pair else literals.code(
+            modified(low, flags, operation)
+        ), 0
+    if is_pair:
+        return literals.code(value & FULL, FULL if value & 0x80000000 and e.flags[i] & Flag.SIGNED else 0), 0
+    return literals.code(modified(value & FULL, flags, operation)), 0
+
+
+def modified(word: int, flags: int, operation: int) -> int:
+    """Return a word with SourceFlags applied, as `operands.modify` does to a row."""
+    if operation in FLOATS:
+        word &= 0x7FFFFFFF if flags & SourceFlag.ABSOLUTE else FULL
+        return word ^ (0x80000000 if flags & SourceFlag.NEGATE else 0)
+    word ^= FULL if flags & SourceFlag.INVERT else 0
+    if flags & SourceFlag.ABSOLUTE and word & 0x80000000:
+        word = -word & FULL
+    return -word & FULL if flags & SourceFlag.NEGATE else word
+
+
+def carries(program: Program) -> np.ndarray:
+    """Return where each instruction's carry-in comes from: predicates where any is written, else CC."""
+    e = program.encoded
+    uses = (e.flags & Flag.X != 0) & np.isin(e.operation, (Operation.IADD, Operation.IADD3, Operation.IMAD))
+    written = ~((e.predicate_source[:, 0] == 7) & (e.predicate_source_not[:, 0] == 0))
+    return np.where(uses, np.where(written, 2, 1), 0).astype(np.int64)
+
+
+def limits(launch: Launch, names: list[str]) -> np.ndarray:
+    """Return, for each backward branch to a label of `launch.iterations`, the label's place in `names`; else -1."""
+    program, e = launch.program, launch.program.encoded
+    limit = np.full(len(program), -1, np.int64)
+    for column, name in enumerate(names):
+        if name not in program.labels:
+            known = ", ".join(program.labels) or "none"
+            raise UserError(f"iterations: the listing has no label {name}", path=program.path, hint=f"its labels: {known}")
+        if launch.iterations[name] < 1:
+            raise UserError(f"iterations of {name}: {launch.iterations[name]} is not at least 1", path=program.path)
+        to_label = (e.operation == Operation.BRA) & (e.target == program.labels[name])
+        backward = to_label & (np.arange(len(program)) >= e.target)
+        if not backward.any():
+            raise UserError(f"iterations: no branch goes back to label {name}", path=program.path)
+        limit[backward] = column
+    return limit
+
+
+def register_rows(launch: Launch) -> int:
+    """Return how many registers a warp needs: one more than the highest that is named."""
+    e = launch.program.encoded
+    named = [int(x.max(initial=-1)) for x in (np.where(e.reads < RZ, e.reads, -1), np.where(e.writes < RZ, e.writes, -1))]
+    return max([*named, *(register + 1 for register in launch.preset)], default=-1) + 2
+
+
+def check_modelled(program: Program) -> None:
+    """Raise UserError for the first instruction whose modifiers are not modelled together."""
+    e = program.encoded
+    for i, instruction in enumerate(program.instructions):
+        flags, is_imad, is_isetp = int(e.flags[i]), e.operation[i] == Operation.IMAD, e.operation[i] == Operation.ISETP
+        problem = ""
+        if is_imad and flags & Flag.WIDE and flags & (Flag.X | Flag.CC):
+            problem = "a carry of a 64-bit IMAD"
+        elif is_imad and flags & (Flag.WIDE | Flag.HIGH) and e.source_flags[i].any():
+            problem = "a negated operand of a 64-bit product"
+        elif is_isetp and flags & Flag.X and e.compare[i] not in (Compare.GE, Compare.LT):
+            problem = "ISETP.X other than GE and LT"
+        if problem:
+            raise UserError(f"{instruction.text} is not modelled: {problem}", path=program.path, line=instruction.line)

@@ -1,0 +1,186 @@
+"""Integer instructions on rows: `out` gets the words, the return value is a mask of lanes (carry or truth) where there is one."""
+
+import numpy as np
+
+from isa.semantics import (
+    f2i,
+    high_word,
+    i2f,
+    iadd,
+    iadd3,
+    imad,
+    imad_high,
+    imad_wide,
+    imnmx,
+    irelation,
+    lea,
+    logic,
+    lop3,
+    pair,
+    popc,
+    shf_left,
+    shf_right,
+    shl,
+    shr,
+    word,
+)
+from isa.vocabulary import Combine, Operation
+from sim.functional.flags import HALF64, HIGH, LEFT, SIGNED, WRAP
+from sim.kernel import inner
+
+
+@inner
+def add(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, addend: int, carry: int) -> int:
+    """Write a + b + addend + carry lane; return the lanes that carry out."""
+    result = np.int64(0)
+    for k in range(lanes):
+        total = iadd(a[k], b[k], addend + ((carry >> k) & 1))
+        out[k] = word(total)
+        result |= ((total >> 32) & 1) << k
+    return result
+
+
+@inner
+def add_plain(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, addend: int) -> None:
+    """Write a + b + addend: the loop that vectorises."""
+    for k in range(lanes):
+        out[k] = word(iadd(a[k], b[k], addend))
+
+
+@inner
+def add3(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, addend: int, first: int, second: int) -> tuple[int, int]:
+    """Write a + b + c + addend + carry lanes; return the lanes that carry at least once, and twice."""
+    once, twice = np.int64(0), np.int64(0)
+    for k in range(lanes):
+        total = iadd3(a[k], b[k], c[k], addend + ((first >> k) & 1) + ((second >> k) & 1))
+        out[k] = word(total)
+        once |= np.int64(total >> 32 >= 1) << k
+        twice |= np.int64(total >> 32 >= 2) << k
+    return once, twice
+
+
+@inner
+def multiply(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, flags: int) -> None:
+    """Write the low or HIGH word of a * b, plus c."""
+    is_signed = flags & SIGNED
+    if flags & HIGH:
+        for k in range(lanes):
+            out[k] = imad_high(a[k], b[k], c[k], is_signed)
+    else:
+        for k in range(lanes):
+            out[k] = imad(a[k], b[k], c[k])
+
+
+@inner
+def multiply_wide(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, c_high: np.ndarray, out: np.ndarray, out_high: np.ndarray, lanes: int, flags: int
+) -> None:
+    """Write the 64 bits of a * b + c."""
+    for k in range(lanes):
+        value = imad_wide(a[k], b[k], pair(c[k], c_high[k]), flags & SIGNED)
+        out[k] = word(value)
+        out_high[k] = high_word(value)
+
+
+@inner
+def select(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, first: int) -> None:
+    """Write a in the lanes of `first`, b in the others."""
+    for k in range(lanes):
+        out[k] = a[k] if (first >> k) & 1 else b[k]
+
+
+@inner
+def minmax_words(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, flags: int, smaller: int) -> None:
+    """Write the smaller of a and b in the lanes of `smaller`, the larger in the others."""
+    for k in range(lanes):
+        out[k] = imnmx(a[k], b[k], flags & SIGNED, (smaller >> k) & 1)
+
+
+@inner
+def shift(operation: int, a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, flags: int) -> None:
+    """Write a shifted by b."""
+    wrap, is_signed = flags & WRAP, flags & SIGNED
+    if operation == Operation.SHL:
+        for k in range(lanes):
+            out[k] = shl(a[k], b[k], wrap)
+    else:
+        for k in range(lanes):
+            out[k] = shr(a[k], b[k], wrap, is_signed)
+
+
+@inner
+def funnel_shift(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, flags: int) -> None:
+    """Write the low or HIGH word of the pair c:a shifted by b."""
+    wrap, upper, limit = flags & WRAP, flags & HIGH, 63 if flags & HALF64 else 32
+    if flags & LEFT:
+        for k in range(lanes):
+            out[k] = shf_left(a[k], b[k], c[k], wrap, upper, limit)
+    else:
+        for k in range(lanes):
+            out[k] = shf_right(a[k], b[k], c[k], wrap, upper, limit, flags & SIGNED)
+
+
+@inner
+def logic_words(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, combine: int) -> None:
+    """Write the two-input function."""
+    for k in range(lanes):
+        out[k] = logic(a[k], b[k], combine)
+
+
+@inner
+def logic3(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, table: int) -> int:
+    """Write the three-input function; return the lanes with a result that is not zero."""
+    result = np.int64(0)
+    for k in range(lanes):
+        out[k] = lop3(a[k], b[k], c[k], table)
+        result |= np.int64(out[k] != 0) << k
+    return result
+
+
+@inner
+def shift_add(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, count: int, addend: int) -> int:
+    """Write (a << count) + b + addend; return the lanes that carry out."""
+    result = np.int64(0)
+    for k in range(lanes):
+        total = lea(a[k], b[k], count, addend)
+        out[k] = word(total)
+        result |= ((total >> 32) & 1) << k
+    return result
+
+
+@inner
+def count_bits(a: np.ndarray, out: np.ndarray, lanes: int) -> None:
+    """Write how many bits of each word are set."""
+    for k in range(lanes):
+        out[k] = word(popc(a[k]))
+
+
+@inner
+def to_float(a: np.ndarray, out: np.ndarray, lanes: int, flags: int, rounding: int) -> None:
+    """Write the float32 of each integer."""
+    for k in range(lanes):
+        out[k] = i2f(a[k], flags & SIGNED, rounding)
+
+
+@inner
+def to_integer(a: np.ndarray, out: np.ndarray, lanes: int, flags: int, rounding: int) -> None:
+    """Write the integer of each float32."""
+    for k in range(lanes):
+        out[k] = f2i(a[k], flags & SIGNED, rounding)
+
+
+@inner
+def int_compare(a: np.ndarray, b: np.ndarray, lanes: int, flags: int, compare: int) -> int:
+    """Return the lanes in which the comparison holds."""
+    result = np.int64(0)
+    for k in range(lanes):
+        result |= np.int64((irelation(a[k], b[k], flags & SIGNED) & compare) != 0) << k
+    return result
+
+
+@inner
+def combine_masks(a: int, b: int, combine: int) -> int:
+    """Return the lanes in which a AND, OR or XOR b is true."""
+    if combine == Combine.AND:
+        return a & b
+    return a | b if combine == Combine.OR else a ^ b

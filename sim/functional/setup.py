@@ -1,0 +1,137 @@
+"""Allocate what a launch needs: the machine of one block, memory, the log, and the growing trace."""
+
+import numpy as np
+
+from sim.functional.constants import Banks
+from sim.functional.device import words
+from sim.functional.state import (
+    FULL,
+    LANES,
+    LOCAL_BYTES,
+    STACK_DEPTH,
+    Code,
+    Log,
+    Machine,
+    Memory,
+    Progress,
+    Report,
+    Store,
+)
+from sim.launch import Launch
+from sim.placement import BASE, Placed
+
+LOG_ENTRIES = 1024  # of a log row, to begin with
+LOG_ACCESSES = 256
+
+
+def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: np.ndarray) -> Machine:
+    """Return a machine for one block. literals: uint32 [rows, 32]; initial: uint32 [registers, 32]."""
+    warps = launch.warps_per_block
+    rows = np.zeros((len(literals) + warps * code.registers, LANES), np.uint32)
+    rows[: len(literals)] = literals
+    shape = (*launch.block, 1, 1)[:3]
+    thread = np.arange(warps * LANES).reshape(warps, LANES)
+    stack = [np.zeros((warps, STACK_DEPTH), np.int64) for _ in range(5)]
+    per_warp = [np.zeros(warps, np.int64) for _ in range(7)]
+    last = launch.threads_per_block - (warps - 1) * LANES
+    predicates = np.zeros((warps, 8), np.int64)
+    predicates[:, 7] = FULL
+    return Machine(
+        lanes=np.array([LANES]),
+        rows=rows,
+        floats=rows.view(np.float32),
+        base=len(literals),
+        initial=initial,
+        thread=np.stack([thread % shape[0], thread // shape[0] % shape[1], thread // (shape[0] * shape[1])]).astype(np.uint32),
+        block=np.zeros(3, np.int64),
+        grid_shape=np.array((*launch.grid, 1, 1)[:3], np.int64),
+        block_shape=np.array(shape, np.int64),
+        existing=np.array([FULL] * (warps - 1) + [(1 << last) - 1], np.int64),
+        predicates=predicates,
+        carry=per_warp[0],
+        pc=per_warp[1],
+        active=per_warp[2],
+        alive=per_warp[3],
+        reconverge=per_warp[4],
+        waiting=per_warp[5],
+        ended=np.ones(warps, np.int64),
+        iterations=np.zeros((warps, len(code.iterations)), np.int64),
+        convergence=np.zeros((warps, 16, LANES), np.int64),
+        depth=per_warp[6],
+        stack_pc=stack[0],
+        stack_mask=stack[1],
+        stack_reconverge=stack[2],
+        stack_wait=stack[3],
+        stack_members=stack[4],
+        target=np.zeros(LANES, np.int64),
+        index=np.zeros(LANES, np.int64),
+    )
+
+
+def allocate_memory(launch: Launch, placed: list[Placed], banks: Banks, uses_local: bool) -> Memory:
+    """Return the memories, global memory holding a copy of the arrays."""
+    constants, bank_start, bank_bytes = banks.flat()
+    local = launch.warps_per_block * LANES * LOCAL_BYTES // 4 if uses_local else 0
+    return Memory(
+        base=BASE,
+        words=words(placed),
+        start=np.array([item.address for item in placed] or [BASE], np.int64),
+        end=np.array([item.end for item in placed] or [BASE], np.int64),
+        writable=np.array([item.array.flags.writeable for item in placed] or [False], np.uint8),
+        written=np.zeros(max(len(placed), 1), np.uint8),
+        latest=np.zeros(1, np.int64),
+        shared=np.zeros(-(-launch.shared_per_block // 4), np.uint32),
+        shared_bytes=launch.shared_per_block,
+        local=np.zeros(local, np.uint32),
+        constants=constants,
+        bank_start=bank_start,
+        bank_bytes=bank_bytes,
+    )
+
+
+def allocate_log(warps: int) -> Log:
+    """Return a log with one row; more are made when warps wait at barriers."""
+    return Log(
+        row=np.full(warps, -1, np.int64),
+        free=np.zeros(warps, np.int64),
+        free_rows=np.ones(1, np.int64),
+        length=np.zeros(warps, np.int64),
+        hash=np.zeros(warps, np.int64),
+        accesses=np.zeros(warps, np.int64),
+        instruction=np.zeros((1, LOG_ENTRIES), np.int32),
+        mask=np.zeros((1, LOG_ENTRIES), np.uint32),
+        access_base=np.zeros((1, LOG_ACCESSES), np.int64),
+        access_stride=np.zeros((1, LOG_ACCESSES), np.int64),
+    )
+
+
+def allocate_store(warps: int, instructions: int) -> Store:
+    """Return an empty trace for `warps` warps in all."""
+    return Store(
+        paths=np.zeros(1, np.int64),
+        path_start=np.zeros(65, np.int64),
+        path_hash=np.zeros(64, np.int64),
+        path_next=np.zeros(64, np.int64),
+        bucket=np.full(128, -1, np.int64),
+        instruction=np.zeros(4096, np.int32),
+        mask=np.zeros(4096, np.uint32),
+        warp_path=np.zeros(warps, np.int32),
+        access_start=np.zeros(warps + 1, np.int64),
+        access_base=np.zeros(4096, np.int64),
+        access_stride=np.zeros(4096, np.int64),
+        scattered_rows=np.zeros(1, np.int64),
+        scattered=np.zeros((64, LANES), np.int64),
+        executed=np.zeros(instructions, np.int64),
+        active_lanes=np.zeros(instructions, np.int64),
+        true_lanes=np.zeros(instructions, np.int64),
+    )
+
+
+def allocate_progress(warps: int) -> Progress:
+    """Return the state of an execution that has not begun."""
+    return Progress(
+        block=np.full(1, -1, np.int64),
+        warp=np.full(1, -1, np.int64),
+        committed=np.full(1, warps, np.int64),
+        report=np.zeros(len(Report), np.int64),
+    )

@@ -1,0 +1,192 @@
+"""What the executor's kernels read and write: the resolved code, the machine of one block, memory, and the log of a block.
+
+Lane masks are int64 with bit k for lane k, so that no unsigned arithmetic is mixed in. A *row* is 32 words, one per lane:
+operands, results and registers are rows of one array, `Machine.rows`, seen as uint32 and as float32.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+LANES = 32
+FULL = 0xFFFFFFFF  # mask of a full warp
+FIRST, SECOND, THIRD = np.int64(0), np.int64(1), np.int64(2)  # slots; not literals, for which Numba compiles a kernel each
+SCRATCH = np.int64(0)  # rows 0..3: operands with a sign, magnitude or inversion applied
+OUT = np.int64(4)  # rows 4 and 5: results before they are written to the lanes that take part
+ZERO = np.int64(6)  # rows 6..9: zero, for RZ, alone or where up to four registers are read; immediates and constants follow
+STACK_DEPTH = 160  # waiting lane groups of one warp, and SSY levels
+RUNNABLE = np.int64(-1)  # stack_wait of a lane group that may run
+BARRIER_WAIT = 16  # stack_wait = 16 + number: waits at BAR; 0..15: waits at convergence barrier B0..B15
+LOCAL_BYTES = 4096  # local memory per thread
+
+
+class Status(IntEnum):
+    """What a kernel reports to its caller."""
+
+    RUNNING = 0
+    ENDED = 1  # the warp's lanes have all exited
+    DONE = 2  # the grid is finished
+    LOG_FULL = 3  # these need room: the caller enlarges an array and calls again
+    ROWS_FULL = 4
+    WARP_ACCESSES_FULL = 5
+    SCATTERED_FULL = 6
+    PATHS_FULL = 7
+    ENTRIES_FULL = 8
+    ACCESSES_FULL = 9
+    ERROR = 10  # Progress.report says which
+
+
+class Fault(IntEnum):
+    """Mistakes of a program, found while it runs."""
+
+    OUT_OF_RANGE = 0
+    MISALIGNED = 1
+    DIVERGENT_BARRIER = 2
+    NO_PROGRESS = 3  # lanes wait for lanes that never come
+    BARRIER_MISMATCH = 4  # warps of a block wait at different barriers
+    SYNC_WITHOUT_SSY = 5
+    STACK_OVERFLOW = 6
+    READ_ONLY = 7
+
+
+class Report(IntEnum):
+    """Columns of Progress.report."""
+
+    FAULT = 0
+    WARP = 1
+    LANE = 2
+    INSTRUCTION = 3
+    ADDRESS = 4
+    EXPECTED = 5  # a lane mask: who should have come
+
+
+class Code(NamedTuple):
+    """The program with operands resolved to rows; n instructions. Operand row r >= 0: register r; r < 0: row ~r."""
+
+    operation: np.ndarray  # int64 [n]
+    guard: np.ndarray  # int64 [n] predicate
+    guard_flip: np.ndarray  # int64 [n] 0, or FULL for @!P
+    destination: np.ndarray  # int64 [n] register, -1 = none
+    destination_count: np.ndarray  # int64 [n] registers
+    predicate_destination: np.ndarray  # int64 [n, 2] 7 = discarded
+    operand: np.ndarray  # int64 [n, 4] operand row
+    modify: np.ndarray  # int64 [n, 4] SourceFlag still to apply
+    is_float: np.ndarray  # uint8 [n] the modifiers are those of float32
+    predicate_source: np.ndarray  # int64 [n, 2]
+    predicate_flip: np.ndarray  # int64 [n, 2] 0, or FULL for !P
+    carry_from: np.ndarray  # int64 [n] 0 = no carry in, 1 = the CC register, 2 = the source predicates
+    addend: np.ndarray  # int64 [n] subtrahends, each read inverted, of an addition: -x = ~x + 1
+    flags: np.ndarray  # int64 [n] Flag
+    compare: np.ndarray  # int64 [n]
+    combine: np.ndarray  # int64 [n]
+    rounding: np.ndarray  # int64 [n]
+    function: np.ndarray  # int64 [n]
+    space: np.ndarray  # int64 [n]
+    width: np.ndarray  # int64 [n] bytes per lane
+    address: np.ndarray  # int64 [n] operand row of the address
+    offset: np.ndarray  # int64 [n] bytes added to the address
+    bank: np.ndarray  # int64 [n] constant bank of LDC
+    target: np.ndarray  # int64 [n]
+    reconverge: np.ndarray  # int64 [n] -1 = the listing has markers
+    limit: np.ndarray  # int64 [n] column of Machine.iterations that a branch counts in, -1 = none
+    iterations: np.ndarray  # int64 [limits] how often each may be executed
+    registers: int  # rows per warp
+    independent: int  # 1 = lanes of a warp may wait at a barrier apart (BSSY/BSYNC listings)
+    turns: int  # 1 = MUFU.SIN and COS take turns, not radians
+
+
+class Machine(NamedTuple):
+    """The block being executed; warps = warps per block."""
+
+    lanes: np.ndarray  # int64 [1] 32; a length known only at run time makes lane loops vectorise
+    rows: np.ndarray  # uint32 [literals + warps * registers, 32]
+    floats: np.ndarray  # float32, the same memory
+    base: int  # first register row
+    initial: np.ndarray  # uint32 [registers, 32] what each warp starts with
+    thread: np.ndarray  # uint32 [3, warps, 32] threadIdx
+    block: np.ndarray  # int64 [3] blockIdx
+    grid_shape: np.ndarray  # int64 [3]
+    block_shape: np.ndarray  # int64 [3]
+    existing: np.ndarray  # int64 [warps] lanes that are threads of the block
+    predicates: np.ndarray  # int64 [warps, 8] lane masks; column 7 is PT
+    carry: np.ndarray  # int64 [warps] the CC register's carry
+    pc: np.ndarray  # int64 [warps]
+    active: np.ndarray  # int64 [warps] lanes at pc
+    alive: np.ndarray  # int64 [warps] lanes that have not exited
+    reconverge: np.ndarray  # int64 [warps] where the active lanes stop; n = the end
+    waiting: np.ndarray  # int64 [warps] 1 + the number of the barrier at which the warp waits, 0 = none
+    ended: np.ndarray  # int64 [warps]
+    iterations: np.ndarray  # int64 [warps, limits]
+    convergence: np.ndarray  # int64 [warps, 16, 32] members of each lane's convergence barriers
+    depth: np.ndarray  # int64 [warps] stack entries
+    stack_pc: np.ndarray  # int64 [warps, STACK_DEPTH]
+    stack_mask: np.ndarray  # int64 [warps, STACK_DEPTH]
+    stack_reconverge: np.ndarray  # int64 [warps, STACK_DEPTH]
+    stack_wait: np.ndarray  # int64 [warps, STACK_DEPTH] RUNNABLE, or what the lanes wait for
+    stack_members: np.ndarray  # int64 [warps, STACK_DEPTH] lanes that a convergence barrier waits for
+    target: np.ndarray  # int64 [32] byte address of each lane's access
+    index: np.ndarray  # int64 [32] its word in the memory array
+
+
+class Memory(NamedTuple):
+    """Every memory as 32-bit words."""
+
+    base: int  # address of the first word of `words`
+    words: np.ndarray  # uint32: the global arrays
+    start: np.ndarray  # int64 [arrays] first byte address, ascending
+    end: np.ndarray  # int64 [arrays] one past the last
+    writable: np.ndarray  # uint8 [arrays]
+    written: np.ndarray  # uint8 [arrays] 1 = stored to
+    latest: np.ndarray  # int64 [1] array of the latest access, tried first
+    shared: np.ndarray  # uint32: of the block
+    shared_bytes: int
+    local: np.ndarray  # uint32 [warps, LOCAL_BYTES / 4, 32], flat
+    constants: np.ndarray  # uint32: the banks, one after another
+    bank_start: np.ndarray  # int64 [banks] first word
+    bank_bytes: np.ndarray  # int64 [banks]
+
+
+class Log(NamedTuple):
+    """Paths and accesses of warps that have not been committed to the trace; a row is lent to a warp while it needs one."""
+
+    row: np.ndarray  # int64 [warps] -1 = none
+    free: np.ndarray  # int64 [rows] rows not lent, `free_rows` of them
+    free_rows: np.ndarray  # int64 [1]
+    length: np.ndarray  # int64 [warps] entries
+    hash: np.ndarray  # int64 [warps]
+    accesses: np.ndarray  # int64 [warps]
+    instruction: np.ndarray  # int32 [rows, capacity]
+    mask: np.ndarray  # uint32 [rows, capacity]
+    access_base: np.ndarray  # int64 [rows, access capacity]
+    access_stride: np.ndarray  # int64 [rows, access capacity]
+
+
+class Store(NamedTuple):
+    """The trace as it grows (see sim.trace.TraceArrays), and the tallies."""
+
+    paths: np.ndarray  # int64 [1]
+    path_start: np.ndarray  # int64 [path capacity + 1]
+    path_hash: np.ndarray  # int64 [path capacity]
+    path_next: np.ndarray  # int64 [path capacity] next path of the same bucket, -1 = none
+    bucket: np.ndarray  # int64 [power of two] first path, -1 = none
+    instruction: np.ndarray  # int32 [entry capacity]
+    mask: np.ndarray  # uint32 [entry capacity]
+    warp_path: np.ndarray  # int32 [all warps]
+    access_start: np.ndarray  # int64 [all warps + 1]
+    access_base: np.ndarray  # int64 [access capacity]
+    access_stride: np.ndarray  # int64 [access capacity]
+    scattered_rows: np.ndarray  # int64 [1]
+    scattered: np.ndarray  # int64 [row capacity, 32]
+    executed: np.ndarray  # int64 [n]
+    active_lanes: np.ndarray  # int64 [n]
+    true_lanes: np.ndarray  # int64 [n]
+
+
+class Progress(NamedTuple):
+    """Where the execution stands, so that a kernel that returned for room goes on where it left."""
+
+    block: np.ndarray  # int64 [1] block being executed, in launch order; -1 = none yet
+    warp: np.ndarray  # int64 [1] its warp that runs, -1 = none
+    committed: np.ndarray  # int64 [1] its warps whose path and accesses are in the Store
+    report: np.ndarray  # int64 [len(Report)] of an ERROR
