@@ -1,0 +1,1 @@
+"""Listings with their launch files, and the published numbers that they reproduce."""

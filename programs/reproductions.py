@@ -1,0 +1,23 @@
+"""The published experiments by name: `reproduce("volkov-tlp-ilp", gpu="g80")`. A new one is a function and a row here."""
+
+from collections.abc import Callable
+
+from isa.errors import UserError
+from programs.intervals import loops
+from programs.reproduction import Check, Reproduction
+from programs.volkov import tlp_ilp
+
+__all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
+
+# name -> function of a GPU's name or TOML path (None = the GPU of the publication)
+REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
+    "notes-loops": loops.reproduce,
+    "volkov-tlp-ilp": tlp_ilp.reproduce,
+}
+
+
+def reproduce(name: str, gpu: str | None = None) -> Reproduction:
+    """Run the experiment `name`, on another GPU than the publication's if one is given. Raises UserError for an unknown name."""
+    if name not in REPRODUCTIONS:
+        raise UserError(f"no reproduction is called '{name}'", hint=f"there are: {', '.join(REPRODUCTIONS)}")
+    return REPRODUCTIONS[name](gpu)

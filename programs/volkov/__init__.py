@@ -1,0 +1,1 @@
+"""Volkov, Better Performance at Lower Occupancy: listings, published numbers, the experiment."""

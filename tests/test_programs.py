@@ -1,0 +1,89 @@
+"""Every listing under programs/ runs, gives what its launch file expects, and its account closes. A new program is found here by itself."""
+
+import functools
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import isa
+from isa.semantics import fma
+from sim.expectation import check
+from sim.functional import execute
+from sim.gpus.loader import load
+from sim.launch import Launch
+from sim.launchfile import load_launch
+from sim.timing import simulate
+from sim.trace import Trace
+
+FOLDER = Path(__file__).parents[1] / "programs"
+PROGRAMS = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.sass"))
+GPUS = ("gtx480", "gtx460", "textbook")  # one issue per scheduler, two, and a dispatch port that narrow pipes hold
+
+
+@functools.cache
+def executed(program: str) -> Trace:
+    file = load_launch(FOLDER / f"{program}.sass")
+    assert file.expectation, "a program's launch file says what should come out, under [expect]"
+    trace = execute(file.launch)
+    assert check(file.launch, file.expectation) == []
+    return trace
+
+
+def test_there_are_programs() -> None:
+    assert {"saxpy", "volkov/ffma_ilp8", "intervals/actual_loop"} <= set(PROGRAMS)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_results_are_those_of_the_launch_file(program: str) -> None:
+    executed(program)
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_cycle_is_accounted_for(program: str, gpu: str) -> None:
+    trace = executed(program)
+    machine = load(gpu)
+    result = simulate(trace, machine)
+    assert sum(result.stalls.values()) == result.counters["warp_cycles"] == result.stalls_by_instruction.sum()
+    assert sum(result.issue_slots.values()) == result.counters["issue_slots"]
+    assert result.counters["warp_instructions"] == trace.warp_instructions
+    if machine.core.issue_width == 1:  # else one warp-cycle may issue two
+        assert result.stalls["selected"] == trace.warp_instructions
+    assert np.array_equal(result.issues_by_instruction, trace.executed)
+
+
+@pytest.mark.parametrize("ilp", range(1, 9))
+def test_volkov_chains_are_fused_multiply_adds(ilp: int) -> None:
+    """b and c that round at every step: the sum of chains of two lanes against the exact fma, one pass through the loop."""
+    launch = load_launch(FOLDER / f"volkov/ffma_ilp{ilp}.sass").launch
+    b, c, passes = np.float32(0.9), np.float32(0.3), np.uint32(1)
+    launch = replace(launch, block=(32,), args=(np.zeros(32, np.float32), b, c, passes))
+    execute(launch)
+    for lane in (1, 31):
+        values = [np.float32(lane + chain) for chain in range(ilp)]
+        for _ in range(1680 // ilp):
+            values = [fma(value, b, c) for value in values]
+        total = values[0]
+        for value in values[1:]:
+            total = np.float32(total + value)
+        assert launch.args[0][lane] == total
+
+
+def test_volkov_loops_cost_the_same_work_at_every_ilp() -> None:
+    """1680 multiply-adds in the body and 3 other instructions, so that curves of different ILP compare."""
+    for ilp in range(1, 9):
+        program = isa.load(FOLDER / f"volkov/ffma_ilp{ilp}.sass")
+        opcodes = [instruction.opcode for instruction in program.instructions]
+        first, last = program.labels[".Loop"], opcodes.index("BRA")
+        body = opcodes[first : last + 1]
+        assert (body.count("FFMA"), len(body)) == (1680, 1683)
+
+
+def test_a_wrong_result_would_be_seen() -> None:
+    file = load_launch(FOLDER / "volkov/ffma_ilp1.sass")
+    out: np.ndarray = file.launch.args[0]
+    launch: Launch = file.launch
+    assert len(check(launch, file.expectation)) > 0  # before the run
+    assert not out.any()

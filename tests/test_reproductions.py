@@ -1,0 +1,84 @@
+"""The published experiments come out, and a check can fail."""
+
+import functools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isa.errors import UserError
+from programs.reproductions import REPRODUCTIONS, Reproduction, reproduce
+from programs.volkov.checks import littles_law, published_checks
+from programs.volkov.sweep import Sweep, chains, narrowed, resized, sweep
+from sim.functional import execute
+from sim.gpus.loader import load
+from sim.report import curves
+from sim.timing import simulate
+
+
+@functools.cache
+def volkov(gpu: str) -> Reproduction:
+    return reproduce("volkov-tlp-ilp", gpu)
+
+
+@pytest.mark.parametrize(("gpu", "judged"), [("gtx480", 8), ("g80", 2), ("gtx460", 2)])
+def test_volkov_thresholds_are_those_of_the_slides(gpu: str, judged: int) -> None:
+    checks = [check for check in volkov(gpu).checks if check.passed is not None]
+    assert len(checks) == judged
+    assert not [check for check in checks if not check.passed]
+
+
+def test_a_perfect_scoreboard_misses_ilp_3_and_the_end_of_the_gain() -> None:
+    shown = [check.simulated for check in volkov("gtx480").checks if check.what.startswith("perfect scoreboard")]
+    assert shown == ["576", "320", "192", "192", "128", "128", "128", "128"]
+    assert [str(littles_law(load("gtx480"), ilp)) for ilp in range(1, 9)] == shown
+
+
+def test_a_narrowed_trace_is_that_of_the_smaller_block() -> None:
+    gpu, launch = load("gtx480"), chains(2)
+    part, whole = narrowed(execute(resized(launch, 512, gpu)), 96), execute(resized(launch, 96, gpu))
+    for got, wanted in zip(part.arrays, whole.arrays, strict=True):
+        assert np.array_equal(got, wanted)
+    for name in ("executed", "active_lanes", "true_lanes"):
+        assert np.array_equal(getattr(part, name), getattr(whole, name))
+    assert simulate(part, gpu).cycles == simulate(whole, gpu).cycles
+
+
+def test_the_fit_is_called_a_fit() -> None:
+    preset = volkov("gtx480")
+    assert sum("FITTED" in check.note for check in preset.checks) == 4
+    assert any("FITTED" in note for note in preset.notes)
+    assert any("FITTED" in curve.panel for curve in preset.curves)
+    assert not any("FITTED" in note for note in volkov("g80").notes)
+
+
+def test_every_time_of_the_notes_comes_out() -> None:
+    found = reproduce("notes-loops")
+    assert not [check for check in found.checks if check.passed is False]
+    latencies = [check.simulated for check in found.checks if "latency" in check.what]
+    assert latencies == ["410", "411", "416", "417"]
+
+
+def test_a_missed_threshold_fails() -> None:
+    flat = Sweep((32, 64, 96), dict.fromkeys(range(1, 9), (50.0, 99.0, 99.5)))
+    published = {"threshold": [{"ilp": 1, "threads": 64, "slide": ""}, {"ilp": 2, "threads": 96, "slide": ""}]}
+    published |= {"ceiling": [{"ilp": 1, "at_most": 67, "slide": ""}]}
+    assert [check.passed for check in published_checks(published, flat)] == [True, False, False]
+
+
+def test_a_gpu_with_a_shorter_latency_needs_fewer_threads() -> None:
+    quick = load("gtx480").replace({"units.fp32.latency": 10, "limits.threads_per_block": 384})
+    assert sweep([quick])[0].threshold(1) == littles_law(quick, 1) == 320
+
+
+def test_the_figure_is_drawn(tmp_path: Path) -> None:
+    found = volkov("g80")
+    curves.save(found.curves, tmp_path / "g80.png", title=found.title, x_label=found.x_label, y_label=found.y_label)
+    assert (tmp_path / "g80.png").stat().st_size > 10_000
+    with pytest.raises(UserError, match="which kind of figure"):
+        curves.save(found.curves, tmp_path / "g80")
+
+
+def test_an_unknown_name_says_what_there_is() -> None:
+    with pytest.raises(UserError, match=", ".join(REPRODUCTIONS)):
+        reproduce("volkov")
