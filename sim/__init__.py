@@ -1,0 +1,125 @@
+"""simtlab: how a GPU schedules warps, cycle by cycle. This file is the whole public API.
+
+    program = isa.load("saxpy.sass")
+    launch = sim.Launch(program, grid=(4,), block=(256,), args=(x, y, np.float32(2)))
+    result = sim.run(launch, sim.gpu("gtx480"))
+
+Nothing here loads Numba until a program is executed or timed.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isa.errors import UserError
+
+# The package `sim.gpus` is loaded before the function of that name is defined: a later first import would overwrite the function.
+from sim.gpus import loader as _loader
+
+if TYPE_CHECKING:
+    from sim.gpus.model import Gpu
+    from sim.gpus.occupancy import Occupancy
+    from sim.launch import Launch
+    from sim.result import Result
+    from sim.trace import Trace
+
+__all__ = ["Launch", "UserError", "execute", "gpu", "gpus", "occupancy", "run", "simulate"]
+
+ENGINES = ("numba",)
+
+
+def gpu(name_or_path: str | Path) -> "Gpu":
+    """Return a GPU by preset name, or from a TOML file of yours.
+
+    Raises UserError when there is no such preset or file, or when a field of the file is unknown, missing or impossible.
+
+    >>> import sim
+    >>> gtx480 = sim.gpu("gtx480")
+    >>> gtx480.sms, gtx480.clock.alu_mhz
+    (15, 1401.0)
+    >>> gtx480.replace({"core.schedulers": 4}).core.schedulers
+    4
+    """
+    return _loader.load(name_or_path)
+
+
+def gpus() -> tuple[str, ...]:
+    """Return the names of the presets, sorted.
+
+    >>> import sim
+    >>> "gtx480" in sim.gpus()
+    True
+    """
+    return _loader.names()
+
+
+def execute(launch: "Launch") -> "Trace":
+    """Execute every warp of `launch` and return what was executed; NumPy arguments are updated in place, as a kernel would.
+
+    Raises UserError for an access outside its array, a barrier in divergent code, a loop without end.
+
+    >>> import isa, numpy as np, sim
+    >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")
+    >>> sim.execute(sim.Launch(program, grid=(2,), block=(64,))).warp_instructions
+    8
+    """
+    from sim.functional import execute
+
+    return execute(launch)
+
+
+def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None) -> "Result":
+    """Return how long `trace` takes on `gpu`, and where the time went. The trace can be used again, on other GPUs.
+
+    timeline: first and last cycle (ALU clock, inclusive) whose issues are kept in `result.timeline`; None keeps none. Raises
+    UserError when a block does not fit the GPU.
+
+    >>> import isa, sim
+    >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")
+    >>> trace = sim.execute(sim.Launch(program, grid=(1,), block=(32,)))
+    >>> [sim.simulate(trace, sim.gpu(name)).cycles for name in ("gtx480", "h100")]
+    [36, 8]
+    """
+    from sim.timing import simulate
+
+    return simulate(trace, gpu, timeline)
+
+
+def run(launch: "Launch", gpu: "Gpu", engine: str = "numba", timeline: tuple[int, int] | None = None) -> "Result":
+    """Execute `launch` and time it on `gpu`: `simulate(execute(launch), gpu)`.
+
+    Raises UserError for what `execute` and `simulate` refuse, and for an engine that does not exist.
+
+    >>> import isa, sim
+    >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")
+    >>> result = sim.run(sim.Launch(program, grid=(1,), block=(32,)), sim.gpu("gtx480"))
+    >>> sum(result.stalls.values()) == result.counters["warp_cycles"]
+    True
+    """
+    if engine not in ENGINES:
+        raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
+    return simulate(execute(launch), gpu, timeline)
+
+
+def occupancy(gpu: "Gpu", block: int | tuple[int, ...], registers: int, shared: int = 0) -> "Occupancy":
+    """Return how many blocks of `block` threads one SM holds (0 when not even one fits), and every limit that keeps out more.
+
+    registers: 32-bit registers per thread. shared: bytes of shared memory per block, static and dynamic together. Raises UserError
+    for sizes below their minimum.
+
+    >>> import sim
+    >>> found = sim.occupancy(sim.gpu("gtx480"), block=256, registers=21)
+    >>> found.blocks, found.warps, round(found.fraction, 3), found.limiters
+    (5, 40, 0.833, ('registers',))
+    """
+    from sim.gpus.occupancy import occupancy
+
+    return occupancy(gpu, block, registers, shared)
+
+
+def __getattr__(name: str) -> Any:
+    """Load `Launch` when it is first asked for: it needs NumPy."""
+    if name == "Launch":
+        from sim.launch import Launch
+
+        return Launch
+    raise AttributeError(f"module 'sim' has no attribute '{name}'")

@@ -1,0 +1,184 @@
+"""What binds a run and what would help: a decision from the counters and the closed account, in one sentence.
+
+1. How full is each resource that instructions pass through (issue slots, pipes)? Over FULL, it binds: nothing in scheduling helps.
+2. Else the idle issue slots say what the schedulers waited for.
+3. Waiting for results, by Little's law: with the same latencies, throughput grows with the independent instructions in flight, so
+   a resource that is used u needs 1/u times as many, from more warps or from more instruction-level parallelism (ILP) in each.
+"""
+
+import math
+from typing import NamedTuple
+
+from isa.vocabulary import Unit
+from sim.gpus.model import Gpu
+from sim.result import Result
+
+FULL = 0.9  # share of a resource's capacity from which it is said to bind
+ISSUE = "issue slots"
+UNEVEN = 0.75  # share of the run that its SMs are busy, below which the tail is said to bind
+
+
+class Verdict(NamedTuple):
+    """kind: full, latency, memory, cap, barrier, burst or tail. sentence: for a person."""
+
+    kind: str
+    sentence: str
+
+
+WAITED_FOR = {
+    "wait": "arithmetic results",
+    "short_scoreboard": "results of shared memory or special functions",
+    "long_scoreboard": "global memory",
+    "imc_miss": "constants from memory",
+    "branch_resolving": "branches",
+}
+LIMITERS = {
+    "warps": "the SM's warp slots",
+    "blocks": "the SM's block slots",
+    "registers": "the kernel's registers",
+    "shared": "the kernel's shared memory",
+}
+THROTTLES = ("math_pipe_throttle", "mio_throttle", "lg_throttle")
+
+
+def utilisation(result: Result) -> dict[str, float]:
+    """Return how full each resource was while its SM had work, 0 to 1: ISSUE, and "<name> pipe" for each pipe used."""
+    gpu, active = result.gpu, result.counters["sm_active_cycles"]
+    if not active:
+        return {ISSUE: 0.0}
+    held, dispatched = dict.fromkeys(gpu.pipes, 0), 0
+    for unit, issues in zip(result.program.encoded.unit, result.issues_by_instruction, strict=True):
+        name = pipe_of(gpu, Unit(unit))
+        hold = gpu.pipes[name].hold if name else 0
+        if name:
+            held[name] += int(issues) * hold
+        dispatched += int(issues) * max(gpu.core.issue_interval, hold if gpu.core.dispatch == "scheduler" else 0)
+    slots = {ISSUE: dispatched / (active * gpu.core.schedulers * gpu.core.issue_width)}
+    return slots | {f"{name} pipe": cycles / (active * ports(gpu, name)) for name, cycles in held.items() if cycles}
+
+
+def pipe_of(gpu: Gpu, unit: Unit) -> str:
+    """Return the name of the pipe that serves `unit`, "" for NOP."""
+    return "" if unit is Unit.NONE else gpu.units[unit.name.lower()].pipe
+
+
+def ports(gpu: Gpu, pipe: str) -> int:
+    """Return the pipe's ports per SM."""
+    return gpu.pipes[pipe].count * (gpu.core.schedulers if gpu.pipes[pipe].owner == "scheduler" else 1)
+
+
+def diagnose(result: Result) -> Verdict:
+    """Return what binds the run and what would help."""
+    utilised = utilisation(result)
+    resource, use = max(utilised.items(), key=lambda item: item[1])
+    if use >= FULL:
+        return _full(result, utilised)
+    if _busy(result) < UNEVEN:
+        return _tail(result)
+    cause = _idle_cause(result)
+    if cause == "barrier":
+        return _barrier(result)
+    if cause in THROTTLES or (cause == "dispatch_stall" and not result.gpu.core.in_flight_cap):
+        return _burst(result, cause, resource, use)
+    return _latency(result, cause, resource, use)
+
+
+def _busy(result: Result) -> float:
+    """Return the share of the run that the SMs used had a block."""
+    span = result.counters["sms_used"] * result.cycles
+    return result.counters["sm_active_cycles"] / span if span else 1.0
+
+
+def _idle_cause(result: Result) -> str:
+    """Return the wait that took most idle issue slots; schedulers without a warp have no wait, so another's speaks for them."""
+    waits = {name: n for name, n in result.issue_slots.items() if name not in ("selected", "no_warp", "tail", "drain")}
+    return max(waits, key=lambda name: waits[name]) if waits else "wait"
+
+
+def _full(result: Result, use: dict[str, float]) -> Verdict:
+    full = {resource: share for resource, share in use.items() if share >= FULL}
+    names = " and ".join(f"the {resource} ({share:.0%})" for resource, share in full.items())
+    verb = "is" if len(full) == 1 and ISSUE not in full else "are"
+    what = "instructions" if ISSUE in full else f"instructions for the {next(iter(full))}"
+    sentence = f"{names[0].upper()}{names[1:]} {verb} full: nothing in scheduling would help here, only fewer {what}"
+    sms, used = result.gpu.sms, int(result.counters["sms_used"])
+    if used < sms:
+        sentence += f"; but {sms - used} of the {sms} SMs have no block, so more blocks would do more work in the same time"
+    return Verdict("full", sentence + ".")
+
+
+def _tail(result: Result) -> Verdict:
+    used, places = int(result.counters["sms_used"]), int(result.counters["sms_used"]) * result.occupancy.blocks
+    return Verdict(
+        "tail",
+        f"The {used} SMs have work only {_busy(result):.0%} of the time, because blocks end unevenly: shorter blocks, or a grid that is a "
+        f"multiple of the {places} blocks that run at once, would help.",
+    )
+
+
+def _barrier(result: Result) -> Verdict:
+    share = result.issue_slots["barrier"] / result.counters["issue_slots"]
+    return Verdict(
+        "barrier",
+        f"Warps wait for each other at barriers ({share:.0%} of the issue slots idle for it): more blocks per SM, so that one computes "
+        f"while another waits (now {_number(resident_blocks(result))}; {room(result)}), or fewer barriers would help.",
+    )
+
+
+def _burst(result: Result, cause: str, resource: str, use: float) -> Verdict:
+    share = result.issue_slots[cause] / result.counters["issue_slots"]
+    return Verdict(
+        "burst",
+        f"Ports are asked for in bursts ({cause}: {share:.0%} of the issue slots idle for it, though {_only(resource, use)}): spreading "
+        "those instructions among others would help.",
+    )
+
+
+def _latency(result: Result, cause: str, resource: str, use: float) -> Verdict:
+    gpu, have = result.gpu, resident_warps(result)
+    need = math.ceil(have / use - 1e-9)
+    warps = f"about {need:,} warps per SM instead of {_number(have)}"
+    if cause == "dispatch_stall":
+        start = f"Each warp already has the {gpu.core.in_flight_cap} instructions in flight that this GPU allows it"
+        how = f"{warps}, as more ILP cannot"
+    else:
+        start = f"Warps wait for {WAITED_FOR.get(cause, cause)}"
+        how = f"{warps}, or {_number(1 / use)} times the independent instructions in each (ILP), or a mix"
+    sentence = f"{start}: {_only(resource, use)}, and filling it would take {how}; {room(result, need)}"
+    if cause == "long_scoreboard":
+        return Verdict("memory", sentence + " (memory bandwidth, not modelled yet, may bind before that).")
+    return Verdict("cap" if cause == "dispatch_stall" else "latency", sentence + ".")
+
+
+def _only(resource: str, use: float) -> str:
+    return f"the busiest resource, the {resource}, is only {use:.0%} used"
+
+
+def _number(value: float) -> str:
+    """Return one decimal where it says something."""
+    return f"{value:,.0f}" if value >= 20 or abs(value - round(value)) < 0.05 else f"{value:.1f}"
+
+
+def resident_warps(result: Result) -> float:
+    """Return the warps resident per SM, averaged over the time the SM had work."""
+    active = result.counters["sm_active_cycles"]
+    return result.counters["warp_cycles"] / active if active else 0.0
+
+
+def resident_blocks(result: Result) -> float:
+    """Return the blocks resident per SM, as `resident_warps`."""
+    return resident_warps(result) / math.ceil(math.prod(result.block) / 32)
+
+
+def room(result: Result, need: int = 0) -> str:
+    """Return what keeps the SM from holding more warps, as a clause; need: warps per SM that would be enough, if known."""
+    gpu, occupancy = result.gpu, result.occupancy
+    if need > gpu.limits.warps:
+        return f"this GPU holds {gpu.limits.warps} per SM, so warps alone are not enough"
+    launched = math.prod(result.grid) / result.counters["sms_used"]
+    if launched < occupancy.blocks:
+        return f"the launch gives an SM {_number(launched)} of the {occupancy.blocks} blocks it could hold, so launch more or larger blocks"
+    if occupancy.warps == gpu.limits.warps:
+        return f"the SM already holds all the {gpu.limits.warps} warps it can"
+    limits = " and ".join(LIMITERS[name] for name in occupancy.limiters)
+    return f"an SM holds only {occupancy.blocks} of its blocks, limited by {limits}"

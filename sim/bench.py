@@ -1,0 +1,155 @@
+"""How fast the simulator is: warp instructions per second of each half and of both, and what compiling costs.
+
+Every rate is of one thread, on programs large enough that set-up is under a percent; the first, compiling run is not counted.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+import isa
+from sim.functional import execute
+from sim.gpus.loader import load
+from sim.gpus.model import Gpu
+from sim.launch import Launch
+from sim.result import Result
+from sim.timing import simulate
+
+CHAIN = """
+.kernel ffma_chain
+.param u32 passes
+        MOV R0, c[0x0][passes]
+.Loop:  IADD32I R0, R0, -1
+        ISETP.NE.AND P0, PT, R0, RZ, PT
+.rept 200
+        FFMA R1, R1, R2, R3
+.endr
+   @P0  BRA .Loop
+        EXIT
+"""
+STREAM = """
+.kernel stream
+.param ptr x
+.param ptr y
+.param u32 passes
+        S2R R0, SR_TID.X
+        S2R R1, SR_CTAID.X
+        IMAD R0, R1, 0x100, R0
+        SHL R0, R0, 2
+        IADD R2.CC, R0, c[0x0][x]
+        IADD.X R3, RZ, c[0x0][x+4]
+        IADD R4.CC, R0, c[0x0][y]
+        IADD.X R5, RZ, c[0x0][y+4]
+        MOV R8, c[0x0][passes]
+.Loop:  LD.E R6, [R2]
+        LD.E R7, [R4]
+        IADD32I R8, R8, -1
+        ISETP.NE.AND P0, PT, R8, RZ, PT
+        FFMA R7, R6, 2.0, R7
+        ST.E [R4], R7
+   @P0  BRA .Loop
+        EXIT
+"""
+# name, GPU, blocks, warps per block, passes: about ten million warp instructions each
+CHAINS = (
+    ("gtx480, 1 SM, 32 warps", "gtx480", 1, 32, 1500),
+    ("gtx480, 1 SM, 48 warps", "gtx480", 2, 24, 1000),
+    ("h100, 1 SM, 32 warps", "h100", 1, 32, 1500),
+    ("h100, 1 SM, 64 warps", "h100", 2, 32, 750),
+    ("h100, 132 SMs, 32 warps each", "h100", 132, 32, 12),
+)
+
+
+class Rate(NamedTuple):
+    """One measurement. part: timing, functional or both. seconds: one per repetition."""
+
+    part: str
+    program: str
+    instructions: int  # warp instructions
+    seconds: tuple[float, ...]
+
+    @property
+    def best(self) -> float:
+        """Millions of warp instructions per second in the fastest repetition."""
+        return self.instructions / min(self.seconds) / 1e6
+
+    @property
+    def spread(self) -> float:
+        """Slowest over fastest repetition, minus one."""
+        return max(self.seconds) / min(self.seconds) - 1
+
+
+class Compilation(NamedTuple):
+    """Seconds from the start of a fresh Python process to its first result."""
+
+    cold: float  # nothing compiled before
+    cached: float
+
+
+def chain(blocks: int, warps: int, passes: int) -> Launch:
+    """Return dependent multiply-adds: 203 instructions per pass, nothing to wait for but the FP32 pipe."""
+    return Launch(isa.parse(CHAIN), grid=(blocks,), block=(32 * warps,), args=(np.uint32(passes),))
+
+
+def stream(blocks: int, passes: int) -> Launch:
+    """Return y = 2 x + y, again and again, by blocks of 256 threads: 3 of 7 instructions access memory."""
+    arrays = [np.ones(256 * blocks, np.float32) for _ in range(2)]
+    return Launch(isa.parse(STREAM), grid=(blocks,), block=(256,), args=(*arrays, np.uint32(passes)))
+
+
+def rates(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
+    """Measure, and yield one `Rate` after another; scale: how much of the usual ten million instructions to run."""
+    for name, gpu_name, blocks, warps, passes in CHAINS:
+        gpu, trace = load(gpu_name).replace({} if blocks > 2 else {"sms": 1}), execute(chain(blocks, warps, _scaled(passes, scale)))
+        yield _rate("timing", f"FFMA chain, {name}", trace.warp_instructions, partial(simulate, trace, gpu), repeats)
+    gpu = load("h100")
+    programs = {"FFMA chain": chain(48, 32, _scaled(32, scale)), "load, FFMA, store": stream(132, _scaled(1350, scale))}
+    for name, launch in programs.items():
+        trace = execute(launch)
+        n = trace.warp_instructions
+        yield _rate("functional", f"{name}, {launch.blocks} blocks", n, partial(execute, launch), repeats)
+        yield _rate("timing", f"{name}, h100, {launch.blocks} blocks", n, partial(simulate, trace, gpu), repeats)
+        yield _rate("both", f"{name}, h100, {launch.blocks} blocks", n, partial(_both, launch, gpu), repeats)
+
+
+def compilation() -> Compilation:
+    """Measure a fresh process with an empty cache of compiled kernels, then another with what the first one left."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"SIMTLAB_CACHE": folder}
+        return Compilation(*(_fresh_process(environment) for _ in range(2)))
+
+
+def first_result() -> int:
+    """Run both halves once on a small program with arithmetic and memory; return its cycles."""
+    return simulate(execute(stream(1, 2)), load("gtx480")).cycles
+
+
+def _fresh_process(environment: dict[str, str]) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "from sim.bench import first_result; first_result()"], env=environment, check=True)
+    return time.perf_counter() - start
+
+
+def _both(launch: Launch, gpu: Gpu) -> Result:
+    return simulate(execute(launch), gpu)
+
+
+def _scaled(passes: int, scale: float) -> int:
+    return max(round(passes * scale), 1)
+
+
+def _rate(part: str, program: str, instructions: int, work: Callable[[], object], repeats: int) -> Rate:
+    work()  # compiles, or loads what is compiled
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return Rate(part, program, instructions, tuple(seconds))

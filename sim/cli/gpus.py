@@ -1,0 +1,41 @@
+"""`simtlab gpus`: the presets; `gpus show NAME`: every number of one with its source; `gpus diff A B`."""
+
+from typing import Annotated
+
+import typer
+
+import sim
+from sim.cli import app
+from sim.cli.options import JSON, SET, assignments
+from sim.cli.output import show, write_json
+from sim.report import gpus as tables
+
+commands = typer.Typer(help="List the GPUs; show one with its sources; compare two.")
+app.add_typer(commands, name="gpus")
+
+NAME = Annotated[str, typer.Argument(metavar="NAME|FILE", help="A preset or a GPU file (.toml).")]
+
+
+@commands.callback(invoke_without_command=True)
+def overview(context: typer.Context, json: JSON = None) -> None:
+    """List the GPUs; show one with its sources; compare two."""
+    if context.invoked_subcommand is None:
+        found = {name: sim.gpu(name) for name in sim.gpus()}
+        show(tables.overview(found))
+        write_json(json, {name: gpu.model_dump(mode="json") for name, gpu in found.items()})
+
+
+@commands.command("show")
+def show_one(name: NAME, set_: SET = None, json: JSON = None) -> None:
+    """Show every field of a GPU: value, meaning, legal values, source."""
+    gpu = sim.gpu(name).replace(assignments(set_, "--set"))
+    show(tables.fields(gpu))
+    write_json(json, tables.facts(gpu))
+
+
+@commands.command()
+def diff(one: NAME, other: NAME, json: JSON = None) -> None:
+    """Show the fields in which two GPUs differ."""
+    first, second = sim.gpu(one), sim.gpu(other)
+    show(tables.difference_table(first, second))
+    write_json(json, [{"field": name, one: a, other: b} for name, a, b in tables.differences(first, second)])

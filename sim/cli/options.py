@@ -1,0 +1,62 @@
+"""The options that several commands share, and how their texts are read."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from isa.errors import UserError
+
+LISTING = Annotated[Path, typer.Argument(metavar="LISTING", help="A mini-SASS listing; its launch file is the .toml beside it.")]
+GPU = Annotated[str, typer.Option("--gpu", metavar="NAME|FILE", help="A preset (see `simtlab gpus`) or a GPU file (.toml).")]
+LAUNCH = Annotated[Path | None, typer.Option("--launch", metavar="FILE", help="The launch file, when it is not the .toml beside LISTING.")]
+KERNEL = Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="Which kernel, when the listing has several.")]
+GRID = Annotated[str | None, typer.Option("--grid", metavar="X[xYxZ]", help="Blocks in the grid.")]
+BLOCK = Annotated[str | None, typer.Option("--block", metavar="X[xYxZ]", help="Threads in a block.")]
+WARPS = Annotated[int | None, typer.Option("--warps", min=1, metavar="N", help="Shortcut: N warps on one SM, in equal blocks.")]
+ARG = Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="A scalar kernel argument; may be repeated.")]
+REGISTERS = Annotated[int | None, typer.Option("--registers", min=1, metavar="N", help="32-bit registers per thread.")]
+SHARED = Annotated[int | None, typer.Option("--shared", min=0, metavar="BYTES", help="Static shared memory per block.")]
+SET = Annotated[
+    list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change the GPU, as core.schedulers=2; may be repeated.")
+]
+POLICY = Annotated[str | None, typer.Option("--policy", metavar="NAME", help="Shortcut for --set core.policy=NAME.")]
+JSON = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result as JSON.")]
+
+
+def sizes(text: str, option: str) -> tuple[int, ...]:
+    """Return `16x16` or `16,16` as (16, 16)."""
+    parts = text.lower().replace(",", "x").split("x")
+    if len(parts) > 3 or not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
+        raise UserError(f"{option} {text}: not one to three sizes", hint=f"write {option} 256 or {option} 16x16")
+    return tuple(int(part) for part in parts)
+
+
+def assignments(texts: list[str] | None, option: str) -> dict[str, Any]:
+    """Return `name=value` texts as a dictionary; values are read as TOML (numbers, true, lists), else taken as text."""
+    result = {}
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UserError(f"{option} {text}: not of the form name=value")
+        result[name.strip()] = _value(value.strip())
+    return result
+
+
+def numbers(text: str, option: str) -> tuple[int, ...]:
+    """Return `0-3,8` as (0, 1, 2, 3, 8)."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise UserError(f"{option} {text}: not a list of numbers", hint=f"write {option} 0-3 or {option} 0,2,5")
+        found += range(int(first), int(last if dash else first) + 1)
+    return tuple(found)
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

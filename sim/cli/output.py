@@ -1,0 +1,61 @@
+"""What every command does around its work: announce compilation, show a spinner on a terminal, write files."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from isa.errors import UserError
+
+COMPILE_SECONDS = 40  # of all kernels, on the 2-core machine this was measured on
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show that `what` is going on: a spinner on a terminal, nothing in a pipe; say so, once, when kernels must be compiled first."""
+    from sim.kernel import is_cached
+
+    if not is_cached():
+        typer.echo(f"compiling the simulator's kernels, once (about {COMPILE_SECONDS} s)...", err=True)
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Raise UserError, before any work is done, for a file that cannot be written: no such folder, or a folder itself."""
+    for path in paths:
+        if path is not None and path.is_dir():
+            raise UserError("cannot write: it is a folder", path=str(path))
+        if path is not None and not path.parent.is_dir():
+            raise UserError(f"cannot write: there is no folder {path.parent}", path=str(path))
+
+
+def write_json(path: Path | None, data: Any) -> None:
+    """Write `data` to `path`, if one was asked for."""
+    if path is not None:
+        write_text(path, json.dumps(data, indent=1) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path`. Raises UserError when that cannot be done."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot write: {error.strerror}", path=str(path)) from None
+
+
+def show(renderable: Any) -> None:
+    """Print a rich table; a pipe gets it as wide as it needs."""
+    from rich.console import Console
+
+    terminal = sys.stdout.isatty()
+    Console(width=None if terminal else 160, highlight=False).print(renderable)

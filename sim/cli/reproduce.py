@@ -1,0 +1,71 @@
+"""`simtlab reproduce NAME`: run a published experiment again, print its checks, exit 1 if one fails."""
+
+import dataclasses
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sim.cli import app
+from sim.cli.options import JSON
+from sim.cli.output import check_writable, show, working, write_json
+
+if TYPE_CHECKING:
+    from programs.reproduction import Reproduction
+
+NAME = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The experiment; left out: list them.")]
+GPU = Annotated[str | None, typer.Option("--gpu", metavar="NAME|FILE", help="Another GPU than the publication's.")]
+FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw its figure (.png, .svg, .pdf).")]
+
+
+@app.command()
+def reproduce(name: NAME = None, gpu: GPU = None, figure: FIGURE = None, json: JSON = None) -> None:
+    """Run a published experiment again and check its numbers; exit 1 if a check fails. Without NAME: list the experiments."""
+    from programs.reproductions import REPRODUCTIONS
+    from programs.reproductions import reproduce as run
+
+    check_writable(json, figure)
+    if name is None:
+        typer.echo("\n".join(REPRODUCTIONS))
+        return
+    if figure is not None:
+        from sim.report.figures import check_path
+
+        check_path(figure)
+    with working(f"reproducing {name}"):
+        found = run(name, gpu)
+    _print(found)
+    if figure is not None:
+        _draw(found, figure)
+    write_json(json, dataclasses.asdict(found) | {"passed": found.passed})
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def _print(found: "Reproduction") -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, title=found.title, title_justify="left")
+    for column in ("", "what", "published", "simulated", "note"):
+        table.add_column(column, overflow="fold")
+    for check in found.checks:
+        mark = {True: Text("pass", "green"), False: Text("FAIL", "bold red"), None: Text("", "")}[check.passed]
+        table.add_row(mark, *(Text(text) for text in (check.what, check.published, check.simulated, check.note)))
+    show(table)
+    for note in found.notes:
+        typer.echo(textwrap.fill(note, 120) + "\n")
+    judged = [check for check in found.checks if check.passed is not None]
+    typer.echo(f"{sum(check.passed is True for check in judged)} of {len(judged)} checks passed")
+
+
+def _draw(found: "Reproduction", figure: Path) -> None:
+    from isa.errors import UserError
+    from sim.report.curves import save
+
+    if not found.curves:
+        raise UserError("this experiment has no figure", hint="leave --figure out")
+    save(found.curves, figure, title=found.title, x_label=found.x_label, y_label=found.y_label)
+    typer.echo(f"figure: {figure}")

@@ -1,0 +1,80 @@
+"""`simtlab run LISTING`: execute a program, time it, say where the time went; check the results that the launch file expects."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import sim
+from sim.cli import app
+from sim.cli.inputs import Changes, launch, machine, one_sm
+from sim.cli.options import ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
+from sim.cli.output import check_writable, working, write_json, write_text
+from sim.expectation import Expectation, check
+from sim.launch import Launch
+from sim.report import figures, text, timeline
+from sim.result import Result
+
+TIMELINE = Annotated[
+    Path | None, typer.Option("--timeline", metavar="FILE", help="Also write the first 500 cycles' timeline: .txt, .png, .svg or .pdf.")
+]
+TEXT = ("", ".txt")
+WINDOW = (0, 499)  # cycles of --timeline
+
+
+@app.command()
+def run(
+    listing: LISTING,
+    gpu: GPU = "gtx480",
+    launch_file: LAUNCH = None,
+    kernel: KERNEL = None,
+    grid: GRID = None,
+    block: BLOCK = None,
+    warps: WARPS = None,
+    arg: ARG = None,
+    registers: REGISTERS = None,
+    shared: SHARED = None,
+    set_: SET = None,
+    policy: POLICY = None,
+    timeline_file: TIMELINE = None,
+    json: JSON = None,
+) -> None:
+    """Execute a listing, time it on a GPU, and say where the warps' time went. Exit 1 when its results are not as expected."""
+    found_gpu = machine(gpu, set_, policy)
+    check_writable(json, timeline_file)
+    if timeline_file is not None and timeline_file.suffix not in TEXT:
+        figures.check_path(timeline_file)
+    changes = Changes(grid, block, warps, arg, registers, shared)
+    what, expected = launch(listing, launch_file, kernel, changes, found_gpu)
+    found_gpu = one_sm(found_gpu, changes, what)
+    with working(f"running {what.name}"):
+        result = sim.run(what, found_gpu, timeline=WINDOW if timeline_file else None)
+    typer.echo(text.report(result))
+    if timeline_file is not None:
+        _write_timeline(result, timeline_file)
+    wrong = _check(what, expected)
+    write_json(json, result.as_dict() | {"results_checked": expected is not None, "results_equal": not wrong if expected else None})
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _write_timeline(result: Result, file: Path) -> None:
+    if file.suffix in TEXT:
+        write_text(file, timeline.text(result) + "\n")
+    else:
+        figures.save(result, file)
+
+
+def _check(what: Launch, expected: Expectation | None) -> bool:
+    """Print whether the results are as the launch file expects; return True when they are not."""
+    if not expected:
+        return False
+    wrong = check(what, expected)
+    names = ", ".join(expected)
+    if not wrong:
+        typer.echo(f"\nResults equal NumPy's: {names}.")
+        return False
+    typer.echo(f"\nResults differ from NumPy's ({names}):")
+    for miss in wrong:
+        typer.echo(f"  {miss.array}[{', '.join(map(str, miss.index))}] is {miss.got}, expected {miss.expected}")
+    return True

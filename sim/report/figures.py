@@ -1,0 +1,126 @@
+"""Figures: warps by cycles, issues as dark bars, waits coloured by cause. The only file that knows matplotlib."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isa.errors import UserError
+from sim.report.timeline import Issue, Warp, warps
+from sim.report.words import CAUSE_MEANINGS, count
+from sim.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = (".png", ".svg", ".pdf")
+ISSUE = "#000000"
+# Okabe and Ito's palette, which the colour-blind tell apart; in grey, lightness tells apart what fills most figures, hatches the rest.
+STYLES: dict[str, tuple[str, str]] = {
+    "not_selected": ("#EFEFEF", ""),
+    "wait": ("#E69F00", ""),
+    "long_scoreboard": ("#0072B2", ""),
+    "short_scoreboard": ("#56B4E9", ".."),
+    "math_pipe_throttle": ("#F0E442", "//"),
+    "mio_throttle": ("#D55E00", "\\\\"),
+    "lg_throttle": ("#CC79A7", "||"),
+    "barrier": ("#009E73", "xx"),
+    "branch_resolving": ("#999999", "--"),
+    "dispatch_stall": ("#D55E00", "++"),
+    "imc_miss": ("#CC79A7", "oo"),
+}
+ROOM = 0.025  # share of the window that an instruction's number needs
+OTHER = ("#FFFFFF", "**")
+
+
+def figure(result: Result, show: tuple[int, ...] | None = None) -> "Figure":
+    """Return the drawing of the recorded window. show: which warps, None = all. Raises UserError without matplotlib."""
+    figures, patches = _matplotlib()
+    drawn = warps(result, show)
+    drawing = figures.Figure(figsize=(12, min(2.2 + 0.28 * len(drawn), 14)), layout="constrained")
+    axes = drawing.subplots()
+    causes = _draw(axes, drawn)
+    _label(axes, drawn, result)
+    legend = [patches.Patch(facecolor=ISSUE, label="issues, holds its port")]
+    legend += [patches.Patch(facecolor=_style(c)[0], hatch=_style(c)[1], edgecolor="#666666", label=_meaning(c)) for c in causes]
+    drawing.legend(handles=legend, loc="outside lower center", ncols=min(len(legend), 3), frameon=False, fontsize=8)
+    return drawing
+
+
+def save(result: Result, path: str | Path, show: tuple[int, ...] | None = None) -> None:
+    """Write the drawing to `path`, in the format of its ending (.png, .svg, .pdf). Raises UserError for another ending."""
+    check_path(path)
+    drawing = figure(result, show)
+    try:
+        drawing.savefig(path, dpi=150)
+    except OSError as error:
+        raise UserError(f"cannot write the figure: {error.strerror}", path=str(path)) from None
+
+
+def check_path(path: str | Path) -> None:
+    """Raise UserError when no figure can be written to `path`, before anything is computed for it: its ending, or no matplotlib."""
+    if Path(path).suffix.lower() not in FORMATS:
+        raise UserError(f"'{path}' does not say which kind of figure", hint=f"end the name in {', '.join(FORMATS)}")
+    _matplotlib()
+
+
+def _matplotlib() -> tuple[Any, Any]:
+    """Return matplotlib's figure and patches modules; neither needs a display."""
+    try:
+        from matplotlib import figure, patches
+    except ImportError:
+        raise UserError("figures need matplotlib, which is not installed", hint="pip install 'simtlab[figures]'") from None
+    return figure, patches
+
+
+def _draw(axes: "Axes", drawn: list[Warp]) -> list[str]:
+    """Draw every warp's waits and issues; return the causes that occur, in the order of STYLES."""
+    waits: dict[str, list[list[tuple[int, int]]]] = {}
+    for row, warp in enumerate(drawn):
+        for issue in warp.issues:
+            for cause, start, end in _waits(issue):
+                waits.setdefault(cause, [[] for _ in drawn])[row].append((start, end - start))
+    for cause, rows in waits.items():
+        colour, hatch = _style(cause)
+        for row, spans in enumerate(rows):
+            axes.broken_barh(spans, (row - 0.4, 0.8), facecolors=colour, hatch=hatch or None, edgecolor="#66666655", linewidth=0.3)
+    bars: dict[str, Any] = {"facecolors": ISSUE, "edgecolor": "white", "linewidth": 0.4}
+    room = ROOM * (max(i.end for w in drawn for i in w.issues) - min(w.issues[0].since for w in drawn))
+    for row, warp in enumerate(drawn):
+        axes.broken_barh([(issue.cycle, issue.end - issue.cycle) for issue in warp.issues], (row - 0.4, 0.8), **bars)
+        _number(axes, row, warp, room)
+    return sorted(waits, key=[*STYLES, *waits].index)
+
+
+def _waits(issue: Issue) -> list[tuple[str, int, int]]:
+    """Return (cause, first cycle, end) of the waits before an issue; what kept it back once it could go counts as not_selected."""
+    ready = max(issue.eligible, issue.since)
+    return [wait for wait in ((issue.cause, issue.since, issue.eligible), ("not_selected", ready, issue.cycle)) if wait[2] > wait[1]]
+
+
+def _number(axes: "Axes", row: int, warp: Warp, room: float) -> None:
+    """Write an instruction's number after its bar, where the next one leaves `room` cycles for it."""
+    style: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points", "fontsize": 6, "va": "center", "annotation_clip": True}
+    background: dict[str, Any] = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    for issue, following in zip(warp.issues, warp.issues[1:], strict=False):
+        if following.cycle - issue.end >= room:
+            axes.annotate(f"I{issue.instruction}", (issue.end, row), bbox=background, **style)
+
+
+def _label(axes: "Axes", drawn: list[Warp], result: Result) -> None:
+    several = len({warp.block for warp in drawn}) > 1
+    step = max(len(drawn) // 40, 1)
+    rows = range(0, len(drawn), step)
+    axes.set_yticks(list(rows), [(f"b{drawn[r].block} " if several else "") + f"wp{drawn[r].warp}" for r in rows], fontsize=8)
+    axes.set_ylim(len(drawn) - 0.4, -0.6)
+    axes.set_xlim(min(w.issues[0].since for w in drawn), max(i.end for w in drawn for i in w.issues))
+    axes.set_xlabel(f"cycle (ALU clock, {result.gpu.clock.alu_mhz:g} MHz)")
+    axes.set_title(f"{result.name} on {result.gpu.name}: {count(len(drawn), 'warp')} of a run of {result.cycles:,} cycles", fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _style(cause: str) -> tuple[str, str]:
+    return STYLES.get(cause, OTHER)
+
+
+def _meaning(cause: str) -> str:
+    return "ready, but not its turn or its port taken" if cause == "not_selected" else f"{cause}: {CAUSE_MEANINGS[cause]}"

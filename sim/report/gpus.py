@@ -1,0 +1,96 @@
+"""Tables of GPUs: the presets side by side, every field of one with its meaning and source, the differences of two."""
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from isa.vocabulary import Unit
+from sim.gpus.fields import meaning
+from sim.gpus.model import Gpu
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def overview(gpus: dict[str, Gpu]) -> "Table":
+    """Return the presets, one row each."""
+    columns = ("name", "product", "chip", "CC", "SMs", "ALU MHz", "schedulers", "FP32/SM", "warps/SM", "GB/s", "peak Tflop/s")
+    rows = [
+        (
+            *(name, gpu.name, gpu.chip, gpu.compute_capability, gpu.sms, f"{gpu.clock.alu_mhz:g}", gpu.core.schedulers),
+            *(gpu.lanes(Unit.FP32), gpu.limits.warps, f"{gpu.dram.bandwidth:g}", f"{gpu.peak_fp32_flops / 1e12:.2f}"),
+        )
+        for name, gpu in gpus.items()
+    ]
+    return _table(columns, rows)
+
+
+def facts(gpu: Gpu) -> list[dict[str, Any]]:
+    """Return every field of `gpu` in order: name, value, meaning (with unit and legal values), kind and text of its source."""
+    return [
+        {
+            "field": name,
+            "value": value(gpu, name),
+            "meaning": meaning(Gpu, name),
+            "kind": source.kind if (source := gpu.source_of(name)) else "",
+            "source": source.text if source else "",
+        }
+        for name in gpu.names()
+    ]
+
+
+def fields(gpu: Gpu) -> "Table":
+    """Return `facts` as a table; absent optional fields are left out."""
+    rows = [
+        (fact["field"], _show(fact["value"]), fact["meaning"], f"{fact['kind']}: {fact['source']}" if fact["kind"] else "")
+        for fact in facts(gpu)
+        if fact["value"] is not None
+    ]
+    table = _table(("field", "value", "meaning; legal values", "source"), rows, title=f"{gpu.name} ({gpu.chip})", caption=gpu.note)
+    table.columns[0].no_wrap = True
+    return table
+
+
+def differences(one: Gpu, other: Gpu) -> list[tuple[str, Any, Any]]:
+    """Return (field, value of one, value of other) for every field in which they differ; None where one has no such field."""
+    names = dict.fromkeys([*one.names(), *other.names()])
+    pairs = [(name, value(one, name), value(other, name)) for name in names if name != "note"]
+    return [(name, a, b) for name, a, b in pairs if a != b]
+
+
+def difference_table(one: Gpu, other: Gpu) -> "Table":
+    """Return `differences` as a table, with meanings."""
+    rows = [(name, _show(a), _show(b), meaning(Gpu, name)) for name, a, b in differences(one, other)]
+    return _table(("field", one.name, other.name, "meaning; legal values"), rows)
+
+
+def value(gpu: Gpu, name: str) -> Any:
+    """Return the value of a field by its dotted name, None when the GPU leaves it out."""
+
+    def step(place: Any, part: str) -> Any:
+        return place.get(part) if isinstance(place, dict) else getattr(place, part, None)
+
+    return reduce(step, name.split("."), gpu)
+
+
+def _show(found: Any) -> str:
+    if isinstance(found, float):
+        return f"{found:g}"
+    if isinstance(found, dict):
+        return ", ".join(f"{key}: {item}" for key, item in found.items()) or "-"
+    if isinstance(found, tuple):
+        return ", ".join(map(str, found)) or "-"
+    return "-" if found is None else str(found)
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[Any]], title: str | None = None, caption: str | None = None) -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, title=title, caption=caption, title_justify="left", caption_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))  # Text: brackets in a value are no markup
+    return table

@@ -1,0 +1,78 @@
+"""What each cause means, in one plain line, and how numbers are written."""
+
+import math
+
+from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE
+
+# What a warp does while a cycle is charged to the cause: "the warp ...".
+CAUSE_MEANINGS = {
+    "selected": "issues an instruction",
+    "not_selected": "is ready, but another warp is chosen",
+    "wait": "waits for an arithmetic result, or has just issued",
+    "long_scoreboard": "waits for global or local memory",
+    "short_scoreboard": "waits for shared memory or a special function",
+    "math_pipe_throttle": "is ready, but the arithmetic pipe is taken",
+    "mio_throttle": "is ready, but the shared-memory, special or branch port is taken",
+    "lg_throttle": "is ready, but the load/store port is taken",
+    "barrier": "waits at a barrier for the other warps of its block",
+    "branch_resolving": "waits for its branch to be decided",
+    "no_instruction": "waits for its next instruction to be fetched",
+    "imc_miss": "waits for a constant from memory",
+    "dispatch_stall": "is held: the scheduler is taken, or it has too many instructions in flight",
+    "drain": "has finished, but its last results are not back",
+    "membar": "waits at a memory fence",
+    "sleeping": "sleeps",
+}
+SLOT_MEANINGS = {
+    "selected": "an instruction issues",
+    "no_warp": "idle: the next warp to issue has not started yet",
+    "tail": "idle: no warp is left on this scheduler",
+}
+
+
+def slot_meaning(cause: str) -> str:
+    """Return what an issue slot charged to `cause` is used for."""
+    return SLOT_MEANINGS.get(cause) or f"idle: the next warp {CAUSE_MEANINGS[cause]}"
+
+
+def dependence_name(number: int) -> str:
+    """Return the name of a dependence as listings write it: R2, P0, CC, B0."""
+    if number < PREDICATE_BASE:
+        return f"R{number}"
+    if number == CARRY:
+        return "CC"
+    return f"P{number - PREDICATE_BASE}" if number < CARRY else f"B{number - BARRIER_BASE}"
+
+
+def bar(fraction: float, width: int = 20) -> str:
+    """Return a bar of `width` columns for a fraction of 0 to 1, in halves of a column."""
+    halves = round(2 * width * min(max(fraction, 0.0), 1.0))
+    return ("█" * (halves // 2) + "▌" * (halves % 2)).ljust(width)
+
+
+def seconds(value: float) -> str:
+    """Return a duration with three digits and a unit: "13.2 us"."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= scale:
+            return f"{_three(value / scale)} {unit}"
+    return f"{_three(value / 1e-9)} ns"
+
+
+def count(number: float, noun: str) -> str:
+    """Return "1 block", "2 blocks"."""
+    text = f"{number:,.3g}" if isinstance(number, float) else f"{number:,}"
+    return f"{text} {noun}" if number == 1 else f"{text} {noun}s"
+
+
+def sizes(size: tuple[int, ...]) -> str:
+    """Return a grid or block as "16 x 16"; trailing ones are left out."""
+    kept = list(size)
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    return " x ".join(map(str, kept))
+
+
+def _three(value: float) -> str:
+    """Return `value` (1 to 1000, or less) with three significant digits."""
+    digits = 2 - math.floor(math.log10(value)) if value > 0 else 0
+    return f"{value:.{min(max(digits, 0), 2)}f}"

@@ -1,0 +1,105 @@
+"""The verdict names what binds, and following it helps."""
+
+import math
+import re
+
+import pytest
+
+import sim
+from sim.advice import FULL, diagnose, resident_warps, utilisation
+from tests.unit.report_runs import add_one, chain_on, text_program
+
+GTX480 = sim.gpu("gtx480")
+
+
+def warps_wanted(sentence: str) -> int:
+    found = re.search(r"about ([\d,]+) warps per SM", sentence)
+    assert found, sentence
+    return int(found.group(1).replace(",", ""))
+
+
+def test_a_full_pipe_is_said_to_be_full_and_nothing_to_help() -> None:
+    verdict = diagnose(chain_on(GTX480, 30, 24))
+    assert verdict.kind == "full"
+    assert "nothing in scheduling would help" in verdict.sentence
+    assert "fp32 pipe" in verdict.sentence
+
+
+def test_a_full_sm_on_an_empty_chip_asks_for_more_blocks() -> None:
+    assert "14 of the 15 SMs have no block" in diagnose(chain_on(GTX480, 1, 24)).sentence
+
+
+@pytest.mark.parametrize("warps", [1, 2, 6, 12])
+def test_latency_needs_the_576_threads_that_volkov_measured(warps: int) -> None:
+    """Latency 18, one warp instruction per 2 cycles and scheduler, 2 schedulers: 18 warps by Little's law, however many there are now."""
+    verdict = diagnose(chain_on(GTX480, 1, warps))
+    assert verdict.kind == "latency"
+    assert warps_wanted(verdict.sentence) == 576 // 32
+
+
+@pytest.mark.parametrize(("gpu", "warps"), [("gtx480", 2), ("g80", 1), ("h100", 4)])
+def test_following_the_advice_fills_the_resource(gpu: str, warps: int) -> None:
+    machine = sim.gpu(gpu)
+    wanted = warps_wanted(diagnose(chain_on(machine, 1, warps)).sentence)
+    per_scheduler = math.ceil(wanted / machine.core.schedulers)
+    result = chain_on(machine, 1, per_scheduler * machine.core.schedulers)
+    assert max(utilisation(result).values()) >= FULL
+
+
+def test_memory_latency_is_named_with_its_caveat() -> None:
+    verdict = diagnose(add_one(sim.gpu("h100"), 4))
+    assert verdict.kind == "memory"
+    assert "bandwidth, not modelled yet" in verdict.sentence
+
+
+def test_more_warps_than_the_gpu_holds_is_not_promised() -> None:
+    assert "this GPU holds 64 per SM, so warps alone are not enough" in diagnose(add_one(sim.gpu("textbook"), 2)).sentence
+
+
+def test_the_limiter_is_named_when_the_sm_holds_no_more_blocks() -> None:
+    gpu = GTX480.replace({"limits.blocks": 2})
+    result = chain_on(gpu, 60, 2)
+    assert "an SM holds only 2 of its blocks, limited by the SM's block slots" in diagnose(result).sentence
+
+
+def test_a_barrier_is_named_when_warps_wait_for_a_slow_one() -> None:
+    slow = "MUFU.RCP R1, R1;\n" * 40
+    listing = f".kernel f\nS2R R0, SR_TID.X\nISETP.GE.AND P0, PT, R0, 32, PT\n@P0 BRA meet\n{slow}meet:\nBAR.SYNC 0\nEXIT"
+    result = text_program(listing, sim.gpu("textbook").replace({"core.barrier_latency": 900}), 1, 4)
+    verdict = diagnose(result)
+    assert verdict.kind == "barrier"
+    assert "barriers" in verdict.sentence
+
+
+def test_the_cap_on_instructions_in_flight_is_named() -> None:
+    listing = ".kernel f\n" + "".join(f"FADD R{n}, R{n}, 1;\n" for n in range(1, 60)) + "EXIT"
+    verdict = diagnose(text_program(listing, GTX480.replace({"core.in_flight_cap": 2, "core.wake_rule": "per_register"}), 1, 1))
+    assert verdict.kind == "cap"
+    assert "2 instructions in flight" in verdict.sentence
+
+
+def test_uneven_blocks_are_called_a_tail() -> None:
+    listing = ".kernel f\nS2R R0, SR_CTAID.X\nISETP.NE.AND P0, PT, R0, RZ, PT\n@P0 EXIT\n" + "FADD R1, R1, 1;\n" * 200 + "EXIT"
+    verdict = diagnose(text_program(listing, GTX480, 15, 1))
+    assert verdict.kind == "tail"
+    assert "15 blocks" not in verdict.sentence
+    assert f"{15 * 8} blocks that run at once" in verdict.sentence
+
+
+def test_bursts_on_a_narrow_port_are_named() -> None:
+    """All warps ask for the 8 lanes of the SM's shared-memory port at the same time, and leave them idle at the same time."""
+    listing = ".kernel f\n.shared 64\n" + "".join(f"LDS R{n}, [RZ];\n" for n in range(1, 9)) + "FADD R1, R1, 1;\n" * 12 + "EXIT"
+    verdict = diagnose(text_program(listing, sim.gpu("textbook").replace({"pipes.ldst.owner": "sm", "core.dispatch": "pipe"}), 1, 4))
+    assert verdict.kind == "burst"
+    assert "mio_throttle" in verdict.sentence
+
+
+def test_utilisation_counts_held_ports() -> None:
+    """24 warps of ILP 1 on a GTX 480 keep both 16-lane groups busy all the time."""
+    use = utilisation(chain_on(GTX480, 1, 24))
+    assert use["fp32 pipe"] == pytest.approx(1.0, abs=0.03)
+    assert use["issue slots"] >= use["fp32 pipe"]
+
+
+def test_resident_warps_average_over_the_time_the_sm_works() -> None:
+    assert resident_warps(chain_on(GTX480, 1, 6)) == pytest.approx(6, abs=0.05)

@@ -1,0 +1,308 @@
+"""The command line: what it prints, its exit statuses, and one message, never a traceback, for every mistake."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+import sim
+from sim.cli import app, reproduce
+from sim.cli import output as cli_output
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+CHAIN = str(PROGRAMS / "volkov" / "ffma_ilp1.sass")
+LOOP = str(PROGRAMS / "intervals" / "simple_loop.sass")
+COMMAND = [sys.executable, "-c", "from sim.cli import main; main()"]
+
+
+def simtlab(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def refused(*arguments: str | Path) -> str:
+    """Return the one message of a command that must fail with status 2."""
+    result = simtlab(*arguments)
+    assert result.exit_code == 2, result.output
+    assert "Traceback" not in result.stderr
+    message = result.stderr[result.stderr.index("error: ") :]
+    assert message.count("error: ") == 1
+    return message
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Path:
+    """Return a listing with a scalar argument and no launch file."""
+    file = tmp_path / "f.sass"
+    file.write_text(".kernel f\n.param f32 a\n.param u32 n\nFADD R0, R0, c[0x0][a]\nMOV R1, c[0x0][n]\nEXIT\n")
+    return file
+
+
+def test_run_reports_checks_results_and_writes_json(tmp_path: Path) -> None:
+    result = simtlab("run", CHAIN, "--arg", "iterations=2", "--json", tmp_path / "r.json")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("ffma_ilp1 on GeForce GTX 480")
+    assert "Results equal NumPy's: out." in result.stdout
+    plain = json.loads((tmp_path / "r.json").read_text())
+    assert plain["results_equal"] is True
+    assert sum(plain["stalls"].values()) == plain["counters"]["warp_cycles"]
+
+
+def test_wrong_results_are_listed_and_exit_1(tmp_path: Path) -> None:
+    (tmp_path / "f.sass").write_text(".kernel f\n.param ptr y\nMOV R0, c[0x0][y]\nMOV R1, c[0x0][y+4]\nMOV R2, 7\nST.E [R0], R2\nEXIT\n")
+    toml = 'grid = 1\nblock = 32\n[[args]]\nname = "y"\ndtype = "uint32"\nshape = 2\n[expect]\ny = "arange(2) + 7"\n'
+    (tmp_path / "f.toml").write_text(toml)
+    result = simtlab("run", tmp_path / "f.sass", "--json", tmp_path / "r.json")
+    assert result.exit_code == 1
+    assert "y[1] is 0, expected 8" in result.stdout
+    assert json.loads((tmp_path / "r.json").read_text())["results_equal"] is False
+
+
+def test_other_sizes_leave_nothing_to_compare_with(tmp_path: Path) -> None:
+    result = simtlab("run", CHAIN, "--warps", "2", "--arg", "iterations=1", "--json", tmp_path / "r.json")
+    assert result.exit_code == 0
+    assert "NumPy" not in result.stdout
+    assert "1 block of 64 threads: 2 warps on 1 of 15 SMs" in result.stdout
+    assert json.loads((tmp_path / "r.json").read_text())["results_checked"] is False
+
+
+def test_a_listing_without_launch_file_runs_from_options(kernel: Path) -> None:
+    result = simtlab("run", kernel, "--grid", "2x2", "--block", "16,4", "--arg", "a=1.5", "--arg", "n=0x10", "--gpu", "h100")
+    assert result.exit_code == 0, result.output
+    assert "2 x 2 blocks of 16 x 4 threads: 8 warps on 4 of 132 SMs" in result.stdout
+
+
+def test_options_change_the_gpu_and_the_launch(tmp_path: Path) -> None:
+    options = [
+        "--warps",
+        "4",
+        "--arg",
+        "iterations=1",
+        "--policy",
+        "lrr",
+        "--set",
+        "core.schedulers=4",
+        "--registers",
+        "40",
+        "--shared",
+        "9000",
+    ]
+    result = simtlab("run", CHAIN, *options, "--json", tmp_path / "r.json")
+    assert result.exit_code == 0, result.output
+    assert "limited by shared memory" in result.stdout
+    gpu = sim.gpu("gtx480").replace({"core.schedulers": 4, "core.policy": "lrr"})
+    occupancy = sim.occupancy(gpu, 128, 40, 9000)
+    assert json.loads((tmp_path / "r.json").read_text())["counters"]["theoretical_occupancy"] == occupancy.fraction
+
+
+def test_run_writes_its_timeline(tmp_path: Path) -> None:
+    for name in ("t.txt", "t.png"):
+        assert simtlab("run", LOOP, "--gpu", "textbook", "--timeline", tmp_path / name).exit_code == 0
+    assert (tmp_path / "t.txt").read_text().startswith("# Cycles:")
+    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_timeline_draws_lists_and_saves(tmp_path: Path) -> None:
+    figure, plain = tmp_path / "t.svg", tmp_path / "t.json"
+    result = simtlab("timeline", LOOP, "--gpu", "textbook", "--to", "420", "--width", "80", "--figure", figure, "--json", plain)
+    assert result.exit_code == 0, result.output
+    assert "wp0:      [I0           ]" in result.stdout
+    assert "399 for R2 of I0 (long_scoreboard)" in result.stdout
+    assert max(len(line) for line in result.stdout.split("warp 0")[0].splitlines()) <= 80
+    assert figure.exists()
+    assert json.loads(plain.read_text())[0]["issues"][0]["ready"] == 400
+
+
+def test_timeline_shows_the_warps_asked_for() -> None:
+    drawn = simtlab("timeline", CHAIN, "--warps", "6", "--arg", "iterations=1", "--to", "60", "--show", "1,3-4").stdout
+    assert [f"wp{n}:" in drawn for n in range(6)] == [False, True, False, True, True, False]
+    everything = simtlab("timeline", CHAIN, "--warps", "12", "--arg", "iterations=1", "--to", "60", "--show", "all").stdout
+    assert "wp11:" in everything
+
+
+def test_occupancy_prints_limits_and_the_next_step(tmp_path: Path) -> None:
+    result = simtlab("occupancy", "--block", "16x16", "--registers", "21", "--json", tmp_path / "o.json")
+    assert result.exit_code == 0
+    assert "use 1 fewer register per thread (20)" in result.stdout
+    assert json.loads((tmp_path / "o.json").read_text())["occupancy"]["blocks"] == 5
+
+
+def test_gpus_lists_shows_and_compares(tmp_path: Path) -> None:
+    assert "GeForce GTX 480" in simtlab("gpus").stdout
+    assert "core.in_flight_cap" in simtlab("gpus", "show", "gtx480").stdout
+    result = simtlab("gpus", "diff", "gtx480", "gtx460", "--json", tmp_path / "d.json")
+    assert "core.issue_width" in result.stdout
+    assert {"field": "sms", "gtx480": 15, "gtx460": 7} in json.loads((tmp_path / "d.json").read_text())
+    assert simtlab("gpus", "--json", tmp_path / "g.json").exit_code == 0
+    assert set(json.loads((tmp_path / "g.json").read_text())) == set(sim.gpus())
+
+
+def test_reproduce_prints_its_checks(tmp_path: Path) -> None:
+    assert "notes-loops" in simtlab("reproduce").stdout
+    result = simtlab("reproduce", "notes-loops", "--json", tmp_path / "n.json")
+    assert result.exit_code == 0, result.output
+    checks = json.loads((tmp_path / "n.json").read_text())["checks"]
+    judged = [check for check in checks if check["passed"] is not None]
+    assert f"{len(judged)} of {len(judged)} checks passed" in result.stdout
+
+
+def test_a_failed_check_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    from programs import reproductions
+
+    failed = reproductions.Reproduction("title", (reproductions.Check("what", "1", "2", False),))
+    monkeypatch.setitem(reproductions.REPRODUCTIONS, "failing", lambda gpu: failed)
+    result = simtlab("reproduce", "failing")
+    assert result.exit_code == 1
+    assert "FAIL" in result.stdout
+    assert "0 of 1 checks passed" in result.stdout
+    assert reproduce.__doc__
+
+
+def test_bench_measures_every_part(tmp_path: Path) -> None:
+    result = simtlab("bench", "--repeats", "2", "--scale", "0.002", "--no-compile", "--json", tmp_path / "b.json")
+    assert result.exit_code == 0, result.output
+    rates = json.loads((tmp_path / "b.json").read_text())["rates"]
+    assert {rate["part"] for rate in rates} == {"timing", "functional", "both"}
+    assert all(len(rate["seconds"]) == 2 and rate["million_per_second"] > 0 for rate in rates)
+
+
+def test_help_and_version() -> None:
+    for arguments in ([], ["--help"]):
+        result = simtlab(*arguments)
+        assert result.exit_code == 0
+        assert all(name in result.stdout for name in ("run", "timeline", "occupancy", "gpus", "reproduce", "bench"))
+    assert simtlab("--version").stdout.startswith("simtlab ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "nowhere.sass"], "nowhere.sass: cannot read the listing"),
+        (["run", PROGRAMS], "Is a directory"),
+        (["run", CHAIN, "--gpu", "gtx48"], "did you mean gtx480?"),
+        (["run", CHAIN, "--gpu", str(PROGRAMS)], "no GPU is called"),
+        (["run", CHAIN, "--set", "core.schedulrs=2"], "did you mean core.schedulers?"),
+        (["run", CHAIN, "--set", "core.schedulers=0"], "an integer from 1 to 8"),
+        (["run", CHAIN, "--set", "core"], "not of the form name=value"),
+        (["run", CHAIN, "--policy", "fifo"], "one of lrr, gto"),
+        (["run", CHAIN, "--block", "12y"], "not one to three sizes"),
+        (["run", CHAIN, "--grid", "0"], "not one to three sizes"),
+        (["run", CHAIN, "--grid", "1x1x1x1"], "not one to three sizes"),
+        (["run", CHAIN, "--warps", "2", "--block", "64"], "give --warps alone"),
+        (["run", CHAIN, "--warps", "none"], "--warps"),
+        (["run", CHAIN, "--arg", "iteration=1"], "no argument is called iteration"),
+        (["run", CHAIN, "--arg", "iterations=many"], "not a number"),
+        (["run", CHAIN, "--arg", "iterations=-1"], "is not a u32"),
+        (["run", CHAIN, "--registers", "64"], "64 registers per thread, at most 63"),
+        (["run", CHAIN, "--shared", "50000"], "at most 49152"),
+        (["run", CHAIN, "--launch", CHAIN], "ends in .toml"),
+        (["run", CHAIN, "--launch", "nowhere.toml"], "no such launch file"),
+        (["run", CHAIN, "--kernel", "g"], "no kernel g"),
+        (["run", CHAIN, "--json", "/nowhere/r.json"], "there is no folder /nowhere"),
+        (["run", CHAIN, "--json", str(PROGRAMS)], "it is a folder"),
+        (["run", CHAIN, "--timeline", "t.jpg"], ".png, .svg, .pdf"),
+        (["run"], "Missing argument 'LISTING'"),
+        (["rnu"], "Did you mean 'run'?"),
+        (["run", CHAIN, "--gpuu", "x"], "--gpu"),
+        (["timeline", CHAIN, "--from", "9", "--to", "8"], "the window ends before it begins"),
+        (["timeline", CHAIN, "--from", "99999999"], "nothing issued in these cycles"),
+        (["timeline", CHAIN, "--show", "a"], "not a list of numbers"),
+        (["timeline", CHAIN, "--figure", "t.jpg"], ".png, .svg, .pdf"),
+        (["occupancy", "--block", "0", "--registers", "1"], "not one to three sizes"),
+        (["occupancy", "--block", "32"], "--registers"),
+        (["gpus", "show", "g81"], "did you mean g80?"),
+        (["reproduce", "volkov"], "there are: "),
+        (["reproduce", "notes-loops", "--gpu", "h100"], "not for h100"),
+        (["bench", "--repeats", "0"], "--repeats"),
+    ],
+)
+def test_a_mistake_gets_one_message_and_status_2(arguments: list[str], message: str) -> None:
+    assert message in refused(*arguments)
+
+
+def test_files_that_are_not_what_they_should_be(tmp_path: Path) -> None:
+    garbage = bytes(range(256)) * 8
+    for name in ("x.sass", "y.toml"):
+        (tmp_path / name).write_bytes(garbage)
+    (tmp_path / "z.toml").write_text("grid = [1\n")
+    assert "it is not UTF-8 text" in refused("run", tmp_path / "x.sass")
+    assert "not a TOML file" in refused("run", CHAIN, "--launch", tmp_path / "y.toml")
+    assert "not a TOML file" in refused("run", CHAIN, "--launch", tmp_path / "z.toml")
+    assert "not a TOML file" in refused("run", CHAIN, "--gpu", tmp_path / "y.toml")
+    assert "not a TOML file" in refused("gpus", "show", tmp_path / "z.toml")
+
+
+def test_a_listing_without_launch_file_says_what_is_missing(kernel: Path) -> None:
+    assert "give --block N or --warps N" in refused("run", kernel)
+    assert "give --arg a=VALUE" in refused("run", kernel, "--warps", "1")
+    assert "not a u32" in refused("run", kernel, "--warps", "1", "--arg", "a=1", "--arg", "n=-1")
+    kernel.write_text(".kernel f\n.param ptr x\nEXIT\n")
+    assert "argument x is an array" in refused("run", kernel, "--warps", "1")
+
+
+def test_mistakes_of_the_program_name_the_line(tmp_path: Path) -> None:
+    (tmp_path / "f.sass").write_text(".kernel f\nFFNA R0, R0, R1, R2\nEXIT\n")
+    assert "f.sass:2" in refused("run", tmp_path / "f.sass", "--warps", "1")
+    (tmp_path / "f.sass").write_text(".kernel f\nMOV R0, 16\nMOV R1, 0\nLD.E R2, [R0]\nEXIT\n")
+    message = refused("run", tmp_path / "f.sass", "--warps", "1")
+    assert "f.sass:4" in message
+    assert "lane 0" in message
+
+
+def test_figures_without_matplotlib_are_refused_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "pip install 'simtlab[figures]'" in refused("timeline", LOOP, "--figure", "t.png")
+
+
+def test_compilation_is_announced_once_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.kernel.is_cached", lambda: False)
+    result = simtlab("timeline", LOOP, "--gpu", "textbook")
+    assert result.stderr.count("compiling the simulator's kernels, once") == 1
+    assert "compiling" not in result.stdout
+    assert cli_output.COMPILE_SECONDS < 60
+
+
+def test_an_interrupt_exits_130_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sim.run", interrupted)
+    result = simtlab("run", LOOP)
+    assert result.exit_code == 130
+    assert "Traceback" not in result.output
+
+
+def test_a_real_process_prints_only_the_report_in_a_pipe() -> None:
+    done = subprocess.run([*COMMAND, "run", LOOP, "--gpu", "textbook"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("simple_loop on Textbook GPU")
+    assert "\x1b" not in done.stdout
+
+
+def test_a_real_process_exits_2_with_one_message() -> None:
+    done = subprocess.run([*COMMAND, "run", "nowhere.sass"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: nowhere.sass")
+
+
+def test_a_terminal_that_knows_only_ascii_still_gets_the_report() -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*COMMAND, "run", LOOP, "--gpu", "textbook"], capture_output=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_real_interrupt_exits_130() -> None:
+    endless = [*COMMAND, "bench", "--repeats", "100000"]
+    process = subprocess.Popen(endless, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        process.wait(timeout=4)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors

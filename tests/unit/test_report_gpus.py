@@ -1,0 +1,44 @@
+"""Tables of GPUs."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+import sim
+from sim.report import gpus as tables
+
+
+def rendered(table: object) -> str:
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(table)
+    return console.export_text()
+
+
+def test_overview_has_a_row_per_preset() -> None:
+    text = rendered(tables.overview({name: sim.gpu(name) for name in sim.gpus()}))
+    assert all(name in text for name in sim.gpus())
+
+
+@pytest.mark.parametrize("name", sim.gpus())
+def test_every_number_of_a_preset_is_shown_with_a_source(name: str) -> None:
+    facts = tables.facts(sim.gpu(name))
+    unsourced = [f["field"] for f in facts if isinstance(f["value"], int | float) and not f["source"]]
+    assert unsourced == []
+    assert all(f["meaning"] for f in facts if not f["field"].startswith("note"))
+
+
+def test_differences_are_those_that_were_made() -> None:
+    gpu = sim.gpu("gtx480")
+    changed = gpu.replace({"core.schedulers": 4, "memory.global_load": 300})
+    assert tables.differences(gpu, gpu) == []
+    assert tables.differences(gpu, changed) == [("core.schedulers", 2, 4), ("memory.global_load", 600, 300)]
+
+
+def test_a_pipe_that_only_one_gpu_has_is_a_difference() -> None:
+    fields = {name: (a, b) for name, a, b in tables.differences(sim.gpu("textbook"), sim.gpu("h100"))}
+    assert fields["pipes.int32.lanes"] == (None, sim.gpu("h100").pipes["int32"].lanes)
+
+
+def test_brackets_in_a_value_are_not_taken_as_markup() -> None:
+    assert "[memory]" in rendered(tables.fields(sim.gpu("gtx480"))).replace("\n", "")

@@ -1,0 +1,90 @@
+"""The report: golden texts, and numbers that must agree with the result."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import isa
+import sim
+from sim.report import text, words
+from sim.vocabulary import CAUSE_NAMES, SLOT_CAUSE_NAMES
+from tests.unit.report_runs import add_one, chain_on, text_program
+
+GTX480 = sim.gpu("gtx480")
+
+
+def test_report_of_a_latency_bound_run(golden: Callable[[str, str], None]) -> None:
+    golden("report_latency", text.report(chain_on(GTX480, 1, 6)))
+
+
+def test_report_of_a_full_chip(golden: Callable[[str, str], None]) -> None:
+    golden("report_full", text.report(chain_on(GTX480, 30, 24)))
+
+
+def test_report_of_a_memory_bound_run(golden: Callable[[str, str], None]) -> None:
+    golden("report_memory", text.report(add_one(sim.gpu("h100"), 4)))
+
+
+def test_percent_of_peak_counts_a_fused_multiply_add_twice_and_lanes_not_warps() -> None:
+    listing = ".kernel f\nFFMA R0, R0, R1, R2;\nFADD R3, R3, R1;\nEXIT"
+    launch = sim.Launch(isa.parse(listing), grid=(1,), block=(20,))
+    result = sim.run(launch, GTX480)
+    assert result.counters["fp32_flops"] == 20 * 3
+    assert text.peak(result, 1) == pytest.approx(60 / (2 * 32 * result.cycles))
+    assert text.peak(result, 15) == pytest.approx(text.peak(result, 1) / 15)
+
+
+def test_an_instruction_whose_guard_is_false_does_no_flops() -> None:
+    launch = sim.Launch(isa.parse(".kernel f\nISETP.NE.AND P0, PT, RZ, RZ, PT\n@P0 FFMA R0, R0, R1, R2;\nEXIT"), (1,), (32,))
+    assert sim.run(launch, GTX480).counters["fp32_flops"] == 0
+
+
+def test_the_account_printed_sums_to_the_total() -> None:
+    result = chain_on(GTX480, 1, 6)
+    printed = text.account("t", "warp-cycles", result.stalls, words.CAUSE_MEANINGS)
+    numbers = [int(n.replace(",", "")) for n in re.findall(r"  +([\d,]+)  [a-z]", printed)]
+    assert sum(numbers) == result.counters["warp_cycles"]
+    assert re.search(rf"\({int(result.counters['warp_cycles']):,} warp-cycles\)", printed)
+
+
+def test_copies_of_one_line_count_as_one_instruction() -> None:
+    rows = text.slowest(chain_on(GTX480, 1, 6)).splitlines()[1:]
+    assert sum("FFMA" in row for row in rows) == 1
+
+
+def test_no_memory_no_word_about_memory() -> None:
+    assert text.memory(chain_on(GTX480, 1, 6)) == ""
+
+
+def test_an_empty_kernel_has_a_report() -> None:
+    assert "1 block of 32 threads: 1 warp on 1 of 15 SMs" in text.report(text_program(".kernel f\nEXIT", GTX480, 1, 1))
+
+
+def test_every_cause_has_words() -> None:
+    assert set(words.CAUSE_MEANINGS) == set(CAUSE_NAMES)
+    assert all(words.slot_meaning(name) for name in SLOT_CAUSE_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"), [(1.5, "1.50 s"), (0.0123, "12.3 ms"), (2.61e-6, "2.61 us"), (999e-9, "999 ns"), (0.0, "0 ns")]
+)
+def test_durations_have_three_digits(value: float, written: str) -> None:
+    assert words.seconds(value) == written
+
+
+@pytest.mark.parametrize(("fraction", "halves"), [(0.0, 0), (0.024, 1), (0.5, 20), (1.0, 40), (1.7, 40)])
+def test_bars_have_half_columns(fraction: float, halves: int) -> None:
+    drawn = words.bar(fraction)
+    assert len(drawn) == 20
+    assert 2 * drawn.count("█") + drawn.count("▌") == halves
+
+
+def test_sizes_drop_trailing_ones() -> None:
+    assert [words.sizes(size) for size in [(1,), (16, 16), (4, 1, 1), (1, 1, 2)]] == ["1", "16 x 16", "4", "1 x 1 x 2"]
+
+
+def test_dependences_are_named_as_listings_write_them() -> None:
+    names = isa.parse(".kernel f\nIADD R1.CC, R2, R3;\nISETP.NE.AND P2, PT, R1, RZ, PT\nEXIT").encoded.writes
+    assert [words.dependence_name(int(n)) for n in np.unique(names[names >= 0])] == ["R1", "P2", "CC"]
