@@ -7,6 +7,7 @@
 Nothing here loads Numba until a program is executed or timed.
 """
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Launch", "UserError", "execute", "gpu", "gpus", "occupancy", "run", "simulate"]
 
-ENGINES = ("numba",)
+ENGINES = ("numba", "simpy")
 
 
 def gpu(name_or_path: str | Path) -> "Gpu":
@@ -67,11 +68,12 @@ def execute(launch: "Launch") -> "Trace":
     return execute(launch)
 
 
-def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None) -> "Result":
+def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None, engine: str = "numba") -> "Result":
     """Return how long `trace` takes on `gpu`, and where the time went. The trace can be used again, on other GPUs.
 
-    timeline: first and last cycle (ALU clock, inclusive) whose issues are kept in `result.timeline`; None keeps none. Raises
-    UserError when a block does not fit the GPU.
+    timeline: first and last cycle (ALU clock, inclusive) whose issues are kept in `result.timeline`; None keeps none. engine:
+    "numba", or "simpy" for the readable one, which gives the same result some hundred times slower. Raises UserError when a
+    block does not fit the GPU, and for an engine that does not exist or is not installed.
 
     >>> import isa, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")
@@ -79,7 +81,14 @@ def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None
     >>> [sim.simulate(trace, sim.gpu(name)).cycles for name in ("gtx480", "h100")]
     [36, 8]
     """
-    from sim.timing import simulate
+    if engine not in ENGINES:
+        raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
+    if engine == "numba":
+        from sim.timing import simulate
+    elif find_spec("simpy") is None:
+        raise UserError("the simpy engine needs SimPy", hint="pip install 'simtlab[reference]'")
+    else:
+        from sim.reference import simulate
 
     return simulate(trace, gpu, timeline)
 
@@ -95,9 +104,7 @@ def run(launch: "Launch", gpu: "Gpu", engine: str = "numba", timeline: tuple[int
     >>> sum(result.stalls.values()) == result.counters["warp_cycles"]
     True
     """
-    if engine not in ENGINES:
-        raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
-    return simulate(execute(launch), gpu, timeline)
+    return simulate(execute(launch), gpu, timeline, engine)
 
 
 def occupancy(gpu: "Gpu", block: int | tuple[int, ...], registers: int, shared: int = 0) -> "Occupancy":

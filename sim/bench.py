@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +69,7 @@ CHAINS = (
 
 
 class Rate(NamedTuple):
-    """One measurement. part: timing, functional or both. seconds: one per repetition."""
+    """One measurement. part: timing (Numba), simpy (the same in SimPy), functional or both. seconds: one per repetition."""
 
     part: str
     program: str
@@ -117,6 +118,17 @@ def rates(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
         yield _rate("functional", f"{name}, {launch.blocks} blocks", n, partial(execute, launch), repeats)
         yield _rate("timing", f"{name}, h100, {launch.blocks} blocks", n, partial(simulate, trace, gpu), repeats)
         yield _rate("both", f"{name}, h100, {launch.blocks} blocks", n, partial(_both, launch, gpu), repeats)
+
+
+def engines(repeats: int = 3) -> Iterator[Rate]:
+    """Measure both timing engines on the same small job: 8 warps of dependent multiply-adds on one SM of a GTX 480."""
+    gpu, trace = load("gtx480").replace({"sms": 1}), execute(chain(1, 8, 5))
+    name, n = "FFMA chain, gtx480, 1 SM, 8 warps", trace.warp_instructions
+    yield _rate("timing", name, n, partial(simulate, trace, gpu), repeats)
+    if find_spec("simpy") is not None:
+        from sim import reference
+
+        yield _rate("simpy", name, n, partial(reference.simulate, trace, gpu), repeats)
 
 
 def compilation() -> Compilation:

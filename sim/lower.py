@@ -18,12 +18,6 @@ _FLOW = {
     Operation.BSYNC: BRANCH,
     Operation.BAR: BARRIER,
 }
-_MEMORY_LATENCY = {
-    Unit.GLOBAL: "global_load",
-    Unit.LOCAL: "global_load",
-    Unit.SHARED: "shared_load",
-    Unit.CONSTANT: "constant_load",
-}
 
 
 class Hardware(NamedTuple):
@@ -119,13 +113,6 @@ def hardware(gpu: Gpu, places: int, warps: int) -> Hardware:
     )
 
 
-def _latency(gpu: Gpu, unit: Unit) -> int:
-    if unit in _MEMORY_LATENCY:
-        return int(getattr(gpu.memory, _MEMORY_LATENCY[unit]))
-    timing = gpu.units.get(unit.name.lower())
-    return timing.latency or 1 if timing else 1
-
-
 def _columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Renumber dependences densely, each once per row and ahead of the padding."""
     rows = [list(dict.fromkeys(int(number[name]) for name in row if name >= 0)) for row in dependences]
@@ -140,8 +127,8 @@ def _op(gpu: Gpu, program: Program, i: int, results: int) -> tuple[int, ...]:
     name = None if unit == Unit.NONE else gpu.units[unit.name.lower()].pipe
     clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
     return (
-        _latency(gpu, unit),
-        -(-32 // gpu.pipes[name].lanes) if name else 0,
+        gpu.latency(unit),
+        gpu.pipes[name].hold if name else 0,
         pipes.index(name) if name else len(pipes),
         bool(name and gpu.pipes[name].owner == "sm"),
         RESULT_CAUSE[unit],
@@ -160,11 +147,11 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     used = used[used >= 0]
     number = np.full(int(used.max(initial=0)) + 1, -1, np.int16)
     number[used] = np.arange(len(used))
-    writes = _columns(encoded.writes, number)
-    ops = [_op(gpu, program, i, int((writes[i] >= 0).sum())) for i in range(len(program))]
-    tables = Code(
-        ops=np.array(ops, Op).view(np.recarray),
-        needs=_columns(np.concatenate([encoded.reads, encoded.writes], axis=1), number),
-        writes=writes,
-    )
-    return tables, max(1, len(used))
+    # An unrolled loop has few distinct instructions: each is looked at once.
+    key = np.column_stack([encoded.operation, encoded.unit, encoded.function, encoded.reads, encoded.writes])
+    _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    writes = _columns(encoded.writes[first], number)
+    ops = [_op(gpu, program, int(i), int((row >= 0).sum())) for i, row in zip(first, writes, strict=True)]
+    needs = _columns(np.concatenate([encoded.reads[first], encoded.writes[first]], axis=1), number)
+    alike = alike.reshape(-1)
+    return Code(np.array(ops, Op)[alike].view(np.recarray), needs[alike], writes[alike]), max(1, len(used))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isa.errors import UserError
 from isa.program import Program
 from isa.vocabulary import Operation
 from sim.launch import Launch
@@ -30,6 +31,16 @@ class TraceArrays(NamedTuple):
     access_base: np.ndarray  # int64 [accesses] byte address of lane 0, or row of `scattered`
     access_stride: np.ndarray  # int64 [accesses] bytes between lanes, or SCATTERED
     scattered: np.ndarray  # int64 [rows, 32] byte addresses; lanes outside the mask hold 0
+
+
+class NoProgressError(UserError):
+    """Warps wait at barriers that the others of their block never reach: the trace cannot be timed."""
+
+    def __init__(self, block: int) -> None:
+        super().__init__(
+            f"block {block} makes no progress: its warps wait at different barriers",
+            hint="lanes of a warp that arrive at a BAR one group after the other are not modelled: each group counts as the warp",
+        )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,12 @@
 """Options and settings shared by all tests."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
+
+GOLDEN = Path(__file__).parent / "golden"
 
 # The first example of a test may compile kernels; examples are the same in every run.
 settings.register_profile("simtlab", deadline=None, derandomize=True)
@@ -10,3 +15,20 @@ settings.load_profile("simtlab")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden/ from what the code prints now")
+    parser.addoption("--examples", type=int, default=2000, help="random cases that tests/differential runs on both engines (default 2000)")
+    parser.addoption("--fuzz", type=int, default=600, help="mutated inputs that tests/fuzz runs (default 600)")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Return a check that a text equals tests/golden/NAME.txt; `pytest --update-golden` rewrites the file instead."""
+
+    def check(name: str, text: str) -> None:
+        file = GOLDEN / f"{name}.txt"
+        if request.config.getoption("--update-golden"):
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text + "\n", encoding="utf-8")
+        assert file.exists(), f"{file} is missing; pytest --update-golden writes it, for you to read"
+        assert text + "\n" == file.read_text(encoding="utf-8"), f"not what {file} holds; if it should be: pytest --update-golden"
+
+    return check

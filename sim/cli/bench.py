@@ -23,7 +23,7 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
     with working("measuring"):
         from sim import bench as measure
 
-        found = list(measure.rates(repeats, scale))
+        found = [*measure.rates(repeats, scale), *measure.engines(repeats)]
         compilation = measure.compilation() if compile_ else None
     _table(found, repeats)
     if compilation:
@@ -47,5 +47,5 @@ def _table(found: "list[Rate]", repeats: int) -> None:
     for column in ("what", "program", "instructions", "million/s", "spread"):
         table.add_column(column, justify="left" if column in ("what", "program") else "right")
     for rate in found:
-        table.add_row(rate.part, rate.program, f"{rate.instructions:,}", f"{rate.best:.1f}", f"{rate.spread:.0%}")
+        table.add_row(rate.part, rate.program, f"{rate.instructions:,}", f"{rate.best:.3g}", f"{rate.spread:.0%}")
     show(table)

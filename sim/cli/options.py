@@ -22,6 +22,7 @@ SET = Annotated[
     list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change the GPU, as core.schedulers=2; may be repeated.")
 ]
 POLICY = Annotated[str | None, typer.Option("--policy", metavar="NAME", help="Shortcut for --set core.policy=NAME.")]
+ENGINE = Annotated[str, typer.Option("--engine", metavar="NAME", help="numba, or simpy: the same result, readable and slow.")]
 JSON = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result as JSON.")]
 
 

@@ -8,7 +8,7 @@ import typer
 import sim
 from sim.cli import app
 from sim.cli.inputs import Changes, launch, machine, one_sm
-from sim.cli.options import ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
+from sim.cli.options import ARG, BLOCK, ENGINE, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
 from sim.cli.output import check_writable, working, write_json, write_text
 from sim.expectation import Expectation, check
 from sim.launch import Launch
@@ -36,6 +36,7 @@ def run(
     shared: SHARED = None,
     set_: SET = None,
     policy: POLICY = None,
+    engine: ENGINE = "numba",
     timeline_file: TIMELINE = None,
     json: JSON = None,
 ) -> None:
@@ -48,7 +49,7 @@ def run(
     what, expected = launch(listing, launch_file, kernel, changes, found_gpu)
     found_gpu = one_sm(found_gpu, changes, what)
     with working(f"running {what.name}"):
-        result = sim.run(what, found_gpu, timeline=WINDOW if timeline_file else None)
+        result = sim.run(what, found_gpu, engine, timeline=WINDOW if timeline_file else None)
     typer.echo(text.report(result))
     if timeline_file is not None:
         _write_timeline(result, timeline_file)

@@ -47,8 +47,10 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
     flags = e.source_flags.astype(np.int64)
     subtracted = (additions[:, None] & (flags & SourceFlag.NEGATE != 0)).astype(np.int64)
     flags = np.where(subtracted != 0, flags ^ (SourceFlag.NEGATE | SourceFlag.INVERT), flags)
-    operands = [[operand(program, i, slot, int(flags[i, slot]), banks, literals) for slot in range(4)] for i in range(len(program))]
-    table = np.array(operands, np.int64).reshape(-1, 4, 2)
+    key = np.column_stack([e.operation, e.flags, flags, e.source_kind, e.source_value, e.source_bank])
+    _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)  # an unrolled loop has few distinct rows
+    rows = {int(i): [operand(program, int(i), slot, int(flags[i, slot]), banks, literals) for slot in range(4)] for i in np.sort(first)}
+    table = np.array([rows[int(i)] for i in first], np.int64).reshape(-1, 4, 2)[alike.reshape(-1)]
     return Code(
         operation=e.operation.astype(np.int64),
         guard=e.guard.astype(np.int64),
@@ -152,7 +154,8 @@ def register_rows(launch: Launch) -> int:
 def check_modelled(program: Program) -> None:
     """Raise UserError for the first instruction whose modifiers are not modelled together."""
     e = program.encoded
-    for i, instruction in enumerate(program.instructions):
+    for i in np.flatnonzero(np.isin(e.operation, (Operation.IMAD, Operation.ISETP))):
+        instruction = program.instructions[i]
         flags, is_imad, is_isetp = int(e.flags[i]), e.operation[i] == Operation.IMAD, e.operation[i] == Operation.ISETP
         problem = ""
         if is_imad and flags & Flag.WIDE and flags & (Flag.X | Flag.CC):

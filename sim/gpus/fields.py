@@ -1,6 +1,7 @@
 """Dotted field names of a model: what a field means, which values are legal, which known name is nearest to a wrong one."""
 
 import difflib
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -20,15 +21,21 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_last_part[close[0]] if close else ""
 
 
+@functools.cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of `model`; made once, for it takes longer than all the rest of validating a GPU."""
+    return model.model_json_schema()
+
+
 def leaves(model: type[BaseModel], table: Mapping[str, Any]) -> Iterator[str]:
     """Yield the dotted name of every field of `model`; the keys of dictionaries of sections are those of `table`."""
-    root = model.model_json_schema()
+    root = _schema(model)
     yield from _leaves(root, root, table, "")
 
 
 def meaning(model: type[BaseModel], name: str) -> str:
     """Return what the field `name` is and which values are legal; "" when there is no such field."""
-    root = model.model_json_schema()
+    root = _schema(model)
     node: dict[str, Any] = root
     for part in name.split("."):
         section = _section(root, node)

@@ -35,9 +35,11 @@ def account_ready(scheduler: np.record, until: int, hw: Hardware, sm: Machine) -
         pipe = first_bit(classes)
         classes &= classes - np.uint64(1)
         free = min(max(pipe_free(m, q, pipe, hw, sm), start), until)
-        sm.throttle[m, q, pipe] += free - start
-        held_from = max(free, scheduler.issued)
-        sm.dispatch[m, q, pipe] += max(np.int64(0), min(until, scheduler.free) - held_from)
+        if free > start:
+            sm.throttle[m, q, pipe] += free - start
+        if hw.dispatch_holds:  # else the dispatch port is free again after the issue interval
+            held_from = max(free, scheduler.issued)
+            sm.dispatch[m, q, pipe] += max(np.int64(0), min(until, scheduler.free) - held_from)
 
 
 @inner

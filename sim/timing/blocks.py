@@ -99,6 +99,8 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
     warp.barrier = -1
     warp.outstanding = 0
     warp.done = 0
+    warp.flight_free = 0
+    warp.flight_place = 0
     for in_flight in range(sm.in_flight.shape[2]):
         sm.in_flight[m, s, in_flight] = 0
     for name in range(sm.ready.shape[2]):

@@ -92,13 +92,13 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
 @inner
 def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> bool:
     """Move the warp past its instruction; return True when it goes on and its wake-up is computed."""
-    op = code.ops[warp.instruction]
+    op, lanes = code.ops[warp.instruction], trace.mask[warp.position]
     warp.position += 1
     if warp.position == warp.path_end:
         end_warp(warp, now, hw, code, sm)
         return False
     warp.instruction = trace.instruction[warp.position]
-    if op.flow == BARRIER:
+    if op.flow == BARRIER and lanes != 0:  # a BAR that no lane executes holds nobody
         arrive(warp, op.barrier, now, hw, code, sm)
         return False
     earliest, cause = now + hw.reissue_distance, np.int64(WAIT)

@@ -27,24 +27,25 @@ def wait_until(warp: np.record, earliest: int, cause: int, hw: Hardware, code: C
             break
         if sm.ready[m, s, name] > when:
             when, why = sm.ready[m, s, name], np.int64(sm.ready_cause[m, s, name])
-    if hw.wake_all and when > earliest:
-        when = max(when, warp.outstanding)
+    if hw.wake_all and when > earliest and warp.outstanding > when:
+        when, why = warp.outstanding, np.int64(warp.outstanding_cause)
     if hw.in_flight_cap and code.ops[i].results:
-        place = free_place(warp, hw, sm)
-        if sm.in_flight[m, s, place] > when:
-            when, why = sm.in_flight[m, s, place], np.int64(DISPATCH_STALL)
+        if warp.flight_free > when:
+            when, why = warp.flight_free, np.int64(DISPATCH_STALL)
     return when, why
 
 
 @inner
-def free_place(warp: np.record, hw: Hardware, sm: Machine) -> int:
-    """Return the place among the warp's in-flight instructions that is free first."""
+def fly(warp: np.record, back: int, hw: Hardware, sm: Machine) -> None:
+    """Give an instruction in flight the place that is free first; note which is free first then, and from when."""
     m, s = warp.sm, warp.slot
-    best = np.int64(0)
+    sm.in_flight[m, s, warp.flight_place] = back
+    best, free = np.int64(0), sm.in_flight[m, s, 0]
     for place in range(1, hw.in_flight_cap):
-        if sm.in_flight[m, s, place] < sm.in_flight[m, s, best]:
-            best = np.int64(place)
-    return best
+        if sm.in_flight[m, s, place] < free:
+            best, free = np.int64(place), sm.in_flight[m, s, place]
+    warp.flight_place = best
+    warp.flight_free = free
 
 
 @inner
@@ -60,7 +61,9 @@ def record_result(warp: np.record, op: np.record, now: int, hw: Hardware, code: 
         name = np.uint32(code.writes[i, column])
         sm.ready[m, s, name] = back
         sm.ready_cause[m, s, name] = op.result_cause
-    warp.outstanding = max(warp.outstanding, back)
+    if back > warp.outstanding:
+        warp.outstanding = back
+        warp.outstanding_cause = op.result_cause
     warp.done = max(warp.done, back)
     if hw.in_flight_cap:
-        sm.in_flight[m, s, free_place(warp, hw, sm)] = back
+        fly(warp, back, hw, sm)

@@ -61,8 +61,11 @@ Warp = np.dtype(
         ("dispatch_mark", "i8"),  # Machine.dispatch when it became ready
         ("outstanding", "i8"),  # cycle in which its last result is back
         ("done", "i8"),  # the same with its stores
+        ("flight_free", "i8"),  # first cycle in which one more instruction may be in flight, under a cap
         ("instruction", "u4"),  # the static instruction at `position`
+        ("flight_place", "u4"),  # its place in Machine.in_flight
         ("cause", "u4"),  # StallCause until `wake`
+        ("outstanding_cause", "u4"),  # StallCause of waiting for its last result
         ("barrier", "i4"),  # barrier it waits at, -1 = none
         ("sm", "u4"),
         ("slot", "u4"),  # s

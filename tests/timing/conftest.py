@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import isa
+from sim import reference, timing
 from sim.gpus.loader import load
 from sim.launch import Launch
 from sim.result import Result
-from sim.timing import simulate
 from sim.trace import Trace, TraceArrays
 from sim.vocabulary import CAUSE_NAMES
 
@@ -78,13 +78,13 @@ TOY = {
 }
 
 
-@pytest.fixture
-def run() -> Callable[..., Run]:
-    """Return a function that times a listing on the toy GPU, with overrides by dotted name."""
+@pytest.fixture(params=[timing, reference], ids=["numba", "simpy"])
+def run(request: pytest.FixtureRequest) -> Callable[..., Run]:
+    """Return a function that times a listing on the toy GPU, with overrides by dotted name; every test runs on both engines."""
 
     def timed(listing: str, blocks: int = 1, warps: int = 1, **overrides: Any) -> Run:
         gpu = load("textbook").replace(TOY | {name.replace("__", "."): value for name, value in overrides.items()})
-        done = Run(simulate(straight(isa.parse(listing), blocks, warps), gpu, timeline=(0, 10**9)))
+        done = Run(request.param.simulate(straight(isa.parse(listing), blocks, warps), gpu, timeline=(0, 10**9)))
         done.check_account()
         return done
 

@@ -46,6 +46,12 @@ def test_the_wake_rules_differ_once_results_overlap(run) -> None:
     assert all_outstanding.first()[3] == 8  # the third was issued in cycle 2
 
 
+def test_waiting_for_everything_is_charged_to_the_result_that_comes_last(run) -> None:
+    done = run("LDG R0, [R8]\nFADD R1, R2, R3\nFADD R4, R1, R1\nEXIT", core__wake_rule="all_outstanding")
+    assert done.first()[2] == 100
+    assert done.stalls(2) == {"selected": 1, "long_scoreboard": 98}
+
+
 def test_the_cap_counts_instructions_in_flight(run) -> None:
     done = run(THREE, core__in_flight_cap=2)
     assert done.first()[:3] == [0, 1, 6]
