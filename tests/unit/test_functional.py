@@ -323,3 +323,9 @@ def test_stores_up_to_a_mistake_are_kept() -> None:
     out = np.zeros(32, np.uint32)
     mistake(f".param ptr out\n{THREAD}STG [R2], R0\nSTG [R2+128], R0\nEXIT", out)
     assert out.tolist() == list(range(32))
+
+
+def test_warps_that_wait_keep_their_rows_of_the_log() -> None:
+    """Each of eight warps needs a row of its own while it waits; the log grows for the second, third and fifth."""
+    trace = run("NOP\nNOP\nBAR.SYNC 0\nNOP\nBAR.SYNC 1\nEXIT", block=(256,))
+    assert {tuple(steps(trace, warp)) for warp in range(8)} == {tuple((i, FULL) for i in range(6))}

@@ -146,3 +146,37 @@ def test_a_missing_issue_and_another_clock_read_are_differences() -> None:
     )
     late = reference.simulate(trace, gpu.replace({"core.reissue_distance": 2}))
     assert "clock read 1 (cycle, block, warp, instruction): first [1, 0, 0, 1], second [2, 0, 0, 1]" in list(differences(whole, late))
+
+
+def test_a_barrier_that_no_lane_executes_holds_nobody() -> None:
+    text = ".kernel f\nS2R R0, SR_TID.X\nISETP.LT.AND P0, PT, R0, 32, PT\n@P0 BAR.SYNC 0\n@!P0 BAR.SYNC 0\nEXIT"
+    trace = sim.execute(sim.Launch(isa.parse(text), grid=(1,), block=(64,)))
+    gpu = load("textbook").replace(TOY | {"core.barrier_latency": 50})
+    for engine in (timing, reference):
+        rows = engine.simulate(trace, gpu, (0, 999)).timeline
+        assert rows is not None
+        issued = {(int(w), int(i)): int(c) for w, i, c in zip(rows.warp, rows.instruction, rows.cycle, strict=True)}
+        assert issued[0, 3] == issued[1, 3] + 50  # warp 0 waits at 2 for warp 1, which passes it
+        assert issued[1, 4] == issued[1, 3] + 50
+
+
+def test_lanes_that_reach_a_barrier_apart_are_refused_rather_than_timed_wrongly() -> None:
+    text = """
+    .kernel apart
+        S2R R0, SR_TID.X
+        ISETP.LT.AND P0, PT, R0, 16, PT
+        BSSY B0, meet
+        @P0 BRA other
+        BAR.SYNC 0
+        BRA meet
+    other:
+        BAR.SYNC 0
+    meet:
+        BSYNC B0
+        BAR.SYNC 1
+        EXIT
+    """
+    trace = sim.execute(sim.Launch(isa.parse(text), grid=(1,), block=(64,)))
+    for engine in (timing, reference):
+        with pytest.raises(UserError, match="block 0 makes no progress: its warps wait at different barriers"):
+            engine.simulate(trace, load("textbook"))

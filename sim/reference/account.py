@@ -1,0 +1,93 @@
+"""The closed account: every warp-cycle and every issue slot is charged to exactly one cause, in the cycle it happens.
+
+Two causes are known only later, and are noted until then: that of a wait (when it ends), and that of an idle issue slot, which
+is charged to the wait of the warp that issues next.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from sim.vocabulary import CAUSES, SLOT_CAUSES, SlotCause, StallCause
+
+if TYPE_CHECKING:
+    from sim.reference.decode import Instruction
+    from sim.reference.issue import Scheduler
+    from sim.reference.wakeup import Warp
+
+
+class Account:
+    """Where the warp-cycles went, what was issued, and the timeline."""
+
+    def __init__(self, instructions: int, timeline: tuple[int, int] | None) -> None:
+        self.stalls = [[0] * CAUSES for _ in range(instructions)]
+        self.issues = [0] * instructions
+        self.requests: Counter[str] = Counter()  # global loads and stores executed by at least one lane
+        self.warp_cycles = 0
+        self.issue_cycles = 0  # scheduler-cycles with an issue
+        self.window = timeline  # first and last cycle of the timeline
+        self.rows: list[tuple[int, ...]] = []  # the columns of Timeline
+        self.clock_reads: list[tuple[int, ...]] = []  # cycle, block, warp, instruction
+
+    def charge(self, instruction: Instruction, cause: StallCause, cycles: int = 1) -> None:
+        """Charge warp-cycles to the instruction that waits or issues."""
+        self.stalls[instruction.number][cause] += cycles
+
+    def issue(self, warp: Warp, scheduler: Scheduler, held: int) -> None:
+        """Note that the warp issues its instruction now, which holds its port for `held` cycles."""
+        instruction, now = warp.instruction, int(warp.env.now)
+        self.issues[instruction.number] += 1
+        if instruction.request and warp.lanes:
+            self.requests[instruction.request] += 1
+        if instruction.is_clock:
+            self.clock_reads.append((now, warp.block.number, warp.number, instruction.number))
+        if self.window and self.window[0] <= now <= self.window[1]:
+            place = (now, scheduler.sm.number, scheduler.number, warp.block.number, warp.number, instruction.number, warp.lanes)
+            dispatched = now + max(held, 1)
+            ready = now + instruction.latency if instruction.writes else dispatched
+            self.rows.append((*place, dispatched, ready, warp.since, warp.eligible, warp.cause))
+
+
+class IssueSlots:
+    """Where the issue slots of one scheduler went."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width  # slots per cycle
+        self.counts = [0] * SLOT_CAUSES
+        self.second = StallCause.SELECTED  # where the second slot of the last issue went
+        self.idle = 0  # cycles without an issue since then
+        self.notes: dict[Warp, Counter[StallCause | None]] = {}  # what each warp did in them; None: it waited
+
+    def charge_issue(self, second: StallCause) -> None:
+        """Charge the slots of a cycle with an issue. second: what became of the second slot."""
+        self.second = second
+        self.charge_issue_interval()
+
+    def charge_issue_interval(self) -> None:
+        """Charge the slots of a cycle within the issue interval as those of the issue."""
+        self.counts[StallCause.SELECTED] += 1
+        if self.width == 2:
+            self.counts[self.second] += 1
+
+    def note_idle(self, warps: list[Warp], dispatch_free: bool) -> None:
+        """Note for every warp what it did in an idle cycle."""
+        self.idle += 1
+        for warp in warps:
+            held = warp.instruction.port_cause if dispatch_free else StallCause.DISPATCH_STALL
+            self.notes.setdefault(warp, Counter())[held if warp.ready else None] += 1
+
+    def charge_idle(self, chosen: Warp) -> None:
+        """Charge the idle cycles before this issue to what the chosen warp did in them."""
+        notes = self.notes.pop(chosen, Counter())
+        for cause, cycles in notes.items():
+            self.counts[chosen.cause if cause is None else cause] += cycles * self.width
+        self.counts[SlotCause.NO_WARP] += (self.idle - notes.total()) * self.width
+        self.idle = 0
+        self.notes.clear()
+
+    def close(self) -> list[int]:
+        """Charge the cycles after the last issue; return the counts per cause."""
+        self.counts[SlotCause.TAIL] += self.idle * self.width
+        self.idle = 0
+        return self.counts

@@ -1,0 +1,85 @@
+"""Blocks: the block scheduler, and the life of a block on an SM.
+
+A block starts on the SM with the most free places (the lowest number on ties), so the first wave spreads breadth first; at most
+one block per `start_interval` cycles on the whole chip. Which resources a place stands for is the occupancy calculator's matter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.reference.barriers import Barrier
+from sim.reference.clock import Process, after
+from sim.reference.wakeup import Warp
+
+if TYPE_CHECKING:
+    from sim.reference.machine import Machine
+    from sim.reference.sm import SM
+
+
+class BlockScheduler:
+    """Starts blocks in launch order, x fastest."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.next, self.total = 0, machine.trace.launch.blocks
+        self.may_start = True  # false within the start interval of the last block
+
+    def step(self) -> None:
+        """Start every block that can start in this cycle."""
+        while self.may_start and self.next < self.total:
+            sm = max(self.machine.sms, key=lambda sm: len(sm.free_places))  # max: the first of those with as many
+            if not sm.free_places:
+                return
+            Block(sm, self.next)
+            self.next += 1
+            if interval := self.machine.gpu.blocks.start_interval:
+                self.may_start = False
+                after(self.machine.env, interval, self._allow)
+
+    def _allow(self) -> None:
+        self.may_start = True
+
+
+class Block:
+    """One resident block."""
+
+    def __init__(self, sm: SM, number: int) -> None:
+        self.machine, self.sm, self.number = sm.machine, sm, number
+        self.place = min(sm.free_places)
+        count = self.machine.trace.launch.warps_per_block
+        self.warps = [Warp(self, w) for w in range(count)]
+        self.alive = count  # warps that have not issued their last instruction
+        self.barriers: dict[int, Barrier] = {}
+        sm.free_places.remove(self.place)
+        sm.blocks.append(self)
+        for warp in self.warps:
+            sm.scheduler_of(warp).admit(warp)
+        self.machine.env.process(self._live())
+
+    def barrier(self, number: int) -> Barrier:
+        """Return the barrier of that number."""
+        return self.barriers.setdefault(number, Barrier(self))
+
+    def leave(self, warp: Warp) -> None:
+        """The warp has issued its last instruction: it drains; those that wait for it at a barrier need not any more."""
+        warp.draining, warp.ready = True, False
+        self.machine.env.process(warp.drain())
+        self.alive -= 1
+        for barrier in self.barriers.values():
+            barrier.open_if_complete()
+
+    def _live(self) -> Process:
+        """Let the warps start, wait for their end, give the place back (a SimPy process)."""
+        env, timing = self.machine.env, self.machine.gpu.blocks
+        self.machine.seen("block")
+        for warp in self.warps:
+            warp.held_until = int(env.now) + timing.start_latency
+        yield env.timeout(timing.start_latency)
+        for warp in self.warps:
+            warp.allow()
+        yield env.all_of([warp.ended for warp in self.warps])
+        self.machine.seen("block")
+        self.sm.blocks.remove(self)
+        yield env.timeout(timing.retire_latency)
+        self.sm.free_places.add(self.place)

@@ -1,0 +1,155 @@
+"""Scheduler: each cycle it asks its warps, issues at most one of them (two instructions of it on a dual-issue machine), and
+writes down where the cycle of every warp and of every issue slot went.
+
+Peak rate: issue_width / issue_interval warp instructions per cycle.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sim.policies import choose
+from sim.reference.account import IssueSlots
+from sim.reference.pipes import Ports
+from sim.vocabulary import Policy, StallCause
+
+if TYPE_CHECKING:
+    from sim.reference.decode import Instruction
+    from sim.reference.sm import SM
+    from sim.reference.wakeup import Warp
+
+
+class Scheduler:
+    """One warp scheduler of one SM."""
+
+    def __init__(self, sm: SM, number: int) -> None:
+        self.sm, self.number, self.machine, self.core = sm, number, sm.machine, sm.machine.gpu.core
+        self.warps: dict[int, Warp] = {}  # by slot within the scheduler
+        self.age = np.zeros(64, np.int64)  # launch order of the warp in each slot
+        self.last = -1  # slot that issued last
+        self.interval = Ports(self.machine.env)  # held for the issue interval of the last issue
+        self.dispatch = Ports(self.machine.env)  # held that long, or until the lanes are in (core.dispatch = "scheduler")
+        self.slots = IssueSlots(self.core.issue_width)
+
+    def admit(self, warp: Warp) -> None:
+        """Take in a warp of a block that starts."""
+        self.warps[self._slot(warp)] = warp
+        self.age[self._slot(warp)] = warp.index
+
+    def dismiss(self, warp: Warp) -> None:
+        """Forget a warp that has ended."""
+        del self.warps[self._slot(warp)]
+
+    def _slot(self, warp: Warp) -> int:
+        return self.sm.slot_of(warp) // self.core.schedulers
+
+    def step(self) -> None:
+        """Take this cycle's turn. Schedulers before this one have taken theirs, and their ports."""
+        for warp in self.warps.values():
+            warp.ask()
+        chosen = self._choose()
+        for warp in self.warps.values():
+            self._account_warp(warp, chosen)
+        self._account_slots(chosen)
+        if chosen is not None:
+            self._issue(chosen)
+
+    def _choose(self) -> Warp | None:
+        """Return the warp that the policy picks among those that can issue now."""
+        if not self.dispatch.free:
+            return None
+        able = [slot for slot, warp in self.warps.items() if warp.ready and self._port_free(warp)]
+        if not able:
+            return None
+        policy, mask = int(Policy[self.core.policy.upper()]), np.uint64(sum(1 << slot for slot in able))
+        self.last = int(choose(policy, mask, self.last, self.age, self.core.group_size))  # type: ignore[arg-type]
+        return self.warps[self.last]
+
+    def _port_free(self, warp: Warp) -> bool:
+        return self.sm.pipes.accept(warp.instruction, self.number)
+
+    def _account_warp(self, warp: Warp, chosen: Warp | None) -> None:
+        """Charge the warp's cycle; cycles of a wait are charged when it ends and its cause is known."""
+        account = self.machine.account
+        account.warp_cycles += 1
+        if warp.draining:
+            account.charge(warp.instruction, StallCause.DRAIN)
+        elif warp is chosen:
+            account.charge(warp.instruction, StallCause.SELECTED)
+        elif warp.ready:
+            account.charge(warp.instruction, self._kept_back_by(warp))
+
+    def _kept_back_by(self, warp: Warp) -> StallCause:
+        """Return what a ready warp that was not chosen waited for."""
+        if not self._port_free(warp):
+            return warp.instruction.port_cause
+        if self.interval.free and not self.dispatch.free:
+            return StallCause.DISPATCH_STALL
+        return StallCause.NOT_SELECTED
+
+    def _account_slots(self, chosen: Warp | None) -> None:
+        """Charge the cycle's issue slots; whom an idle slot waits for is known at the next issue, so every warp makes a note."""
+        if not self.interval.free:
+            self.slots.charge_issue_interval()
+        elif chosen is not None:
+            self.slots.charge_idle(chosen)
+        else:
+            self.slots.note_idle(list(self.warps.values()), self.dispatch.free > 0)
+
+    def _issue(self, warp: Warp) -> None:
+        """Issue the warp's instruction, and the next one too if the machine can and nothing forbids."""
+        issued, second = [warp.instruction], StallCause.WAIT  # WAIT: the warp has ended, or arrived at a barrier
+        self.machine.account.issue_cycles += 1
+        goes_on = self._send(warp)
+        if self.core.issue_width == 2 and goes_on:
+            second = self._second(warp, issued[0])
+            if second is StallCause.SELECTED:
+                warp.pair()
+                issued.append(warp.instruction)
+                goes_on = self._send(warp)
+        self._hold_dispatch(issued)
+        self.slots.charge_issue(second)
+        if goes_on:
+            self._hold(warp, issued[-1])
+
+    def _send(self, warp: Warp) -> bool:
+        """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
+        instruction = warp.instruction
+        self.sm.pipes.hold(instruction, self.number)
+        warp.scoreboard.record(instruction, self.machine.gpu.memory.global_store)
+        self.machine.account.issue(warp, self, self.sm.pipes.cycles(instruction))
+        self.machine.seen("issue")
+        lanes = warp.lanes
+        if warp.position + 1 == len(warp.path):
+            warp.block.leave(warp)
+            return False
+        warp.position += 1
+        if instruction.barrier is not None and lanes:  # a BAR that no lane executes holds nobody
+            warp.block.barrier(instruction.barrier).arrive(warp)
+            return False
+        return True
+
+    def _second(self, warp: Warp, first: Instruction) -> StallCause:
+        """Return SELECTED if the warp's next instruction may issue in the same cycle, else what forbids it."""
+        if first.is_branch:
+            return StallCause.BRANCH_RESOLVING
+        missing = warp.scoreboard.last_missing(warp.instruction)
+        if missing is not None:
+            return missing.cause
+        return StallCause.SELECTED if self._port_free(warp) else warp.instruction.port_cause
+
+    def _hold_dispatch(self, issued: list[Instruction]) -> None:
+        """Hold the dispatch port for the issue interval, or until the lanes are in where a narrow pipe holds the scheduler."""
+        interval = self.core.issue_interval
+        lanes_in = [self.sm.pipes.cycles(instruction) for instruction in issued] if self.core.dispatch == "scheduler" else []
+        self.interval.hold(interval)
+        self.dispatch.hold(max(interval, *lanes_in, 0))
+
+    def _hold(self, warp: Warp, issued: Instruction) -> None:
+        """Keep the warp from issuing until the distance between two issues of a warp, or the branch, allows."""
+        if issued.is_branch and self.core.branch_latency > self.core.reissue_distance:
+            warp.hold(self.core.branch_latency, StallCause.BRANCH_RESOLVING)
+        else:
+            warp.hold(self.core.reissue_distance, StallCause.WAIT)

@@ -1,0 +1,62 @@
+"""The machine: a GPU put together from its units, with one launch to run."""
+
+from collections import Counter
+from itertools import pairwise
+
+import simpy
+
+from sim.gpus.model import Gpu
+from sim.gpus.occupancy import residency
+from sim.reference.account import Account
+from sim.reference.blocks import BlockScheduler
+from sim.reference.clock import clock
+from sim.reference.decode import decode
+from sim.reference.sm import SM
+from sim.trace import NoProgressError, Trace
+
+INFINITY = float("inf")  # cycle of the next event when there is none
+
+
+class Machine:
+    """Everything there is, at rest before cycle 0. Raises UserError when a block does not fit the GPU."""
+
+    def __init__(self, trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None) -> None:
+        launch = trace.launch
+        self.trace, self.gpu = trace, gpu
+        self.occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block)
+        self.program = decode(trace.program, gpu)
+        self.paths = paths(trace)
+        self.account = Account(len(self.program), timeline)
+        self.events: Counter[str] = Counter()  # issues, barriers opened, blocks started and ended
+        self.env = simpy.Environment()
+        self.sms = [SM(self, number) for number in range(gpu.sms)]
+        self.blocks = BlockScheduler(self)
+        self.length: int | None = None  # cycles to the end of the last block, once it is known
+        self.clock = self.env.process(clock(self))
+
+    @property
+    def running(self) -> bool:
+        """Whether a block is resident or still to start."""
+        return self.blocks.next < self.blocks.total or any(sm.blocks for sm in self.sms)
+
+    @property
+    def cycle(self) -> int:
+        """The present cycle; of a finished run its length."""
+        return int(self.env.now) if self.length is None else self.length
+
+    def check_progress(self) -> None:
+        """Raise NoProgressError when nothing is due and nothing was issued: then nothing can ever happen again."""
+        if self.env.peek() == INFINITY:
+            raise NoProgressError(min(block.number for sm in self.sms for block in sm.blocks))
+
+    def seen(self, event: str) -> None:
+        """Count an event that people may want to stop at: "issue", "barrier" or "block"."""
+        self.events[event] += 1
+
+
+def paths(trace: Trace) -> list[list[tuple[int, int]]]:
+    """Return each path of the trace: (static instruction, lanes that execute it) of every step."""
+    arrays = trace.arrays
+    steps = list(zip(arrays.instruction.tolist(), (mask.bit_count() for mask in arrays.mask.tolist()), strict=True))
+    starts = arrays.path_start.tolist()
+    return [steps[start:end] for start, end in pairwise(starts)]

@@ -1,0 +1,39 @@
+"""SM: places for blocks, pipes, and schedulers among which the warp slots are dealt: slot s to scheduler s mod schedulers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.reference.issue import Scheduler
+from sim.reference.pipes import Pipes
+
+if TYPE_CHECKING:
+    from sim.reference.blocks import Block
+    from sim.reference.machine import Machine
+    from sim.reference.wakeup import Warp
+
+
+class SM:
+    """One streaming multiprocessor."""
+
+    def __init__(self, machine: Machine, number: int) -> None:
+        self.machine, self.number = machine, number
+        self.pipes = Pipes(machine.env, machine.gpu)
+        self.schedulers = [Scheduler(self, q) for q in range(machine.gpu.core.schedulers)]
+        self.free_places = set(range(machine.occupancy.blocks))
+        self.blocks: list[Block] = []  # resident: from their start to the end of their last warp
+        self.active_cycles = 0  # with a resident block
+
+    def slot_of(self, warp: Warp) -> int:
+        """Return the warp slot: a block in place p takes the slots from p * warps per block on."""
+        return warp.block.place * len(warp.block.warps) + warp.number
+
+    def scheduler_of(self, warp: Warp) -> Scheduler:
+        """Return the scheduler that the warp belongs to."""
+        return self.schedulers[self.slot_of(warp) % len(self.schedulers)]
+
+    def step(self) -> None:
+        """Advance by one cycle."""
+        self.active_cycles += bool(self.blocks)
+        for scheduler in self.schedulers:
+            scheduler.step()

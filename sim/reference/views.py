@@ -1,0 +1,84 @@
+"""What a person sees of a machine that stands still: records, copied out of its warps, scoreboards and schedulers."""
+
+from dataclasses import dataclass
+
+from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE
+from sim.reference.issue import Scheduler
+from sim.reference.wakeup import Warp
+
+
+@dataclass(frozen=True)
+class WarpView:
+    """One resident warp, as its scheduler found it in the last cycle."""
+
+    sm: int
+    scheduler: int
+    block: int  # in launch order
+    warp: int  # within the block
+    state: str  # "waiting", "ready" (only a port or the scheduler keeps it back) or "draining"
+    pc: int  # the static instruction it will issue next; of a draining warp its last
+    text: str
+    why: str  # the cause of its wait as it looks now; "" when it is ready
+    until: int | None  # the cycle in which that ends; None when nobody knows yet
+
+
+@dataclass(frozen=True)
+class PendingView:
+    """A register, predicate or barrier that awaits a result."""
+
+    name: str
+    why: str
+    until: int  # the cycle in which it is back
+
+
+@dataclass(frozen=True)
+class SchedulerView:
+    """One scheduler after its last turn."""
+
+    sm: int
+    scheduler: int
+    free: bool  # its dispatch port
+    last: int  # the slot that issued last, -1 = none
+    warps: int  # resident
+    ready: int  # of these, ready
+
+
+def view_warp(warp: Warp) -> WarpView:
+    """Return what is to be seen of a warp."""
+    instruction, block = warp.instruction, warp.block
+    state = "draining" if warp.draining else "ready" if warp.ready else "waiting"
+    why = {"draining": "drain", "ready": ""}.get(state, warp.cause.name.lower())
+    q = block.sm.scheduler_of(warp).number
+    return WarpView(block.sm.number, q, block.number, warp.number, state, instruction.number, instruction.text, why, _until(warp))
+
+
+def _until(warp: Warp) -> int | None:
+    """Return the cycle in which the present wait ends, as far as it can be known."""
+    if warp.draining:
+        return warp.scoreboard.all_back
+    if warp.held is not None:
+        return warp.held_until
+    last = warp.scoreboard.last_missing(warp.instruction)
+    return warp.eligible if warp.ready else last.due if last else warp.scoreboard.all_back
+
+
+def view_scoreboard(warp: Warp) -> list[PendingView]:
+    """Return what the warp awaits, what is back first at the top."""
+    busy = sorted(warp.scoreboard.busy.items(), key=lambda item: item[1].due)
+    return [PendingView(dependence_name(name), pending.cause.name.lower(), pending.due) for name, pending in busy]
+
+
+def view_scheduler(scheduler: Scheduler) -> SchedulerView:
+    """Return what is to be seen of a scheduler."""
+    ready = sum(warp.ready and not warp.draining for warp in scheduler.warps.values())
+    free = scheduler.dispatch.free > 0
+    return SchedulerView(scheduler.sm.number, scheduler.number, free, scheduler.last, len(scheduler.warps), ready)
+
+
+def dependence_name(number: int) -> str:
+    """Return how a listing writes a dependence."""
+    if number >= BARRIER_BASE:
+        return f"B{number - BARRIER_BASE}"
+    if number == CARRY:
+        return "CC"
+    return f"P{number - PREDICATE_BASE}" if number >= PREDICATE_BASE else f"R{number}"

@@ -1,0 +1,109 @@
+"""A warp: where it stands in its path, and why it may not issue yet. Its scheduler asks it every cycle.
+
+Conditions for its next instruction, in this order:
+  1. nothing holds the warp: its start, the distance to its last issue, a branch, a barrier
+  2. no dependence that the instruction reads or writes is busy
+  3. under the wake rule all_outstanding, a warp once found waiting for a result has all its results back
+  4. under a cap, there is a place for the instruction's result among those on their way
+A wait has one cause: the condition that was fulfilled last, and the first in this order of those fulfilled together. That is
+the first condition still open in the wait's last cycle.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sim.reference.clock import Process, after
+from sim.reference.scoreboard import Scoreboard
+from sim.vocabulary import StallCause
+
+if TYPE_CHECKING:
+    from sim.reference.blocks import Block
+    from sim.reference.decode import Instruction
+
+
+class Warp:
+    """One resident warp."""
+
+    def __init__(self, block: Block, number: int) -> None:
+        machine = block.machine
+        self.machine, self.env, self.core = machine, machine.env, machine.gpu.core
+        self.block, self.number = block, number
+        self.index = block.number * machine.trace.launch.warps_per_block + number  # in launch order: its age
+        self.path = machine.paths[machine.trace.arrays.warp_path[self.index]]  # (instruction, lanes) of each step
+        self.position = 0
+        self.scoreboard = Scoreboard(self.env, self.core)
+        self.ended = self.env.event()  # its last instruction has issued and its results are back
+        self.draining = False  # its last instruction has issued
+        self._wait(StallCause.NO_INSTRUCTION, int(self.env.now))
+
+    @property
+    def instruction(self) -> Instruction:
+        """The next instruction to issue; of a draining warp the last one."""
+        return self.machine.program[self.path[self.position][0]]
+
+    @property
+    def lanes(self) -> int:
+        """Lanes that execute it."""
+        return self.path[self.position][1]
+
+    def _wait(self, cause: StallCause, since: int) -> None:
+        """Begin a wait that something will have to end (`allow`)."""
+        self.held: StallCause | None = cause  # condition 1
+        self.held_until: int | None = None  # for people who look; None: nobody knows
+        self.found_waiting = False  # condition 3
+        self.ready = False  # only a port or the scheduler's choice keeps it back
+        self.cause = cause  # of the present wait, as it looks now
+        self.since = since  # first cycle of the wait
+        self.eligible = since  # first cycle after it
+        self.waited = 0  # cycles of it so far
+
+    def hold(self, cycles: int, cause: StallCause) -> None:
+        """Do not issue for so many cycles from now."""
+        now = int(self.env.now)
+        self._wait(cause, now + 1)
+        self.held_until = now + cycles
+        after(self.env, cycles, self.allow)
+
+    def hold_at_barrier(self) -> None:
+        """Do not issue until the barrier opens."""
+        self._wait(StallCause.BARRIER, int(self.env.now) + 1)
+
+    def pair(self) -> None:
+        """Issue as the second instruction of a pair: there was no wait."""
+        self.since = self.eligible = int(self.env.now)
+        self.cause = StallCause.WAIT
+
+    def allow(self) -> None:
+        """Hold the warp no longer."""
+        self.held = None
+
+    def blocked_by(self) -> StallCause | None:
+        """Return the cause of the first condition still open, None when the warp is ready."""
+        if self.held is not None:
+            return self.held
+        missing = self.scoreboard.missing(self.instruction)
+        if missing is not None:
+            self.found_waiting = True
+            return missing
+        if self.scoreboard.wake_all and self.found_waiting and self.scoreboard.results:
+            return self.scoreboard.last_back().cause
+        return StallCause.DISPATCH_STALL if self.scoreboard.full(self.instruction) else None
+
+    def ask(self) -> None:
+        """Find out whether the warp is ready in this cycle; when it is, its wait has ended and is charged."""
+        if self.ready or self.draining:
+            return
+        cause = self.blocked_by()
+        if cause is not None:
+            self.cause = cause
+            self.waited += 1
+            return
+        self.ready, self.eligible = True, int(self.env.now)
+        self.machine.account.charge(self.instruction, self.cause, self.waited)
+
+    def drain(self) -> Process:
+        """After its last instruction, wait for its results and stores; then it has ended (a SimPy process)."""
+        yield self.env.all_of([self.env.timeout(1), *self.scoreboard.outstanding])
+        self.block.sm.scheduler_of(self).dismiss(self)
+        self.ended.succeed()

@@ -1,0 +1,1 @@
+"""Both engines on the same random machines and programs."""

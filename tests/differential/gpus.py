@@ -1,0 +1,109 @@
+"""Random GPUs: small, odd, and legal."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from sim.gpus.checks import LATENCY_ELSEWHERE, UNIT_NAMES
+
+PIPES = ("alu", "sfu", "memory", "control")
+HOME = {"mufu": "sfu", "special": "sfu", "convert": "sfu", "branch": "control", "barrier": "control"} | dict.fromkeys(
+    ("global", "local", "shared", "constant"), "memory"
+)
+LIMITS = {
+    "blocks": 8,
+    "registers": 65536,
+    "registers_per_thread": 255,
+    "register_unit": 64,
+    "register_scope": "warp",
+    "sub_partitions": 1,
+    "shared_bytes": 65536,
+    "shared_per_block": 49152,
+    "shared_unit": 128,
+}
+
+
+def latencies(most: int) -> st.SearchStrategy[int]:
+    """Short ones often: they make ties."""
+    return st.one_of(st.integers(1, 4), st.integers(1, most))
+
+
+@st.composite
+def cores(draw: Callable) -> dict[str, Any]:
+    """Return the [core] table."""
+    return {
+        "schedulers": draw(st.integers(1, 4)),
+        "issue_width": draw(st.integers(1, 2)),
+        "issue_interval": draw(st.sampled_from((1, 1, 2, 3))),
+        "dispatch": draw(st.sampled_from(("pipe", "scheduler"))),
+        "policy": draw(st.sampled_from(("lrr", "gto", "gty", "gtr", "oldest", "two_level"))),
+        "group_size": draw(st.integers(1, 3)),
+        "wake_rule": draw(st.sampled_from(("per_register", "all_outstanding"))),
+        "in_flight_cap": draw(st.integers(0, 5)),
+        "reissue_distance": draw(st.sampled_from((1, 1, 2, 5))),
+        "branch_latency": draw(latencies(12)),
+        "barrier_latency": draw(latencies(20)),
+    }
+
+
+@st.composite
+def pipes(draw: Callable) -> dict[str, dict[str, Any]]:
+    """Return the [pipes] table."""
+    return {
+        name: {
+            "lanes": draw(st.sampled_from((32, 16, 8, 4))),
+            "count": draw(st.integers(1, 3)),
+            "owner": draw(st.sampled_from(("scheduler", "sm"))),
+        }
+        for name in PIPES
+    }
+
+
+@st.composite
+def units(draw: Callable) -> dict[str, dict[str, Any]]:
+    """Return the [units] table: every unit on its usual pipe, or all on one."""
+    together = draw(st.integers(0, 9)) == 0
+    table: dict[str, dict[str, Any]] = {}
+    for name in UNIT_NAMES:
+        table[name] = {"pipe": "alu" if together else HOME.get(name, "alu")}
+        if name not in LATENCY_ELSEWHERE:
+            table[name]["latency"] = draw(latencies(24))
+    return table
+
+
+@st.composite
+def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
+    """Return the table of a GPU on which a block of that many warps fits."""
+    core = draw(cores())
+    least = max(warps_per_block, core["schedulers"])
+    return {
+        "name": "random",
+        "chip": "random",
+        "compute_capability": "1.0",
+        "sms": draw(st.integers(1, 4)),
+        "clock": {"alu_mhz": 1000},
+        "core": core,
+        "pipes": draw(pipes()),
+        "units": draw(units()),
+        "memory": {
+            "global_load": draw(latencies(90)),  # beyond the 64 cycles that the wheel of sim.timing.wakeup reaches
+            "global_store": draw(latencies(40)),
+            "shared_load": draw(latencies(30)),
+            "constant_load": draw(latencies(10)),
+        },
+        "blocks": {
+            "start_interval": draw(st.sampled_from((0, 0, 1, 7))),
+            "start_latency": draw(st.sampled_from((0, 0, 1, 9))),
+            "retire_latency": draw(st.sampled_from((0, 0, 1, 13))),
+            "launch_overhead": draw(st.sampled_from((0, 100))),
+        },
+        "limits": LIMITS
+        | {
+            "threads_per_block": 32 * warps_per_block,
+            "warps": draw(st.integers(least, max(least, 16))),
+            "blocks": draw(st.integers(1, 4)),
+        },
+        "dram": {"bandwidth": 100},
+        "source": {},
+    }

@@ -1,0 +1,82 @@
+"""Bugs seeded in the Numba engine.
+
+TABLES: name -> what is changed in the tables that `sim.lower` makes. CODE: name -> (module, function, wrong version); compiled kernels
+cannot be patched, so these run uncompiled, in a process of their own:
+
+    NUMBA_DISABLE_JIT=1 python -m tests.differential.numba_mutants 80
+"""
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sim import reference, timing
+from sim.lower import Code, Hardware
+from sim.timing import blocks
+from sim.timing.blocks import emptiest
+from tests.differential.cases import EVERYTHING
+from tests.differential.pool import caught_by, jobs
+
+Change = Callable[[Hardware], dict[str, Any]]
+TABLES: dict[str, Change] = {
+    "branch latency one cycle shorter": lambda hw: {"branch_latency": hw.branch_latency - 1},
+    "barrier latency one cycle longer": lambda hw: {"barrier_latency": hw.barrier_latency + 1},
+    "cap on results in flight one higher": lambda hw: {"in_flight_cap": hw.in_flight_cap + (hw.in_flight_cap > 0)},
+    "wake rule always per_register": lambda hw: {"wake_all": np.int64(0)},
+    "start interval ignored": lambda hw: {"start_interval": np.int64(0)},
+    "retire latency ignored": lambda hw: {"retire_latency": np.int64(0)},
+    "one port per pipe": lambda hw: {"row_ports": np.ones_like(hw.row_ports)},
+    "reissue distance ignored": lambda hw: {"reissue_distance": np.int64(1)},
+}
+
+
+def sharers_unaccounted(*arguments: Any) -> None:
+    """Let a port be taken without closing the accounts of the other schedulers."""
+
+
+def last_of_the_emptiest(now: int, hw: Hardware, sm: Any) -> int:
+    """Break ties for the highest SM."""
+    best = emptiest(now, hw, sm)
+    places = [sum(int(place.free) <= now for place in sm.places[m]) for m in range(hw.sms)]
+    return best if best < 0 else max(m for m in range(hw.sms) if places[m] == places[best])
+
+
+def newest_in_flight_counts(warp: Any, back: int, hw: Hardware, sm: Any) -> None:
+    """Forget all instructions in flight but the last."""
+    warp.flight_free = back
+
+
+def release_at_arrival(m: int, place: int, number: int, now: int, hw: Hardware, code: Code, sm: Any) -> None:
+    """Forget the barrier latency."""
+    RELEASE(m, place, number, now, hw._replace(barrier_latency=1), code, sm)
+
+
+RELEASE = blocks.release
+CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
+    "other schedulers' accounts not closed when a shared port is taken": ("sim.timing.issue", "account_sharers", sharers_unaccounted),
+    "blocks go to the last of the emptiest SMs": ("sim.timing.blocks", "emptiest", last_of_the_emptiest),
+    "only the last instruction in flight counts": ("sim.timing.scoreboard", "fly", newest_in_flight_counts),
+    "barrier latency dropped": ("sim.timing.blocks", "release", release_at_arrival),
+}
+
+
+def main(count: int) -> None:
+    """Write a JSON object to standard output: for each bug, the number of the case that caught it; "none": for the right engine."""
+    pool = jobs(count)
+    rights = [reference.simulate(job.trace, job.gpu, EVERYTHING) for job in pool]
+    caught: dict[str, int | None] = {"none": caught_by(pool, rights, lambda job, _: timing.simulate(job.trace, job.gpu, EVERYTHING))}
+    for name, (module, attribute, wrong) in CODE.items():
+        place = importlib.import_module(module)
+        right = getattr(place, attribute)
+        setattr(place, attribute, wrong)
+        caught[name] = caught_by(pool, rights, lambda job, _: timing.simulate(job.trace, job.gpu, EVERYTHING))
+        setattr(place, attribute, right)
+    json.dump(caught, sys.stdout)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,57 @@
+"""A fixed set of random cases, to look for seeded bugs with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from sim.compare import first_difference
+from sim.gpus.model import Gpu
+from sim.reference import Session
+from sim.result import Result
+from sim.trace import Trace
+from tests.differential.cases import EVERYTHING, Case, cases
+
+PATIENCE = 1000  # cycles after the end of the right run
+
+
+@dataclass(frozen=True)
+class Job:
+    """A case, executed."""
+
+    case: Case
+    trace: Trace
+    gpu: Gpu
+
+
+def jobs(count: int) -> list[Job]:
+    """Return the first cases of a fixed seed."""
+    found: list[Job] = []
+
+    @seed(4)
+    @settings(max_examples=count, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @given(cases())
+    def collect(case: Case) -> None:
+        found.append(Job(case, case.trace(), case.gpu()))
+
+    collect()
+    return found
+
+
+def reference_result(job: Job, right: Result) -> Result | None:
+    """Return what the reference engine says, None when it breaks down or does not end."""
+    try:
+        session = Session(job.trace, job.gpu, EVERYTHING)
+        session.run_until(right.cycles + PATIENCE)
+        return session.result() if session.finished else None
+    except (ValueError, KeyError, RuntimeError):  # SimPy's own, or a unit in a state that cannot be
+        return None
+
+
+def caught_by(pool: list[Job], rights: list[Result], run: Callable[[Job, Result], Result | None]) -> int | None:
+    """Return the number of the first job whose result is not the right one, None when all are."""
+    for number, (job, right) in enumerate(zip(pool, rights, strict=True)):
+        result = run(job, right)
+        if result is None or first_difference(right, result) is not None:
+            return number
+    return None

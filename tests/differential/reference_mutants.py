@@ -1,0 +1,132 @@
+"""Bugs seeded in the SimPy engine: name -> (class or module, attribute, wrong version made from the right one)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sim.reference import issue, machine
+from sim.reference.account import IssueSlots
+from sim.reference.barriers import Barrier
+from sim.reference.blocks import Block, BlockScheduler
+from sim.reference.decode import Instruction
+from sim.reference.issue import Scheduler
+from sim.reference.pipes import Pipes
+from sim.reference.scoreboard import Scoreboard
+from sim.reference.sm import SM
+from sim.reference.wakeup import Warp
+from sim.vocabulary import SlotCause, StallCause
+
+Right = Callable[..., Any]
+
+
+def latency_off_by_one(right: Right) -> Right:
+    return lambda *a: [i._replace(latency=i.latency + (i.result_cause is StallCause.WAIT)) for i in right(*a)]
+
+
+def no_waw(right: Right) -> Right:
+    return lambda *a: [i._replace(needs=tuple(name for name in i.needs if name not in i.writes)) for i in right(*a)]
+
+
+def wrong_tie_break(right: Right) -> Right:
+    """Round robin counts from the slot before the last one."""
+    return lambda policy, mask, last, age, size: right(policy, mask, max(last - 1, -1), age, size)
+
+
+def opens_one_early(right: Right) -> Right:
+    def open_if_complete(self: Barrier) -> None:
+        self.block.alive -= 1
+        right(self)
+        self.block.alive += 1
+
+    return open_if_complete
+
+
+def cap_off_by_one(right: Right) -> Right:
+    return lambda self, i: bool(self.cap and i.writes and len(self.results) > self.cap)
+
+
+def wrong_wake_rule(right: Right) -> Right:
+    def blocked_by(self: Warp) -> StallCause | None:
+        cause = right(self)
+        self.found_waiting = False
+        return cause
+
+    return blocked_by
+
+
+def no_branch_latency(right: Right) -> Right:
+    return lambda self, warp, i: warp.hold(self.core.reissue_distance, StallCause.WAIT)
+
+
+def idle_slots_to_nobody(right: Right) -> Right:
+    def charge_idle(self: IssueSlots, chosen: Warp) -> None:
+        self.counts[SlotCause.NO_WARP] += self.idle * self.width
+        self.idle = 0
+        self.notes.clear()
+
+    return charge_idle
+
+
+def no_retire_latency(right: Right) -> Right:
+    def live(self: Block) -> Any:
+        life = right(self)
+        yield next(life)
+        yield life.send(None)
+        life.send(None)
+        self.sm.free_places.add(self.place)
+
+    return live
+
+
+def no_start_interval(right: Right) -> Right:
+    def step(self: BlockScheduler) -> None:
+        self.may_start = True
+        right(self)
+
+    return step
+
+
+def second_ignores_results(right: Right) -> Right:
+    return lambda self, warp, first: StallCause.BRANCH_RESOLVING if first.is_branch else StallCause.SELECTED
+
+
+def dispatch_not_held(right: Right) -> Right:
+    return lambda self, issued: (self.interval.hold(self.core.issue_interval), self.dispatch.hold(self.core.issue_interval))
+
+
+def stores_forgotten(right: Right) -> Right:
+    return lambda self, i, store_latency: right(self, i, 1)
+
+
+def schedulers_backwards(right: Right) -> Right:
+    def step(self: SM) -> None:
+        self.active_cycles += bool(self.blocks)
+        for scheduler in reversed(self.schedulers):
+            scheduler.step()
+
+    return step
+
+
+def always_free(right: Right) -> Right:
+    def accept(self: Pipes, instruction: Instruction, q: int) -> bool:
+        return True
+
+    return accept
+
+
+MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
+    "fixed latencies one cycle longer": (machine, "decode", latency_off_by_one),
+    "a pending write does not hold back the next one": (machine, "decode", no_waw),
+    "wrong tie-break of the policies": (issue, "choose", wrong_tie_break),
+    "port conflicts missed": (Pipes, "accept", always_free),
+    "barrier opens one warp early": (Barrier, "open_if_complete", opens_one_early),
+    "cap on results in flight off by one": (Scoreboard, "full", cap_off_by_one),
+    "all_outstanding wakes per register": (Warp, "blocked_by", wrong_wake_rule),
+    "branch latency dropped": (Scheduler, "_hold", no_branch_latency),
+    "idle slots charged to nobody": (IssueSlots, "charge_idle", idle_slots_to_nobody),
+    "retire latency ignored": (Block, "_live", no_retire_latency),
+    "start interval ignored": (BlockScheduler, "step", no_start_interval),
+    "second instruction ignores pending results": (Scheduler, "_second", second_ignores_results),
+    "narrow pipe does not hold the scheduler": (Scheduler, "_hold_dispatch", dispatch_not_held),
+    "a warp ends before its stores": (Scoreboard, "record", stores_forgotten),
+    "schedulers take their turns backwards": (SM, "step", schedulers_backwards),
+}

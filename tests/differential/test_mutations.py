@@ -1,0 +1,61 @@
+"""Would the differential tests see a bug? Bugs seeded in either engine are each caught by one of a few hundred random cases."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sim import lower, timing
+from sim.result import Result
+from tests.differential import numba_mutants, reference_mutants
+from tests.differential.cases import EVERYTHING
+from tests.differential.pool import Job, caught_by, jobs, reference_result
+
+CASES = 300
+UNCOMPILED = 80  # cases of the uncompiled Numba engine
+ROOT = Path(__file__).parents[2]
+
+
+def numba_result(job: Job, _: Result | None = None) -> Result:
+    return timing.simulate(job.trace, job.gpu, EVERYTHING)
+
+
+@pytest.fixture(scope="module")
+def pool() -> tuple[list[Job], list[Result]]:
+    """Return random cases and what the Numba engine says of them."""
+    found = jobs(CASES)
+    return found, [numba_result(job) for job in found]
+
+
+def test_the_engines_without_seeded_bugs_agree(pool: tuple[list[Job], list[Result]]) -> None:
+    assert caught_by(*pool, reference_result) is None
+
+
+@pytest.mark.parametrize("bug", reference_mutants.MUTANTS)
+def test_a_bug_in_the_reference_engine_is_caught(bug: str, pool: tuple[list[Job], list[Result]], monkeypatch: pytest.MonkeyPatch) -> None:
+    place, attribute, mutate = reference_mutants.MUTANTS[bug]
+    monkeypatch.setattr(place, attribute, mutate(getattr(place, attribute)))
+    assert caught_by(*pool, reference_result) is not None
+
+
+@pytest.mark.parametrize("bug", numba_mutants.TABLES)
+def test_a_bug_in_the_tables_of_the_numba_engine_is_caught(
+    bug: str, pool: tuple[list[Job], list[Result]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = lower.hardware
+    change = numba_mutants.TABLES[bug]
+    monkeypatch.setattr(lower, "hardware", lambda *arguments: (hw := right(*arguments))._replace(**change(hw)))
+    assert caught_by(*pool, numba_result) is not None
+
+
+def test_bugs_in_the_code_of_the_numba_engine_are_caught() -> None:
+    command = [sys.executable, "-m", "tests.differential.numba_mutants", str(UNCOMPILED)]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    caught = json.loads(done.stdout)
+    assert caught.pop("none") is None, "the uncompiled engine itself"
+    assert caught.keys() == numba_mutants.CODE.keys()
+    assert None not in caught.values(), caught

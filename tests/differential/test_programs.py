@@ -1,0 +1,46 @@
+"""Every listing under programs/, small: both engines say the same."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sim import reference, timing
+from sim.compare import first_difference
+from sim.functional import execute
+from sim.gpus.loader import load
+from sim.launchfile import load_launch
+from sim.trace import Trace
+from tests.differential.cases import EVERYTHING, check_account
+
+FOLDER = Path(__file__).parents[2] / "programs"
+PROGRAMS = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.sass"))
+GPUS = ("gtx480", "gtx460", "textbook", "h100")  # all-outstanding wake-up, dual issue, dispatch held, one issue per cycle
+SIZES = ((3, None), (1, None), (1, 64), (1, 32))  # blocks, threads per block (None: the program's own)
+ENOUGH = 20_000  # warp instructions: the first size that stays below is taken
+LOOPS = ("iterations", "passes")  # parameters that only say how often
+
+
+def small(program: str) -> Trace:
+    """Execute a program with a few blocks, and once through a loop whose count is a parameter."""
+    launch = load_launch(FOLDER / f"{program}.sass").launch
+    names = [parameter.name for parameter in launch.program.parameters]
+    args = tuple(np.uint32(1) if name in LOOPS else arg for name, arg in zip(names, launch.args, strict=True))
+    for blocks, threads in SIZES:
+        block = launch.block if threads is None else (threads,)
+        trace = execute(replace(launch, grid=(min(launch.blocks, blocks),), block=block, args=args))
+        if trace.warp_instructions <= ENOUGH:
+            break
+    return trace
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_engines_agree(program: str) -> None:
+    trace = small(program)
+    for name in GPUS:
+        gpu = load(name).replace({"sms": 2})
+        numba = timing.simulate(trace, gpu, EVERYTHING)
+        difference = first_difference(numba, reference.simulate(trace, gpu, EVERYTHING))
+        assert difference is None, f"{name}: {difference}"
+        check_account(numba, trace)
