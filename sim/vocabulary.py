@@ -29,8 +29,8 @@ class StallCause(IntEnum):
 class SlotCause(IntEnum):
     """Where a scheduler-cycle went when it was not spent issuing: the StallCause of the warp that issues next, or one of these."""
 
-    NO_WARP = 16  # the warp that issues next was not resident yet, or none was left
-    TAIL = 17  # after the scheduler's last issue, warps still resident
+    NO_WARP = 16  # the warp that issues next was not resident yet
+    TAIL = 17  # after the scheduler's last issue, to the end of the run
 
 
 CAUSES = len(StallCause)
