@@ -173,7 +173,7 @@ class Special(IntEnum):
     WARPID = 13
     NWARPID = 14
     SMID = 15  # 0: placement belongs to the timing engine
-    CLOCKLO = 16  # 0: see DESIGN, a clock read gives the program 0
+    CLOCKLO = 16  # a clock read gives the program 0; the timing engine reports when each was issued
     CLOCKHI = 17
     EQMASK = 18
     LTMASK = 19

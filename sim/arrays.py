@@ -57,7 +57,7 @@ def make(rule: Array, file: Path) -> np.ndarray:
         )
     if dtype.itemsize * prod(shape) > LIMIT - BASE:
         raise UserError(f"args: {rule.name} has {prod(shape):,} elements; device memory here holds {LIMIT - BASE:,} bytes", path=str(file))
-    if rule.init in ("arange", "random"):
+    if rule.init in ("arange", "addresses", "random"):
         _check_range(rule, dtype, file)
     if rule.init == "ones":
         return np.ones(shape, dtype)
@@ -74,7 +74,7 @@ def make(rule: Array, file: Path) -> np.ndarray:
 def _check_range(rule: Array, dtype: np.dtype, file: Path) -> None:
     """Raise UserError for numbers that the dtype cannot hold or that leave nothing to draw from."""
     limits = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype) if dtype.kind == "f" else None
-    numbers = {"start": rule.start, "step": rule.step} if rule.init == "arange" else {"low": rule.low, "high": rule.high}
+    numbers = {"low": rule.low, "high": rule.high} if rule.init == "random" else {"start": rule.start, "step": rule.step}
     for name, number in numbers.items():
         if not isfinite(number) or (limits is not None and not float(limits.min) <= number <= float(limits.max) + 1):
             raise UserError(f"args: {rule.name} has {name} = {number}, which a {dtype} cannot hold", path=str(file))

@@ -8,15 +8,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from isa.errors import UserError
 from sim.launch import Launch
 
 MOST_SHOWN = 8
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """Return base ** exponent. Raises ValueError for whole numbers that would not end: 9**9**9 has 369 million digits."""
+    if isinstance(base, int) and isinstance(exponent, int) and abs(exponent) > 64:
+        raise ValueError(f"{base}**{exponent}: the exponent of a whole number is at most 64")
+    return operator.pow(base, exponent)
+
+
 OPERATORS: dict[type, Callable[..., Any]] = {
     **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv},
-    **{ast.Mod: operator.mod, ast.Pow: operator.pow, ast.MatMult: operator.matmul},
+    **{ast.Mod: operator.mod, ast.Pow: power, ast.MatMult: operator.matmul},
     **{ast.LShift: operator.lshift, ast.RShift: operator.rshift},
     **{ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.Invert: operator.invert},
     **{ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt},
@@ -50,8 +59,8 @@ class Expected(BaseModel):
     expression: str | None = None
     values: list[int | float] | None = None
     file: str | None = None
-    relative: float = 0.0
-    absolute: float = 0.0
+    relative: float = Field(0.0, ge=0, allow_inf_nan=False)
+    absolute: float = Field(0.0, ge=0, allow_inf_nan=False)
 
 
 @dataclass(frozen=True)

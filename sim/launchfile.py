@@ -131,7 +131,8 @@ def _in_words(error: ValidationError, table: Mapping[str, Any], file: Path) -> U
     messages, hints = [], []
     for problem in error.errors():
         kinds = [str(part) for part in problem["loc"] if part in ("Scalar", "Array")]
-        if kinds and kinds != ["Scalar" if "type" in table["args"][problem["loc"][1]] else "Array"]:
+        given = table["args"][int(problem["loc"][1])] if kinds else None
+        if kinds and kinds != ["Scalar" if isinstance(given, dict) and "type" in given else "Array"]:
             continue
         loc = [str(part) for part in problem["loc"] if part not in ("Scalar", "Array", "Expected", "str", "int", "float", "list[int]")]
         where = f"args[{loc[1]}].{loc[2]}" if loc[0] == "args" and len(loc) > 2 else ".".join(loc)

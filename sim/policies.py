@@ -2,7 +2,7 @@
 
 Each takes
     eligible    uint64   bit l set: warp slot l of this scheduler could issue now (never 0)
-    last        int64    slot that issued last, -1 at the start
+    last        int64    slot that issued last; ~slot (negative) once that warp has ended; ~63 at the start
     age         int64 [64]   launch order of the warp in each slot; smaller is older
     group_size  int64    warps per fetch group (two_level only)
 and returns the chosen slot. A new policy is one function here, its name in `sim.vocabulary.Policy`, and an arm in `choose`.
@@ -34,7 +34,7 @@ def can_repeat(eligible: int, last: int) -> bool:
 @inner
 def loose_round_robin(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
     """Return the next eligible slot after the last one."""
-    later = eligible & above(last)
+    later = eligible & above(last if last >= 0 else ~last)
     return first_bit(later) if later != np.uint64(0) else first_bit(eligible)
 
 
@@ -88,9 +88,7 @@ def two_level(eligible: int, last: int, age: np.ndarray, group_size: int) -> int
 
     Narasiman et al., "Improving GPU performance via large warps and two-level warp scheduling", MICRO 2011.
     """
-    if last < 0:
-        return first_bit(eligible)
-    start = (last // group_size) * group_size
+    start = ((last if last >= 0 else ~last) // group_size) * group_size
     group = above(start - 1) & ~above(start + group_size - 1) if start > 0 else ~above(group_size - 1)
     mine = eligible & group
     if mine != np.uint64(0):

@@ -83,9 +83,7 @@ class Result:
                     "line": i.line,
                     "text": i.text,
                     "issues": int(self.issues_by_instruction[i.index]),
-                    "stalls": {
-                        name: int(n) for name, n in zip(CAUSE_NAMES, self.stalls_by_instruction[i.index], strict=True) if n
-                    },
+                    "stalls": {name: int(n) for name, n in zip(CAUSE_NAMES, self.stalls_by_instruction[i.index], strict=True) if n},
                 }
                 for i in self.program.instructions
             ],
@@ -100,5 +98,3 @@ class Result:
 def named(causes: np.ndarray, names: tuple[str, ...] = CAUSE_NAMES) -> dict[str, int]:
     """Return the non-zero entries of a per-cause array by name, in the order of the vocabulary."""
     return {name: int(n) for name, n in zip(names, causes, strict=True) if n}
-
-

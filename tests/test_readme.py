@@ -25,7 +25,7 @@ def examples() -> list[str]:
 def shell(command: str, folder: Path) -> str:
     """Run one command as a user would in the repository, with its own `simtlab` first on the path; return all it prints."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "COLUMNS": "120", "README_TMP": str(folder)}
+    environment = os.environ | {"PATH": path, "COLUMNS": "120"}
     done = subprocess.run(command, shell=True, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return "\n".join(line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("compiling the simulator"))
 

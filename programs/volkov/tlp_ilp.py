@@ -50,7 +50,7 @@ def is_fitted(gpu: Gpu) -> bool:
 def scoreboard(gpu: Gpu) -> str:
     """Return what the preset assumes of scoreboard and policy, in words, with the label of a fit."""
     cap = f"cap {gpu.core.in_flight_cap}" if gpu.core.in_flight_cap else "no cap"
-    fit = "; wake rule and cap FITTED to the marked points" if is_fitted(gpu) else ""
+    fit = "; wake rule, cap and policy FITTED to the marked points" if is_fitted(gpu) else ""
     return f"{gpu.chip}: {gpu.core.wake_rule}, {cap}, {gpu.core.policy}{fit}"
 
 
@@ -81,9 +81,10 @@ def _fitted(gpu: Gpu) -> list[str]:
     if not is_fitted(gpu):
         return []
     return [
-        f"The wake rule ({gpu.core.wake_rule}) and the cap ({gpu.core.in_flight_cap} instructions in flight per warp) are FITTED to these "
-        "four thresholds. ILP 1, 2 and 4 follow from the latency, the issue rate and whole warps per scheduler alone, as the perfect "
-        "scoreboard shows; ILP 3 (256, not 192) and the end of the gain past ILP 4 do not. No source states Fermi's scoreboard."
+        f"The wake rule ({gpu.core.wake_rule}), the cap ({gpu.core.in_flight_cap} instructions in flight per warp) and the policy "
+        f"({gpu.core.policy}) are FITTED to these four thresholds. With a perfect scoreboard ILP 1, 2 and 4 follow from the latency, the "
+        "issue rate and whole warps per scheduler alone, whatever the policy; ILP 3 (256, not 192) and the end of the gain past ILP 4 do "
+        "not. No source states Fermi's scoreboard."
     ]
 
 

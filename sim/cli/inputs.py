@@ -34,7 +34,10 @@ class Changes(NamedTuple):
             if self.grid or self.block:
                 raise UserError("--warps N chooses the grid and the block", hint="give --warps alone, or --grid and --block")
             most = gpu.limits.threads_per_block // WARP
-            blocks = next(count for count in range(1, self.warps + 1) if self.warps % count == 0 and self.warps // count <= most)
+            shapes = [n for n in range(1, gpu.limits.blocks + 1) if self.warps % n == 0 and self.warps // n <= most]
+            if not shapes:
+                raise UserError(f"--warps {self.warps} are no equal blocks that {gpu.name} holds on an SM", hint="give --grid and --block")
+            blocks = shapes[0]
             return {"grid": [blocks], "block": [WARP * self.warps // blocks]}
         return {
             "grid": list(sizes(self.grid, "--grid")) if self.grid else None,

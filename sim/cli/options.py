@@ -26,6 +26,9 @@ ENGINE = Annotated[str, typer.Option("--engine", metavar="NAME", help="numba, or
 JSON = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result as JSON.")]
 
 
+MOST_NUMBERS = 10_000
+
+
 def sizes(text: str, option: str) -> tuple[int, ...]:
     """Return `16x16` or `16,16` as (16, 16)."""
     parts = text.lower().replace(",", "x").split("x")
@@ -52,6 +55,8 @@ def numbers(text: str, option: str) -> tuple[int, ...]:
         first, dash, last = part.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise UserError(f"{option} {text}: not a list of numbers", hint=f"write {option} 0-3 or {option} 0,2,5")
+        if int(last or first) - int(first) >= MOST_NUMBERS:
+            raise UserError(f"{option} {text}: over {MOST_NUMBERS} numbers", hint=f"write {option} all")
         found += range(int(first), int(last if dash else first) + 1)
     return tuple(found)
 

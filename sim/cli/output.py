@@ -46,9 +46,11 @@ def write_json(path: Path | None, data: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path`. Raises UserError when that cannot be done."""
+    """Write `text` to `path`, whole or not at all: an interrupt leaves what was there. Raises UserError when that cannot be done."""
+    part = path.with_name(path.name + ".part") if path.is_file() or not path.exists() else path  # a pipe is written as it is
     try:
-        path.write_text(text, encoding="utf-8")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
     except OSError as error:
         raise UserError(f"cannot write: {error.strerror}", path=str(path)) from None
 

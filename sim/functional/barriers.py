@@ -1,7 +1,7 @@
 """BAR.SYNC: a warp waits until every warp of its block that has not ended is there too."""
 
-from sim.functional.divergence import fault, push
-from sim.functional.state import BARRIER_WAIT, RUNNABLE, Code, Fault, Machine, Progress, Report, Status
+from sim.functional.divergence import fault
+from sim.functional.state import Code, Fault, Machine, Progress, Report, Status
 from sim.kernel import first_bit, inner
 
 
@@ -9,8 +9,8 @@ from sim.kernel import first_bit, inner
 def arrive(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
     """Execute BAR for the lanes of `mask`.
 
-    Listings with BSSY/BSYNC come from machines whose lanes may arrive apart; on others a barrier that a living lane of
-    the warp does not reach together with the rest is a mistake.
+    A barrier that a living lane of the warp does not reach together with the rest is a mistake. (From Volta on lanes may
+    arrive apart; a trace, and so the timing engines, know no barrier of part of a warp yet, and refuse rather than guess.)
     """
     machine.pc[w] = i + 1
     if mask == 0:
@@ -19,15 +19,8 @@ def arrive(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Pr
     if mask == machine.alive[w]:
         machine.waiting[w] = number + 1
         return Status.RUNNING
-    if not code.independent:
-        progress.report[Report.EXPECTED] = machine.alive[w] & ~mask
-        return fault(Fault.DIVERGENT_BARRIER, w, first_bit(mask), i, progress)
-    stay = machine.active[w] & ~mask
-    machine.active[w] = 0
-    status = push(w, i + 1, mask, machine.reconverge[w], BARRIER_WAIT + number, 0, machine, progress)
-    if status == Status.RUNNING and stay != 0:
-        status = push(w, i + 1, stay, machine.reconverge[w], RUNNABLE, 0, machine, progress)
-    return status
+    progress.report[Report.EXPECTED] = machine.alive[w] & ~mask
+    return fault(Fault.DIVERGENT_BARRIER, w, first_bit(mask), i, progress)
 
 
 @inner
@@ -43,13 +36,10 @@ def open_barrier(machine: Machine, progress: Progress) -> int:
         number = machine.waiting[w]
     for w in range(machine.waiting.size):
         machine.waiting[w] = 0
-        for entry in range(machine.depth[w]):
-            if machine.stack_wait[w, entry] >= BARRIER_WAIT:
-                machine.stack_wait[w, entry] = RUNNABLE
     return Status.RUNNING
 
 
 @inner
 def waiting_at(w: int, machine: Machine) -> int:
     """Return the BAR at which a warp waits."""
-    return (machine.pc[w] if machine.active[w] != 0 else machine.stack_pc[w, 0]) - 1
+    return machine.pc[w] - 1

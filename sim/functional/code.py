@@ -15,7 +15,6 @@ from sim.launch import Launch
 
 FLOATS = (Operation.FADD, Operation.FMUL, Operation.FFMA, Operation.FMNMX, Operation.FSETP, Operation.FSEL, Operation.MUFU, Operation.F2I)
 ADDITIONS = (Operation.IADD, Operation.IADD3, Operation.LEA)
-MARKERS_OF_VOLTA = (Operation.BSSY, Operation.BSYNC)
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on, where MUFU.SIN and COS take turns
 
 
@@ -80,7 +79,6 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
         limit=limits(launch, names),
         iterations=np.array([launch.iterations[name] for name in names], np.int64),
         registers=register_rows(launch),
-        independent=int(np.isin(e.operation, MARKERS_OF_VOLTA).any()),
         turns=int(program.parameter_base >= VOLTA_PARAMETERS),
     )
 

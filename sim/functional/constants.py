@@ -20,6 +20,7 @@ PLACES = {
     0x380: (("block", 0x360), ("grid", 0x370), ("stack", 0x37C)),  # sm_100, sm_120
 }
 FORMATS = {"u32": "<I", "s32": "<i", "f32": "<f", "u64": "<Q", "s64": "<q", "f64": "<d", "ptr": "<Q"}
+BANKS = 32  # c[0x0] to c[0x1f]
 KINDS = {"u": "an unsigned integer", "s": "an integer", "f": "a float", "p": "an array"}
 
 
@@ -47,7 +48,7 @@ class Banks:
 
     def flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the words of all banks, the first word of each bank, and the bytes of each bank."""
-        banks = [self.images.get(bank, b"") for bank in range(max(self.images, default=0) + 1)]
+        banks = [self.images.get(bank, b"") for bank in range(BANKS)]
         padded = [image + bytes(-len(image) % 16) for image in banks]
         starts = np.cumsum([0, *(len(image) // 4 for image in padded[:-1])])
         return (
@@ -61,6 +62,9 @@ def build(launch: Launch, placed: list[Placed]) -> Banks:
     """Return the constant banks of a launch whose arrays have been placed."""
     program = launch.program
     images = {bank: np.ascontiguousarray(array).tobytes() for bank, array in launch.constants.items()}
+    named = [*images, *(int(bank) for bank in program.encoded.source_bank.max(axis=1, initial=0))]
+    if not all(0 <= bank < BANKS for bank in named):
+        raise UserError(f"constant bank {max(named)}: banks are 0 to {BANKS - 1}", path=program.path)
     size = max([program.parameter_base, *(p.offset + p.size for p in program.parameters)])
     bank = bytearray(images.get(0, b"").ljust(size, b"\0"))
     for what, offset in PLACES.get(program.parameter_base, ()):

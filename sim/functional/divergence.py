@@ -13,7 +13,7 @@ The lanes that fall through run first; those that branched wait. A loop's early 
 """
 
 from isa.vocabulary import Operation
-from sim.functional.state import BARRIER_WAIT, RUNNABLE, STACK_DEPTH, Code, Fault, Machine, Progress, Report, Status
+from sim.functional.state import RUNNABLE, STACK_DEPTH, Code, Fault, Machine, Progress, Report, Status
 from sim.kernel import first_bit, inner
 
 
@@ -106,7 +106,7 @@ def remove(w: int, entry: int, machine: Machine) -> None:
 def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
     """Choose the group that runs next when the active one is empty or has arrived; lanes at the listing's end exit.
 
-    Returns RUNNING (the warp may also wait at a barrier now), ENDED or ERROR.
+    Returns RUNNING, ENDED or ERROR.
     """
     end = code.operation.size
     while machine.active[w] == 0 or machine.pc[w] == machine.reconverge[w] or machine.pc[w] == end:
@@ -125,17 +125,13 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
 
 @inner
 def stop(w: int, machine: Machine, progress: Progress) -> int:
-    """Return why no group of the warp can run: all ended, all at one barrier, or no progress."""
+    """Return why no group of the warp can run: all ended, or each waits at a convergence barrier for lanes that cannot come."""
     machine.active[w] = 0
     if machine.alive[w] == 0:
         machine.depth[w] = 0
         return Status.ENDED
-    for entry in range(machine.depth[w]):
-        if machine.stack_wait[w, entry] < BARRIER_WAIT or machine.stack_wait[w, entry] != machine.stack_wait[w, 0]:
-            progress.report[Report.EXPECTED] = machine.stack_members[w, entry] & machine.alive[w]
-            return fault(Fault.NO_PROGRESS, w, first_bit(machine.stack_mask[w, entry]), machine.stack_pc[w, entry] - 1, progress)
-    machine.waiting[w] = machine.stack_wait[w, 0] - BARRIER_WAIT + 1
-    return Status.RUNNING
+    progress.report[Report.EXPECTED] = machine.stack_members[w, 0] & machine.alive[w]
+    return fault(Fault.NO_PROGRESS, w, first_bit(machine.stack_mask[w, 0]), machine.stack_pc[w, 0] - 1, progress)
 
 
 @inner
@@ -159,7 +155,7 @@ def release(w: int, machine: Machine) -> None:
     """Let the groups run whose convergence barrier has all its living members, those at one instruction as one group."""
     for entry in range(machine.depth[w]):
         wait, members = machine.stack_wait[w, entry], machine.stack_members[w, entry]
-        if wait >= 0 and wait < BARRIER_WAIT:
+        if wait != RUNNABLE:
             here = arrived(w, wait, members, machine)
             if members & machine.alive[w] & ~here == 0:
                 free(w, wait, members, machine)

@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from isa.errors import UserError
 from sim.functional.state import Log, Status, Store
+
+MOST_SCATTERED = 1 << 30  # bytes; the array doubles, so the last growth from half of it peaks at 1.5 times this
 
 
 def enlarged(array: np.ndarray, needed: int, axis: int = 0, used: int | None = None) -> np.ndarray:
@@ -53,6 +56,11 @@ def grow_store(status: int, store: Store, log: Log) -> Store:
     if status == Status.PATHS_FULL:
         return _with_paths(store)
     if status == Status.SCATTERED_FULL:
+        if store.scattered.nbytes >= MOST_SCATTERED:
+            message = (
+                f"the trace keeps over {MOST_SCATTERED >> 20} MiB of scattered addresses (256 bytes per access that has no even stride)"
+            )
+            raise UserError(message, hint="simulate a smaller grid or fewer iterations of the same access pattern")
         return store._replace(scattered=enlarged(store.scattered, 0))
     if status == Status.ENTRIES_FULL:
         used = int(store.path_start[store.paths[0]])

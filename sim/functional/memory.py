@@ -31,12 +31,13 @@ def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memo
     if mask:
         addresses(i, w, code, machine)
         base, stride = spacing(mask, machine)
-        array = locate(code.space[i], code.width[i], base, stride, mask, machine, memory)
-        if array < 0:
+        writes = code.operation[i] == Operation.STORE and code.space[i] <= Space.GLOBAL
+        if not locate(code.space[i], code.width[i], base, stride, mask, machine, memory):
             return lane_fault(i, w, mask, code, machine, memory, progress)
-        if code.operation[i] == Operation.STORE and code.space[i] <= Space.GLOBAL and not permit(array, memory):
-            progress.report[Report.ADDRESS] = machine.target[first_bit(mask)]
-            return fault(Fault.READ_ONLY, w, first_bit(mask), i, progress)
+        lane = forbidden(code.width[i], mask, machine, memory) if writes else np.int64(-1)
+        if lane >= 0:
+            progress.report[Report.ADDRESS] = machine.target[lane]
+            return fault(Fault.READ_ONLY, w, lane, i, progress)
         move(i, w, mask, stride, code, machine, memory)
     if stride == SCATTERED:
         base = keep_scattered(mask, machine, store)
@@ -78,23 +79,18 @@ def spacing(mask: int, machine: Machine) -> tuple[int, int]:
 
 
 @inner
-def locate(space: int, width: int, base: int, stride: int, mask: int, machine: Machine, memory: Memory) -> int:
-    """Return the array that holds every lane's access, aligned; -1 when one is outside or misaligned; 0 for other spaces.
-
-    Lanes whose accesses lie in different arrays are found lane by lane; the array returned is the last one.
-    """
+def locate(space: int, width: int, base: int, stride: int, mask: int, machine: Machine, memory: Memory) -> bool:
+    """Return whether every lane's access is aligned and lies in an array; evenly spaced ones are looked at by their ends."""
     if stride != SCATTERED and (base | stride) & (width - 1) == 0:
         a, b = base + first_bit(mask) * stride, base + last_bit(mask) * stride
-        array = find(space, min(a, b), max(a, b) + width, memory)
-        if array >= 0:
-            return array
-    array = np.int64(0)
+        if find(space, min(a, b), max(a, b) + width, memory) >= 0:
+            return True
     for k in range(machine.lanes[0]):
         if (mask >> k) & 1:
             array = find(space, machine.target[k], machine.target[k] + width, memory)
             if array < 0 or machine.target[k] & (width - 1):
-                return np.int64(-1)
-    return array
+                return False
+    return True
 
 
 @inner
@@ -124,10 +120,15 @@ def find(space: int, start: int, end: int, memory: Memory) -> int:
 
 
 @inner
-def permit(array: int, memory: Memory) -> bool:
-    """Note a store to an array; return False when it is read-only."""
-    memory.written[array] = memory.writable[array]
-    return memory.writable[array] != 0
+def forbidden(width: int, mask: int, machine: Machine, memory: Memory) -> int:
+    """Note which arrays the lanes store to; return the first lane whose array is read-only, or -1."""
+    for k in range(machine.lanes[0]):
+        if (mask >> k) & 1:
+            array = find(Space.GLOBAL, machine.target[k], machine.target[k] + width, memory)
+            memory.written[array] = memory.writable[array]
+            if not memory.writable[array]:
+                return np.int64(k)
+    return np.int64(-1)
 
 
 @inner

@@ -16,8 +16,7 @@ SCRATCH = np.int64(0)  # rows 0..3: operands with a sign, magnitude or inversion
 OUT = np.int64(4)  # rows 4 and 5: results before they are written to the lanes that take part
 ZERO = np.int64(6)  # rows 6..9: zero, for RZ, alone or where up to four registers are read; immediates and constants follow
 STACK_DEPTH = 160  # waiting lane groups of one warp, and SSY levels
-RUNNABLE = np.int64(-1)  # stack_wait of a lane group that may run
-BARRIER_WAIT = 16  # stack_wait = 16 + number: waits at BAR; 0..15: waits at convergence barrier B0..B15
+RUNNABLE = np.int64(-1)  # stack_wait of a lane group that may run; 0..15: waits at convergence barrier B0..B15
 LOCAL_BYTES = 4096  # local memory per thread
 
 
@@ -92,7 +91,6 @@ class Code(NamedTuple):
     limit: np.ndarray  # int64 [n] column of Machine.iterations that a branch counts in, -1 = none
     iterations: np.ndarray  # int64 [limits] how often each may be executed
     registers: int  # rows per warp
-    independent: int  # 1 = lanes of a warp may wait at a barrier apart (BSSY/BSYNC listings)
     turns: int  # 1 = MUFU.SIN and COS take turns, not radians
 
 

@@ -78,7 +78,7 @@ class Blocks(Section):
 
 
 class Limits(Section):
-    """Per-SM residency limits (the occupancy rules, DESIGN)."""
+    """Per-SM residency limits (the rules are in occupancy.py)."""
 
     warps: Annotated[int, Field(ge=1, le=64)] = Field(description="resident warps per SM")
     blocks: Positive = Field(description="resident blocks per SM")

@@ -28,7 +28,7 @@ class Scheduler:
         self.sm, self.number, self.machine, self.core = sm, number, sm.machine, sm.machine.gpu.core
         self.warps: dict[int, Warp] = {}  # by slot within the scheduler
         self.age = np.zeros(64, np.int64)  # launch order of the warp in each slot
-        self.last = -1  # slot that issued last
+        self.last = ~63  # slot that issued last; ~slot once that warp has ended
         self.interval = Ports(self.machine.env)  # held for the issue interval of the last issue
         self.dispatch = Ports(self.machine.env)  # held that long, or until the lanes are in (core.dispatch = "scheduler")
         self.slots = IssueSlots(self.core.issue_width)
@@ -124,6 +124,7 @@ class Scheduler:
         lanes = warp.lanes
         if warp.position + 1 == len(warp.path):
             warp.block.leave(warp)
+            self.last = ~self.last  # whoever gets the slot next is another warp
             return False
         warp.position += 1
         if instruction.barrier is not None and lanes:  # a BAR that no lane executes holds nobody

@@ -41,10 +41,6 @@ class Scoreboard:
         """Return whether the instruction has a result and there is no place for one more on its way."""
         return bool(self.cap and instruction.writes and len(self.results) >= self.cap)
 
-    def last_result(self) -> Pending:
-        """Return the result that will be back last, the first issued of several."""
-        return max(self.results, key=lambda pending: pending.due)
-
     def last_missing(self, instruction: Instruction) -> Pending | None:
         """Return the result that the instruction will wait for longest, None when it need not wait."""
         waits = [self.busy[name] for name in instruction.needs if name in self.busy]

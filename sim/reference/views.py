@@ -38,7 +38,7 @@ class SchedulerView:
     sm: int
     scheduler: int
     free: bool  # its dispatch port
-    last: int  # the slot that issued last, -1 = none
+    last: int  # the slot that issued last; ~slot once that warp has ended, ~63 at the start
     warps: int  # resident
     ready: int  # of these, ready
 

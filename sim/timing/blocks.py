@@ -140,6 +140,9 @@ def end_warp(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -
     end = max(now + 1, warp.done)
     sm.stalls[warp.instruction, DRAIN] += end - now - 1
     sm.chip[0].warp_cycles += end - warp.started
+    scheduler = sm.schedulers[m, warp.scheduler]
+    if scheduler.last == warp.bit:
+        scheduler.last = ~scheduler.last  # whoever gets the slot next is another warp
     place.end = max(place.end, end)
     place.alive -= 1
     if place.alive == 0:

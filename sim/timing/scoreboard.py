@@ -29,9 +29,8 @@ def wait_until(warp: np.record, earliest: int, cause: int, hw: Hardware, code: C
             when, why = sm.ready[m, s, name], np.int64(sm.ready_cause[m, s, name])
     if hw.wake_all and when > earliest and warp.outstanding > when:
         when, why = warp.outstanding, np.int64(warp.outstanding_cause)
-    if hw.in_flight_cap and code.ops[i].results:
-        if warp.flight_free > when:
-            when, why = warp.flight_free, np.int64(DISPATCH_STALL)
+    if hw.in_flight_cap and code.ops[i].results and warp.flight_free > when:
+        when, why = warp.flight_free, np.int64(DISPATCH_STALL)
     return when, why
 
 

@@ -81,7 +81,7 @@ Scheduler = np.dtype(
         ("visit", "i8"),  # next cycle in which it has something to do
         ("free", "i8"),  # first cycle its dispatch port is free
         ("issued", "i8"),  # cycle after the issue interval of its last issue
-        ("last", "i8"),  # bit that issued last, -1 = none
+        ("last", "i8"),  # bit that issued last; ~bit once that warp has ended
         ("classes", "u8"),  # bit p: warps are ready for pipe p
         ("buckets", "u8"),  # bit b: the wheel's bucket b is not empty
         ("far", "u8"),  # warps that wake later than the wheel reaches
@@ -157,7 +157,7 @@ def allocate(hw: Hardware, instructions: int, dependences: int, window: tuple[in
     machine.chip.log_from, machine.chip.log_to = window if window else (0, -1)
     machine.cores.next = NEVER
     machine.cores.busy_until = -1
-    for field, value in (("visit", NEVER), ("last", -1), ("far_next", NEVER)):
+    for field, value in (("visit", NEVER), ("last", ~63), ("far_next", NEVER)):
         machine.schedulers[field] = value
     machine.schedulers["sm"] = machine.warps["sm"] = np.arange(sms)[:, None]
     machine.schedulers["number"] = np.arange(schedulers)

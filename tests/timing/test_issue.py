@@ -64,3 +64,10 @@ def test_idle_slots_are_charged_to_the_wait_of_the_next_to_issue(run) -> None:
     done = run("FFMA R0, R0, R1, R2\nFFMA R0, R0, R1, R2\nEXIT")
     assert done.result.issue_slots == {"selected": 3, "wait": 5, "tail": 4}
     assert done.result.cycles == 12
+
+
+def test_a_new_warp_in_the_slot_is_not_the_one_that_issued_last(run) -> None:
+    """Greed is for a warp, not for its slot: the older block goes first when a new one has taken the place of the last to issue."""
+    listing = "FADD R0, R1, R2\nFADD R3, R0, R0\nEXIT"
+    done = run(listing, blocks=3, core__policy="gto", limits__blocks=2, units__fp32__latency=8, core__issue_interval=4)
+    assert done.first(block=1)[1] < done.first(block=2)[0]

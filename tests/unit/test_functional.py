@@ -126,7 +126,7 @@ def test_barriers_order_warps_and_ended_warps_do_not_hold_others_up() -> None:
     assert out.tolist() == [*range(32, 64), *range(32), *range(64, 96), *[0] * 32]
 
 
-def test_lanes_may_reach_a_barrier_apart_where_the_listing_has_bssy() -> None:
+def test_lanes_that_reach_a_barrier_apart_are_refused_where_the_listing_has_bssy_too() -> None:
     text = """
         BSSY B0, end
         ISETP.LT.AND P0, PT, R0, 8, PT
@@ -141,7 +141,37 @@ def test_lanes_may_reach_a_barrier_apart_where_the_listing_has_bssy() -> None:
         BSYNC B0
         IADD R3, R3, 10
     """
-    assert output(text, 64, block=(64,)) == [12] * 8 + [11] * 56
+    with pytest.raises(UserError, match=r"BAR"):
+        output(text, 64, block=(64,))
+
+
+@pytest.mark.parametrize("stride", [0, 4])
+def test_a_store_of_one_warp_to_two_arrays_reaches_both(stride: int) -> None:
+    text = f"""
+        .param ptr a
+        .param ptr b
+        S2R R0, SR_TID.X
+        SHL R1, R0, 2
+        ISETP.LT.AND P0, PT, R0, 16, PT
+        IADD R2, R1, c[0x0][a]
+    @!P0 IADD R2, R1, c[0x0][b]
+    @!P0 IADD R2, R2, -{64 - stride}
+        MOV R3, 7
+        STG [R2], R3
+        EXIT
+    """
+    a, b = np.zeros(16, np.uint32), np.zeros(32, np.uint32)
+    execute(Launch(isa.parse(text), grid=(1,), block=(32,), args=(a, b)))
+    assert a.sum() == b.sum() == 7 * 16
+    b.flags.writeable = False
+    with pytest.raises(UserError, match="read-only"):
+        execute(Launch(isa.parse(text), grid=(1,), block=(32,), args=(a, b)))
+
+
+@pytest.mark.parametrize("bank", range(1, 32))
+def test_ldc_from_a_bank_that_was_not_given_is_refused(bank: int) -> None:
+    with pytest.raises(UserError, match="0 bytes"):
+        execute(Launch(isa.parse(f"LDC R3, c[{bank}][R1]\nEXIT"), grid=(1,), block=(32,)))
 
 
 def test_widths_and_signs() -> None:

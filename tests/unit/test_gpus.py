@@ -65,7 +65,7 @@ def test_a_preset_begins_with_a_picture_of_its_sm(name: str) -> None:
     assert any("[ scheduler" in line for line in header)
 
 
-FITTED = {"gtx480": {"core.policy", "core.wake_rule", "core.in_flight_cap"}, "h100": {"core.policy"}, "h200": {"core.policy"}}
+FITTED = {"gtx480": {"core.policy", "core.wake_rule", "core.in_flight_cap"}}
 
 
 @pytest.mark.parametrize("name", names())
