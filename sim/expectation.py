@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -59,8 +59,8 @@ class Expected(BaseModel):
     expression: str | None = None
     values: list[int | float] | None = None
     file: str | None = None
-    relative: float = Field(0.0, ge=0, allow_inf_nan=False)
-    absolute: float = Field(0.0, ge=0, allow_inf_nan=False)
+    relative: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    absolute: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
 
 
 @dataclass(frozen=True)
