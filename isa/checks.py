@@ -4,10 +4,9 @@ from collections.abc import Callable, Collection
 
 from isa.dependences import ADDRESS64, CC, WIDE, X
 from isa.rows import Row
-from isa.vocabulary import PT, RZ, Compare, Flag, Kind, Operation
+from isa.vocabulary import BARRIERS, PT, RZ, Compare, Flag, Kind, Operation
 
 EXTENDED = int(Flag.EXTENDED)
-BARRIERS = 16
 
 
 def wrong(row: Row, words: Collection[str]) -> str:

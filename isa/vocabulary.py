@@ -197,6 +197,7 @@ class Mufu(IntEnum):
 
 
 RZ = 255  # register that reads zero
+BARRIERS = 16  # named barriers of a block
 PT = 7  # predicate that is true
 
 # Names of dependences (Encoded.reads, Encoded.writes): what a scoreboard tracks.

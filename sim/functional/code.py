@@ -55,7 +55,6 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
         guard=e.guard.astype(np.int64),
         guard_flip=np.where(e.guard_not != 0, np.int64(FULL), np.int64(0)),
         destination=np.where(e.destination == RZ, np.int64(-1), e.destination.astype(np.int64)),
-        destination_count=e.destination_count.astype(np.int64),
         predicate_destination=np.where(e.predicate_destination < 0, np.int64(7), e.predicate_destination.astype(np.int64)),
         operand=np.ascontiguousarray(table[:, :, 0]),
         modify=np.ascontiguousarray(table[:, :, 1]),

@@ -67,7 +67,6 @@ class Code(NamedTuple):
     guard: np.ndarray  # int64 [n] predicate
     guard_flip: np.ndarray  # int64 [n] 0, or FULL for @!P
     destination: np.ndarray  # int64 [n] register, -1 = none
-    destination_count: np.ndarray  # int64 [n] registers
     predicate_destination: np.ndarray  # int64 [n, 2] 7 = discarded
     operand: np.ndarray  # int64 [n, 4] operand row
     modify: np.ndarray  # int64 [n, 4] SourceFlag still to apply

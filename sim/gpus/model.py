@@ -206,11 +206,6 @@ class Gpu(Section):
         return pipe.lanes * pipe.count * (self.core.schedulers if pipe.owner == "scheduler" else 1)
 
     @property
-    def warps_per_scheduler(self) -> int:
-        """Warp slots of one scheduler."""
-        return math.ceil(self.limits.warps / self.core.schedulers)
-
-    @property
     def peak_fp32_flops(self) -> float:
         """Peak FP32 rate of the chip, flop/s; a fused multiply-add counts two."""
         return 2.0 * self.lanes(Unit.FP32) * self.sms * self.clock.alu_mhz * 1e6

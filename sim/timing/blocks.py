@@ -7,10 +7,11 @@ A block's warps take the warp slots place * warps .. place * warps + warps - 1, 
 
 import numpy as np
 
+from isa.vocabulary import BARRIERS
 from sim.kernel import inner
 from sim.lower import Code, Hardware
 from sim.timing.scoreboard import wait_until
-from sim.timing.state import BARRIERS, NEVER, Machine
+from sim.timing.state import NEVER, Machine
 from sim.timing.wakeup import sleep
 from sim.trace import TraceArrays
 from sim.vocabulary import StallCause

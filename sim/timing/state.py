@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isa.vocabulary import BARRIERS
 from sim.lower import Hardware
 from sim.vocabulary import CAUSES, SLOT_CAUSES
 
 NEVER = np.int64(2**62)
 WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-ups wait in `far`
-BARRIERS = 16  # named barriers per block
 
 Chip = np.dtype(
     [
