@@ -56,10 +56,16 @@ def _compare(row: Row, words: Collection[str]) -> str:
     return ""
 
 
+def _offset(row: Row, words: Collection[str]) -> str:
+    """An address offset is a signed 32-bit number; a longer one would wrap in silence."""
+    legal = -(1 << 31) <= row.address_offset < 1 << 31
+    return "" if legal else f"offset {row.address_offset:#x}: an address offset has 32 bits"
+
+
 def _barrier(row: Row, words: Collection[str]) -> str:
     """A block has 16 named barriers (CUDA C++ Programming Guide, PTX bar.sync)."""
     legal = row.operation != Operation.BAR or 0 <= row.function < BARRIERS
     return "" if legal else f"barrier {row.function}: a block has barriers 0 to {BARRIERS - 1}"
 
 
-RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (_aligned, _carry_predicate, _wide, _compare, _barrier)
+RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (_aligned, _carry_predicate, _wide, _compare, _barrier, _offset)

@@ -69,8 +69,8 @@ class Program:
     """A kernel, decoded. `encoded` is for machines, `instructions` for people; they have the same length."""
 
     name: str
-    encoded: Encoded
-    instructions: tuple[Instruction, ...]
+    encoded: Encoded = field(repr=False)
+    instructions: tuple[Instruction, ...] = field(repr=False)
     labels: dict[str, int]  # label -> instruction index (may be n: the end)
     registers: int  # registers per thread that a launch must allocate
     shared_bytes: int = 0  # static shared memory per block, bytes

@@ -23,7 +23,7 @@ class Launch:
     program: Program
     grid: tuple[int, ...]
     block: tuple[int, ...]
-    args: tuple[Any, ...] = ()
+    args: tuple[Any, ...] = field(default=(), repr=False)
     shared_dynamic: int = 0
     registers: int | None = None
     shared_static: int | None = None
@@ -31,6 +31,11 @@ class Launch:
     preset: dict[int, int | float | str] = field(default_factory=dict)
     iterations: dict[str, int] = field(default_factory=dict)
     name: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("grid", "block"):  # a single size may be given as a number
+            if isinstance(getattr(self, name), int | np.integer):
+                object.__setattr__(self, name, (int(getattr(self, name)),))
 
     @property
     def threads_per_block(self) -> int:

@@ -63,6 +63,8 @@ def launch(listing: Path, launch_file: Path | None, kernel: str | None, changes:
 
     A launch file's expected results hold for its own grid and block, so other sizes leave nothing to compare with.
     """
+    if not listing.name or listing.is_dir():
+        raise UserError("cannot read the listing: it is a folder", path=str(listing), hint="name a .sass file")
     if launch_file is not None and launch_file.suffix != ".toml":
         raise UserError("a launch file's name ends in .toml", path=str(launch_file))
     shape, scalars = changes.grid_and_block(gpu), _numbers(changes.args)

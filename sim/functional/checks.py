@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from isa.errors import UserError
-from isa.vocabulary import Flag, Operation, Space
+from isa.vocabulary import RZ, Flag, Operation, Space
 from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report
 from sim.launch import Launch
 from sim.placement import Placed
@@ -26,6 +26,11 @@ def check_launch(launch: Launch) -> None:
     if launch.blocks * launch.warps_per_block > MOST_WARPS:
         message = f"grid {launch.grid} x block {launch.block}: {launch.blocks * launch.warps_per_block:,} warps"
         raise UserError(message, path=program.path, hint=f"a trace holds at most {MOST_WARPS:,}: simulate a smaller grid of the same shape")
+    named = np.concatenate([program.encoded.reads.ravel(), program.encoded.writes.ravel()])
+    used = int(named[named < RZ].max(initial=-1)) + 1
+    if launch.registers_per_thread < used:
+        message = f"{launch.registers_per_thread} registers per thread; the program uses R{used - 1}"
+        raise UserError(message, path=program.path, hint=f"give at least {used}")
     if len(launch.args) != len(program.parameters):
         declared = ", ".join(f"{p.type} {p.name}" for p in program.parameters) or "none"
         message = f"kernel {program.name} has {len(program.parameters)} parameters; {len(launch.args)} arguments were given"
@@ -167,6 +172,9 @@ def no_end(launch: Launch, machine: Machine, log: Log, progress: Progress, limit
     progress.report[Report.WARP], progress.report[Report.INSTRUCTION] = w, i
     progress.report[Report.LANE] = int(math.log2(mask & -mask)) if mask else 0
     message = f"no end: the warp has executed {limit:,} instructions and {lanes(mask)} still run"
-    hint = "check the loop's exit condition; a wait for another block's store has no end here; a longer one: execute(launch, limit=...)"
+    hint = (
+        "check the loop's exit condition; a wait for another block's store has no end here\n"
+        "  for a loop that is meant to be longer: sim.functional.execute(launch, limit=N)"
+    )
     here = where(launch, machine, progress)
     return UserError(f"{message}\n  {here}", path=launch.program.path, line=launch.program.instructions[i].line, hint=hint)

@@ -14,6 +14,7 @@ from isa.vocabulary import Unit
 from sim.gpus.checks import LATENCY_ELSEWHERE, problems
 from sim.gpus.fields import leaves, meaning, nearest, user_error
 
+SET_BY_USER = "set by the user"  # how the source of a replaced number begins
 Positive = Annotated[int, Field(gt=0)]
 Count = Annotated[int, Field(ge=0)]
 
@@ -178,7 +179,7 @@ class Gpu(Section):
                     place[section] = {}
                 place = place[section]
             before, place[leaf] = place.get(leaf), value
-            table["source"][name] = {"kind": "definition", "text": f"set by the user; {self.name} has {before}"}
+            table["source"][name] = {"kind": "definition", "text": f"{SET_BY_USER}; {self.name} has {before}"}
         return self.from_table(table)
 
     def names(self) -> Iterator[str]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from isa.vocabulary import Unit
 from sim.advice import diagnose
+from sim.gpus.model import SET_BY_USER, Gpu
 from sim.report.occupancy import limit_sentence
 from sim.report.words import CAUSE_MEANINGS, bar, count, seconds, sizes, slot_meaning
 from sim.result import Result
@@ -36,8 +37,14 @@ def heading(result: Result) -> str:
     return (
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
         f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / 32), 'warp')} "
-        f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}"
+        f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}" + "".join(f"\nchanged: {change}" for change in changes(gpu))
     )
+
+
+def changes(gpu: Gpu) -> list[str]:
+    """Return what the user changed of the preset, one line each."""
+    mine = {name: source.text for name, source in gpu.source.items() if source.text.startswith(SET_BY_USER)}
+    return [f"{name}, {text}" for name, text in mine.items()]
 
 
 def summary(result: Result) -> str:

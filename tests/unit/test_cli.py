@@ -183,7 +183,7 @@ def test_help_and_version() -> None:
     ("arguments", "message"),
     [
         (["run", "nowhere.sass"], "nowhere.sass: cannot read the listing"),
-        (["run", PROGRAMS], "Is a directory"),
+        (["run", PROGRAMS], "it is a folder"),
         (["run", CHAIN, "--gpu", "gtx48"], "did you mean gtx480?"),
         (["run", CHAIN, "--gpu", str(PROGRAMS)], "no GPU is called"),
         (["run", CHAIN, "--set", "core.schedulrs=2"], "did you mean core.schedulers?"),
