@@ -39,29 +39,28 @@ def loose_round_robin(eligible: int, last: int, age: np.ndarray, group_size: int
 
 
 @inner
-def oldest_first(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
-    """Return the eligible warp launched first."""
+def first_by_age(eligible: int, age: np.ndarray, sign: int) -> int:
+    """Return the eligible slot with the smallest sign * age: the oldest for 1, the youngest for -1."""
     best = first_bit(eligible)
     rest = eligible & (eligible - np.uint64(1))
     while rest != np.uint64(0):
         slot = first_bit(rest)
-        if age[slot] < age[best]:
+        if sign * age[slot] < sign * age[best]:
             best = slot
         rest &= rest - np.uint64(1)
     return best
 
 
 @inner
+def oldest_first(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return the eligible warp launched first."""
+    return first_by_age(eligible, age, np.int64(1))
+
+
+@inner
 def youngest_first(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
     """Return the eligible warp launched last."""
-    best = first_bit(eligible)
-    rest = eligible & (eligible - np.uint64(1))
-    while rest != np.uint64(0):
-        slot = first_bit(rest)
-        if age[slot] > age[best]:
-            best = slot
-        rest &= rest - np.uint64(1)
-    return best
+    return first_by_age(eligible, age, np.int64(-1))
 
 
 @inner

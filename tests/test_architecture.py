@@ -27,7 +27,7 @@ sim.simulate(sim.execute(launch), sim.gpu("gtx480"))
 from numba.core.dispatcher import Dispatcher
 import gc
 entries = [d for d in gc.get_objects() if isinstance(d, Dispatcher) and d.__module__.split(".")[0] in ("sim", "isa")]
-entries = [d for d in entries if d.signatures and any(not d.overloads[s].library.name.startswith("cached") for s in d.signatures)]
+entries = [d for d in entries if d.signatures]  # the cache folder is new, so each of these was compiled here
 compiled = {f"{d.__module__}.{d.__name__}": "".join(d.inspect_llvm().values()) for d in entries}
 assert "sim.timing.engine.run" in compiled, sorted(compiled)
 assert any(name.startswith("sim.functional") for name in compiled), sorted(compiled)
