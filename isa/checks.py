@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection
 
 from isa.dependences import ADDRESS64, CC, WIDE, X
 from isa.rows import Row
-from isa.vocabulary import BARRIERS, PT, RZ, Compare, Flag, Kind, Operation
+from isa.vocabulary import BARRIERS, PT, RZ, AtomicFunction, Compare, Flag, Kind, Operation
 
-EXTENDED = int(Flag.EXTENDED)
+EXTENDED, FLOAT, FTZ, SIGNED = int(Flag.EXTENDED), int(Flag.FLOAT), int(Flag.FTZ), int(Flag.SIGNED)
 
 
 def wrong(row: Row, words: Collection[str]) -> str:
@@ -17,8 +17,9 @@ def wrong(row: Row, words: Collection[str]) -> str:
 def _aligned(row: Row, words: Collection[str]) -> str:
     """Registers that hold 8 or 16 bytes start at a multiple of 2 or 4."""
     groups = [(row.destination, row.destination_count), (row.address_register, 2 if row.flags & ADDRESS64 else 1)]
-    if row.operation == Operation.STORE:
-        groups.append((row.source_value[0], max(row.width // 4, 1)))
+    if row.operation in (Operation.STORE, Operation.ATOM):
+        data = zip(row.source_kind, row.source_value, strict=True)
+        groups += [(register, max(row.width // 4, 1)) for kind, register in data if kind == Kind.REGISTER]
     if row.operation == Operation.IMAD and row.flags & WIDE and row.source_kind[2] == Kind.REGISTER:
         groups.append((row.source_value[2], 2))
     for first, count in groups:
@@ -68,4 +69,17 @@ def _barrier(row: Row, words: Collection[str]) -> str:
     return "" if legal else f"barrier {row.function}: a block has barriers 0 to {BARRIERS - 1}"
 
 
-RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (_aligned, _carry_predicate, _wide, _compare, _barrier, _offset)
+def _atomic(row: Row, words: Collection[str]) -> str:
+    """Functions have the types that PTX gives them: `atom.cas` two operands, `.inc` and `.dec` .u32, `.f32` only `.add`."""
+    if row.operation != Operation.ATOM:
+        return ""
+    if (row.function == AtomicFunction.CAS) != (row.source_kind[1] == Kind.REGISTER):
+        return ".CAS has two data registers, the value to compare with and the new one; the others have one"
+    if row.function in (AtomicFunction.INC, AtomicFunction.DEC) and (row.width == 8 or row.flags & SIGNED):
+        return ".INC and .DEC are of .U32 only"
+    if row.flags & FLOAT and (row.function != AtomicFunction.ADD or row.width == 8 or row.flags & SIGNED):
+        return ".F32 has .ADD only, and no other type"
+    return ".FTZ needs .F32" if row.flags & FTZ and not row.flags & FLOAT else ""
+
+
+RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (_aligned, _carry_predicate, _wide, _compare, _barrier, _offset, _atomic)

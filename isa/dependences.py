@@ -18,15 +18,15 @@ def predicates(numbers: Iterable[int]) -> list[int]:
 
 
 def source_registers(operation: int, flags: int, slot: int, width: int) -> int:
-    """Return how many registers a register source spans: the data of a wide store and the addend of IMAD.WIDE are pairs or quads."""
-    if operation == Operation.STORE:
+    """Return how many registers a register source spans: wide data of STORE and ATOM and the addend of IMAD.WIDE are pairs or quads."""
+    if operation in (Operation.STORE, Operation.ATOM):
         return max(width // 4, 1)
     return 2 if operation == Operation.IMAD and flags & WIDE and slot == 2 else 1
 
 
 def destination_registers(operation: int, flags: int, width: int) -> int:
     """Return how many consecutive registers the destination spans."""
-    if operation in (Operation.LOAD, Operation.LDC):
+    if operation in (Operation.LOAD, Operation.ATOM, Operation.LDC):
         return max(width // 4, 1)
     return 2 if operation == Operation.IMAD and flags & WIDE else 1
 

@@ -2,9 +2,10 @@
 
 What the arrays hold where `isa.program` leaves a choice:
 
-* sources fill slots 0, 1, 2 in the order written; STORE: slot 0 is the first data register; LDC: slot 0 is the constant.
+* sources fill slots 0, 1, 2 in the order written; STORE, ATOM: slot 0 is the first data register (of CAS the value to compare with,
+  slot 1 the new one); LDC: slot 0 is the constant.
   IMUL and two-operand IADD3 put RZ where the operation has a source that the opcode lacks.
-* LOAD, STORE: an address without a register has RZ as its base. LDC without one: address_register = -1.
+* LOAD, STORE, ATOM: an address without a register has RZ as its base. LDC without one: address_register = -1.
 * compares: predicate_destination[0] is (compare COMBINE source predicate 0), [1] is (not compare COMBINE source predicate 0).
 * FMNMX, IMNMX: minimum when source predicate 0 is true. SEL, FSEL: source 0 when it is true.
 * LOP3: function = truth table; predicate_destination[0] = (result != 0) or source predicate 0, which is !PT when left out.
@@ -172,6 +173,8 @@ class Encoder:
 
     def _neutral(self, row: Row, operand: Operand) -> None:
         if operand.value != PT or operand.flags:
+            if row.operation == Operation.ATOM:
+                raise OperandError("the predicate of an atomic must be PT: what another would hold is not modelled", operand.column)
             raise OperandError("the last predicate must be PT: combining three is not modelled", operand.column, "use two PSETP")
 
     def _address(self, row: Row, operand: Operand) -> None:

@@ -7,11 +7,19 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, NamedTuple
 
-from isa.vocabulary import Combine, Compare, Flag, Mufu, Operation, Rounding, Space, Unit
+from isa.vocabulary import AtomicFunction, Cache, Combine, Compare, Flag, Mufu, Operation, Rounding, Space, Unit
 
 WORDS = {"Rd", "Pd", "Pq", "a", "b", "c", "r", "0", "Pa", "Pb", "PT", "A", "K", "n", "S", "L", "B"}
 KEYS = {"operation", "unit", "operands", "modifiers", "required", "flags", "space", "width", "numbers", "signs", "absent"}
-FIELDS = {"compare": Compare, "combine": Combine, "rounding": Rounding, "function": Mufu, "width": int}
+FIELDS: dict[str, tuple[str, type[int]]] = {  # the table's word -> field of `Modifiers`, type of its values
+    "compare": ("compare", Compare),
+    "combine": ("combine", Combine),
+    "rounding": ("rounding", Rounding),
+    "mufu": ("function", Mufu),
+    "atomic": ("function", AtomicFunction),
+    "width": ("width", int),
+    "cache": ("cache", Cache),
+}
 
 
 class Effect(NamedTuple):
@@ -50,6 +58,7 @@ class Modifiers(NamedTuple):
     rounding: int
     function: int
     width: int
+    cache: int
 
 
 class Decoded(NamedTuple):
@@ -77,8 +86,8 @@ def _effect(text: str) -> Effect:
             clear |= Flag[word[1:]]
         else:
             name, value = word.split("=")
-            kind = FIELDS[name]
-            fields.append((name, int(value) if kind is int else int(kind[value])))  # type: ignore[index]
+            field, kind = FIELDS[name]
+            fields.append((field, int(value) if kind is int else int(kind[value])))  # type: ignore[index]
     return Effect(set_, clear, tuple(fields))
 
 
@@ -154,16 +163,17 @@ def decode(spelling: str) -> Decoded:
     if opcode is None:
         raise SpellingError(f"unknown opcode {name}", name, tuple(OPCODES))
     flags = opcode.flags
-    fields = {"compare": 0, "combine": 0, "rounding": 0, "function": 0, "width": opcode.width}
-    used: set[str] = set()
+    fields = {"compare": 0, "combine": 0, "rounding": 0, "function": 0, "width": opcode.width, "cache": 0}
+    used: dict[str, Effect] = {}
     for modifier in modifiers:
         group = next((group for group, names in opcode.modifiers.items() if modifier in names and group not in used), None)
         if group is None:
             raise _modifier_error(opcode, modifier)
-        used.add(group)
-        effect = opcode.modifiers[group][modifier]
-        flags = flags & ~effect.clear | effect.set
-        fields.update(effect.fields)
+        used[group] = opcode.modifiers[group][modifier]
+    for group in opcode.modifiers:  # in the table's order: `scope` narrows what `order` said
+        if effect := used.get(group):
+            flags = flags & ~effect.clear | effect.set
+            fields.update(effect.fields)
     for group in opcode.required:
         if group not in used:
             raise SpellingError(f"{name} needs one of {_spellings(opcode.modifiers[group])}", name, ())

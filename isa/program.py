@@ -34,9 +34,10 @@ class Encoded(NamedTuple):
     compare: np.ndarray  # int8 [n] Compare
     combine: np.ndarray  # int8 [n] Combine
     rounding: np.ndarray  # int8 [n] Rounding
-    function: np.ndarray  # int32 [n] Mufu, Special, LOP3 table, LEA shift, BAR number, B register of BSSY/BSYNC
-    space: np.ndarray  # int8 [n] Space of a LOAD or STORE
-    width: np.ndarray  # int8 [n] bytes per lane moved by a LOAD, STORE or LDC (1, 2, 4, 8, 16)
+    function: np.ndarray  # int32 [n] Mufu, Special, AtomicFunction, LOP3 table, LEA shift, BAR number, B register of BSSY/BSYNC
+    space: np.ndarray  # int8 [n] Space of a LOAD, STORE or ATOM
+    width: np.ndarray  # int8 [n] bytes per lane moved by a LOAD, STORE, ATOM or LDC (1, 2, 4, 8, 16)
+    cache: np.ndarray  # uint8 [n] Cache that a LOAD, STORE or ATOM asks for
     address_register: np.ndarray  # int16 [n] base register of the address; 255 = RZ, -1 = none
     address_offset: np.ndarray  # int64 [n] bytes
     target: np.ndarray  # int32 [n] instruction index of BRA, SSY, BSSY; -1 = none

@@ -9,7 +9,7 @@ from isa.vocabulary import PT
 
 DTYPES = {
     **dict.fromkeys(("operation", "destination", "address_register", "reads", "writes"), np.int16),
-    **dict.fromkeys(("guard_not", "source_kind", "source_flags", "predicate_source_not"), np.uint8),
+    **dict.fromkeys(("guard_not", "source_kind", "source_flags", "predicate_source_not", "cache"), np.uint8),
     **dict.fromkeys(("flags", "function", "target", "reconverge"), np.int32),
     **dict.fromkeys(("source_value", "address_offset"), np.int64),
 }  # the others are int8
@@ -30,6 +30,7 @@ class Row:
     rounding: int
     function: int
     width: int
+    cache: int
     guard: int = PT
     guard_not: int = 0
     destination: int = -1

@@ -36,16 +36,17 @@ class Operation(IntEnum):
     I2F = 23
     F2I = 24
     S2R = 25
-    LOAD = 26  # space in Encoded.space
+    LOAD = 26  # space in Encoded.space; LOAD, STORE and ATOM are the accesses that a trace logs
     STORE = 27
-    LDC = 28
-    BRA = 29
-    SSY = 30  # push the reconvergence point (before Volta)
-    SYNC = 31  # go to it
-    BSSY = 32  # set convergence barrier B (from Volta)
-    BSYNC = 33  # wait at it
-    BAR = 34
-    EXIT = 35
+    ATOM = 28  # read, modify and write memory in one step; function in Encoded.function; without a destination: RED
+    LDC = 29
+    BRA = 30
+    SSY = 31  # push the reconvergence point (before Volta)
+    SYNC = 32  # go to it
+    BSSY = 33  # set convergence barrier B (from Volta)
+    BSYNC = 34  # wait at it
+    BAR = 35
+    EXIT = 36
 
 
 class Unit(IntEnum):
@@ -69,7 +70,7 @@ class Unit(IntEnum):
 
 
 class Space(IntEnum):
-    """Memory space of a LOAD or STORE."""
+    """Memory space of a LOAD, STORE or ATOM."""
 
     NONE = 0
     GENERIC = 1  # LD, ST: global, or shared through its window
@@ -104,6 +105,7 @@ class Flag(IntFlag):
     ADDRESS64 = 512  # .E: the address register is the low half of a 64-bit pair
     EXTENDED = 1024  # ISETP.EX / compare continues a wider one (source predicate 1 is the low result)
     HALF64 = 2048  # SHF.*64: funnel operands form a 64-bit value
+    FLOAT = 4096  # .F32 of an ATOM: the words are floats
 
 
 class SourceFlag(IntFlag):
@@ -194,6 +196,32 @@ class Mufu(IntEnum):
     SIN = 5
     COS = 6
     TANH = 7
+
+
+class AtomicFunction(IntEnum):
+    """What an ATOM makes of the word in memory and its operand (Encoded.function); PTX ISA, `atom`."""
+
+    ADD = 0
+    MIN = 1
+    MAX = 2
+    INC = 3  # old >= operand ? 0 : old + 1
+    DEC = 4  # old == 0 or old > operand ? operand : old - 1
+    AND = 5
+    OR = 6
+    XOR = 7
+    EXCH = 8
+    CAS = 9  # old == operand ? second operand : old
+
+
+class Cache(IntEnum):
+    """Which caches a LOAD, STORE or ATOM asks for (Encoded.cache); a preset says what its GPU makes of it. PTX ISA, cache operators."""
+
+    DEFAULT = 0
+    ALL = 1  # .CA: every level
+    GLOBAL = 2  # .CG: L2 only
+    STREAMING = 3  # .CS, and hints of the same kind: used once, the first to be evicted
+    VOLATILE = 4  # .CV, .WT, and .STRONG of a scope wider than an SM from Volta on: not from L1
+    READ_ONLY = 5  # .CI, .CONSTANT, .NC: the read-only path, cached in L1
 
 
 RZ = 255  # register that reads zero

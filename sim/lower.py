@@ -135,7 +135,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int) -> tuple[int, ...]:
         PORT_CAUSE[unit],
         CLOCK if clock else _FLOW.get(operation, PLAIN),
         encoded.function[i] if operation == Operation.BAR else 0,
-        operation == Operation.STORE,
+        operation == Operation.STORE or (operation == Operation.ATOM and not results),
         results,
     )
 

@@ -2,7 +2,7 @@
 
 Each warp's execution is a *path*: the static instructions it executed, in order, with the lanes that took part.
 Warps that took the same path share one copy, so that a regular kernel of any size needs a few kilobytes. Memory
-accesses are kept per warp, in the order of the path's LOAD and STORE entries: a base and a stride where the lanes'
+accesses are kept per warp, in the order of the path's LOAD, STORE and ATOM entries: a base and a stride where the lanes'
 addresses are evenly spaced, a row of 32 addresses where they are not.
 """
 
@@ -30,7 +30,7 @@ class TraceArrays(NamedTuple):
     access_start: np.ndarray  # int64 [blocks * warps + 1] first access of each warp
     access_base: np.ndarray  # int64 [accesses] byte address of lane 0, or row of `scattered`
     access_stride: np.ndarray  # int64 [accesses] bytes between lanes, or SCATTERED
-    scattered: np.ndarray  # int64 [rows, 32] byte addresses; lanes outside the mask hold 0
+    scattered: np.ndarray  # uint32 [rows, 32] byte addresses, all below 4 GiB; lanes outside the mask hold 0
 
 
 class NoProgressError(UserError):

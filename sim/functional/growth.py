@@ -58,7 +58,7 @@ def grow_store(status: int, store: Store, log: Log) -> Store:
     if status == Status.SCATTERED_FULL:
         if store.scattered.nbytes >= MOST_SCATTERED:
             message = (
-                f"the trace keeps over {MOST_SCATTERED >> 20} MiB of scattered addresses (256 bytes per access that has no even stride)"
+                f"the trace keeps over {MOST_SCATTERED >> 20} MiB of scattered addresses (128 bytes per access that has no even stride)"
             )
             raise UserError(message, hint="simulate a smaller grid or fewer iterations of the same access pattern")
         return store._replace(scattered=enlarged(store.scattered, 0))

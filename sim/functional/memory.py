@@ -244,7 +244,7 @@ def keep_scattered(mask: int, machine: Machine, store: Store) -> int:
     """Append the lanes' addresses to the trace; return their row."""
     row = store.scattered_rows[0]
     for k in range(machine.lanes[0]):
-        store.scattered[row, k] = machine.target[k] if (mask >> k) & 1 else 0
+        store.scattered[row, k] = np.uint32(machine.target[k] if (mask >> k) & 1 else 0)
     store.scattered_rows[0] = row + 1
     return row
 

@@ -120,7 +120,7 @@ def allocate_store(warps: int, instructions: int) -> Store:
         access_base=np.zeros(4096, np.int64),
         access_stride=np.zeros(4096, np.int64),
         scattered_rows=np.zeros(1, np.int64),
-        scattered=np.zeros((64, LANES), np.int64),
+        scattered=np.zeros((64, LANES), np.uint32),
         executed=np.zeros(instructions, np.int64),
         active_lanes=np.zeros(instructions, np.int64),
         true_lanes=np.zeros(instructions, np.int64),

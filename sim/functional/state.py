@@ -174,7 +174,7 @@ class Store(NamedTuple):
     access_base: np.ndarray  # int64 [access capacity]
     access_stride: np.ndarray  # int64 [access capacity]
     scattered_rows: np.ndarray  # int64 [1]
-    scattered: np.ndarray  # int64 [row capacity, 32]
+    scattered: np.ndarray  # uint32 [row capacity, 32]
     executed: np.ndarray  # int64 [n]
     active_lanes: np.ndarray  # int64 [n]
     true_lanes: np.ndarray  # int64 [n]

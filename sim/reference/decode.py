@@ -52,7 +52,7 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
         port_cause=PORT_CAUSE[unit],
         is_branch=operation in BRANCHES,
         is_clock=operation == Operation.S2R and function in CLOCKS,
-        is_store=operation == Operation.STORE,
+        is_store=operation == Operation.STORE or (operation == Operation.ATOM and not writes),
         barrier=function if operation == Operation.BAR else None,
         request=_request(operation, Space(encoded.space[i])),
     )

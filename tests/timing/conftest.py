@@ -27,7 +27,7 @@ def straight(program: isa.Program, blocks: int, warps: int) -> Trace:
         access_start=np.zeros(count + 1, np.int64),
         access_base=np.zeros(0, np.int64),
         access_stride=np.zeros(0, np.int64),
-        scattered=np.zeros((0, 32), np.int64),
+        scattered=np.zeros((0, 32), np.uint32),
     )
     executed = np.full(n, count, np.int64)
     launch = Launch(program, grid=(blocks,), block=(32 * warps,))
