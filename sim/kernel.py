@@ -33,7 +33,7 @@ NO_COUNTS: Any = {"_nrt": False}
 njit: Any = numba.njit  # its type stubs know nothing of private options
 settings: Any = numba.config
 ROOT = Path(__file__).resolve().parent
-SOURCES = ("kernel.py", "policies.py", "vocabulary.py", "lower.py", "trace.py", "timing/*.py", "functional/*.py")  # whatever kernels read
+SOURCES = ("kernel.py", "policies.py", "vocabulary.py", "lower.py", "hierarchy.py", "trace.py", "timing/**/*.py", "functional/*.py")  # whatever kernels read
 
 
 @functools.cache
@@ -64,6 +64,11 @@ def kernel(function: F) -> F:
 def inner(function: F) -> F:
     """Compile `function` for other kernels only: without the wrapper that Python calls, which takes longer than a small kernel."""
     return njit(**FLAGS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
+def outlined(function: F) -> F:
+    """Compile `function` for other kernels, once, not at each call: for large, rare work. A call copies the tuples of arrays."""
+    return njit(**(FLAGS | {"forceinline": False}), no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 @inner

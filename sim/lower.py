@@ -5,12 +5,21 @@ from typing import NamedTuple
 import numpy as np
 
 from isa.program import Program
-from isa.vocabulary import Operation, Special, Unit
+from isa.vocabulary import Cache, Operation, Space, Special, Unit
 from sim.gpus.model import Gpu
+from sim.gpus.occupancy import Occupancy
+from sim.gpus.path import TICKS
+from sim.hierarchy import Hierarchy, hierarchy
+from sim.launch import Launch
 from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, Policy, WakeRule
 
 # What an issued instruction does to the flow of its warp (Op.flow).
 PLAIN, BRANCH, BARRIER, CLOCK = range(4)
+# Where an instruction accesses memory (Op.memory): nowhere, or nowhere that is modelled; ...
+NOWHERE, GLOBAL, SHARED, LOCAL = range(4)
+# What it does there (Op.access); a reduction is an atomic without a result.
+LOAD, STORE, ATOMIC, REDUCTION = range(4)
+NO_QUEUE = -1
 
 _FLOW = {
     Operation.BRA: BRANCH,
@@ -36,7 +45,7 @@ class Hardware(NamedTuple):
     branch_latency: np.int64
     barrier_latency: np.int64
     store_latency: np.int64
-    start_interval: np.int64
+    start_ticks: np.int64  # between two block starts, 256 to a cycle; 0 = no limit
     start_latency: np.int64
     retire_latency: np.int64
     places: np.int64  # resident blocks per SM
@@ -46,6 +55,10 @@ class Hardware(NamedTuple):
     row: np.ndarray  # uint32 [pipes, schedulers] row of the pipe that serves this scheduler
     row_port: np.ndarray  # uint32 [rows] first port
     row_ports: np.ndarray  # int64 [rows] identical ports
+    queue: np.ndarray  # int64 [rows] queue of memory instructions behind the pipe, NO_QUEUE = none
+    queue_row: np.ndarray  # int64 [queues]
+    queue_pipe: np.ndarray  # int64 [queues]
+    memory: Hierarchy
 
 
 Op = np.dtype(
@@ -60,6 +73,11 @@ Op = np.dtype(
         ("barrier", "u4"),  # number of a BAR
         ("store", "u4"),  # 1 = writes memory, returns nothing
         ("results", "u4"),  # dependences it writes
+        ("memory", "u4"),  # NOWHERE, GLOBAL, SHARED, LOCAL
+        ("access", "u4"),  # LOAD, STORE, ATOMIC, REDUCTION
+        ("width", "u4"),  # bytes per lane
+        ("cached", "u4"),  # 1 = goes through L1
+        ("address", "i8"),  # cycles of its port's address unit
     ],
     align=True,
 )
@@ -73,8 +91,8 @@ class Code(NamedTuple):
     writes: np.ndarray  # int16 [n, *]; the first `results` entries count
 
 
-def hardware(gpu: Gpu, places: int, warps: int) -> Hardware:
-    """Return the tables of `gpu` for a launch of `warps` warps per block, `places` blocks resident per SM."""
+def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
+    """Return the tables of `gpu` for a launch that is resident as `occupancy` says."""
     core = gpu.core
     row: list[list[int]] = []
     row_port: list[int] = []
@@ -86,6 +104,11 @@ def hardware(gpu: Gpu, places: int, warps: int) -> Hardware:
         row_port += [ports + owner * count for owner in range(owners)]
         row_ports += [count] * owners
         ports += owners * count
+    memory_pipes = sorted({list(gpu.pipes).index(gpu.units[unit].pipe) for unit in ("global", "local", "shared")})
+    queues = [(pipe, number) for pipe in memory_pipes for number in sorted(set(row[pipe]))]
+    queue = np.full(len(row_port), NO_QUEUE, np.int64)
+    queue[[number for _, number in queues]] = np.arange(len(queues))
+    shared_bytes = (launch.shared_per_block + gpu.limits.shared_reserved) * occupancy.blocks
     return Hardware(
         sms=np.int64(gpu.sms),
         schedulers=np.int64(core.schedulers),
@@ -100,16 +123,20 @@ def hardware(gpu: Gpu, places: int, warps: int) -> Hardware:
         branch_latency=np.int64(core.branch_latency),
         barrier_latency=np.int64(core.barrier_latency),
         store_latency=np.int64(gpu.memory.global_store),
-        start_interval=np.int64(gpu.blocks.start_interval),
+        start_ticks=np.int64(round(TICKS * gpu.blocks.start_interval)),
         start_latency=np.int64(gpu.blocks.start_latency),
         retire_latency=np.int64(gpu.blocks.retire_latency),
-        places=np.int64(places),
-        warps=np.int64(warps),
+        places=np.int64(occupancy.blocks),
+        warps=np.int64(launch.warps_per_block),
         ports=np.int64(ports),
         rows=np.int64(len(row_port)),
         row=np.array(row, np.uint32),
         row_port=np.array(row_port, np.uint32),
         row_ports=np.array(row_ports, np.int64),
+        queue=queue,
+        queue_row=np.array([number for _, number in queues], np.int64),
+        queue_pipe=np.array([pipe for pipe, _ in queues], np.int64),
+        memory=hierarchy(gpu, len(queues), shared_bytes),
     )
 
 
@@ -120,23 +147,61 @@ def _columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:
     return np.array([row + [-1] * (width - len(row)) for row in rows], np.int16).reshape(len(rows), width)
 
 
+_MEMORY = {Space.GLOBAL: GLOBAL, Space.GENERIC: GLOBAL, Space.SHARED: SHARED, Space.LOCAL: LOCAL}
+_ACCESS = {Operation.LOAD: LOAD, Operation.STORE: STORE, Operation.ATOM: ATOMIC}
+
+
+def memory_place(gpu: Gpu, program: Program, i: int) -> int:
+    """Return where instruction i accesses memory that is modelled: NOWHERE, GLOBAL, SHARED or LOCAL."""
+    encoded = program.encoded
+    if gpu.memory.kind == "fixed" or Operation(encoded.operation[i]) not in _ACCESS:
+        return NOWHERE
+    return _MEMORY[Space(encoded.space[i])]
+
+
+def access_kind(program: Program, i: int) -> int:
+    """Return what a memory instruction does: LOAD, STORE, ATOMIC or REDUCTION."""
+    encoded = program.encoded
+    access = _ACCESS[Operation(encoded.operation[i])]
+    return REDUCTION if access == ATOMIC and not (encoded.writes[i] >= 0).any() else access
+
+
+def is_cached(gpu: Gpu, program: Program, i: int) -> bool:
+    """Return whether a memory instruction goes through L1: by its cache operator, else as the GPU does."""
+    encoded = program.encoded
+    if gpu.l1 is None or Operation(encoded.operation[i]) == Operation.ATOM:
+        return False
+    if Space(encoded.space[i]) == Space.LOCAL:
+        return True
+    operator = Cache(encoded.cache[i])
+    if operator in (Cache.ALL, Cache.READ_ONLY):
+        return True
+    return gpu.l1.global_loads and operator not in (Cache.GLOBAL, Cache.VOLATILE)
+
+
 def _op(gpu: Gpu, program: Program, i: int, results: int) -> tuple[int, ...]:
     """Return the fields of instruction i's Op."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
     name = None if unit == Unit.NONE else gpu.units[unit.name.lower()].pipe
     clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
+    memory, hold = memory_place(gpu, program, i), gpu.pipes[name].hold if name else 0
     return (
         gpu.latency(unit),
-        gpu.pipes[name].hold if name else 0,
+        1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
         pipes.index(name) if name else len(pipes),
         bool(name and gpu.pipes[name].owner == "sm"),
         RESULT_CAUSE[unit],
         PORT_CAUSE[unit],
         CLOCK if clock else _FLOW.get(operation, PLAIN),
         encoded.function[i] if operation == Operation.BAR else 0,
-        operation == Operation.STORE or (operation == Operation.ATOM and not results),
+        operation == Operation.STORE or (operation == Operation.ATOM and results == 0),
         results,
+        memory,
+        access_kind(program, i) if memory else 0,
+        encoded.width[i],
+        bool(memory and is_cached(gpu, program, i)),
+        hold,
     )
 
 
@@ -148,7 +213,7 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     number = np.full(int(used.max(initial=0)) + 1, -1, np.int16)
     number[used] = np.arange(len(used))
     # An unrolled loop has few distinct instructions: each is looked at once.
-    key = np.column_stack([encoded.operation, encoded.unit, encoded.function, encoded.reads, encoded.writes])
+    key = np.column_stack([encoded.operation, encoded.unit, encoded.function, encoded.space, encoded.width, encoded.cache, encoded.reads, encoded.writes])
     _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)
     writes = _columns(encoded.writes[first], number)
     ops = [_op(gpu, program, int(i), int((row >= 0).sum())) for i, row in zip(first, writes, strict=True)]

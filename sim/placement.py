@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isa.errors import UserError
+from sim.launch import Launch
 
 BASE = 0x10000000
 LIMIT = 1 << 32
@@ -52,6 +53,17 @@ def place(arrays: list[tuple[str, np.ndarray]]) -> list[Placed]:
         if free > LIMIT:
             raise UserError(f"argument {name}: the arrays need {free - BASE:,} bytes; device memory here ends at {LIMIT - BASE:,}")
     return placed
+
+
+def placed_arguments(launch: Launch) -> list[Placed]:
+    """Return where the launch's arrays lie."""
+    return place([(p.name, a) for p, a in zip(launch.program.parameters, launch.args, strict=True) if p.type == "ptr"])
+
+
+def lines_of(launch: Launch) -> np.ndarray:
+    """Return the 128-byte lines of the launch's arrays, in order, each once (int64)."""
+    spans = [np.arange(item.address >> 7, -(-item.end >> 7), dtype=np.int64) for item in placed_arguments(launch)]
+    return np.unique(np.concatenate(spans)) if spans else np.zeros(0, np.int64)
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:

@@ -77,3 +77,37 @@ PORT_CAUSE = dict.fromkeys(Unit, StallCause.MATH_PIPE_THROTTLE) | {
     Unit.GLOBAL: StallCause.LG_THROTTLE,
     Unit.LOCAL: StallCause.LG_THROTTLE,
 }
+
+
+class Tally(IntEnum):
+    """What the memory system counts. Sectors are 32 bytes; the counters of a Result are made of these."""
+
+    LOAD_REQUESTS = 0  # warp instructions with at least one lane, global and generic memory
+    LOAD_SECTORS = 1
+    STORE_REQUESTS = 2
+    STORE_SECTORS = 3
+    ATOMIC_REQUESTS = 4  # atomics and reductions on global memory
+    ATOMIC_SECTORS = 5
+    LOCAL_REQUESTS = 6
+    LOCAL_SECTORS = 7
+    L1_SECTORS = 8  # looked up in L1 by loads and stores
+    L1_HITS = 9
+    L1_MERGED = 10  # of the misses: joined to a fetch already under way
+    SHARED_REQUESTS = 11
+    SHARED_WAVEFRONTS = 12  # passes over the banks
+    SHARED_CONFLICTS = 13  # passes beyond those that the width alone needs
+    L2_READS = 14  # sectors that SMs read
+    L2_WRITES = 15  # sectors that SMs wrote, atomics included
+    L2_HITS = 16  # sectors of both that were there; a write always finds room
+    DRAM_READ = 17  # sectors
+    DRAM_WRITTEN = 18  # sectors
+    SLICE_FULL = 19  # requests that found an L2 slice's queue full
+    CHANNEL_FULL = 20  # requests that found a DRAM channel's queue full
+    LOADS = 21  # loads and atomics with data from beyond shared memory
+    LOAD_CYCLES = 22  # cycles from their issue to their data
+    LOAD_SECTOR_CYCLES = 23  # the same, times the sectors of each
+    TABLE_PEAK = 24  # most entries of a pending request table in use
+    PORT_PEAK = 25  # most requests of one SM on their way to L2
+
+
+TALLIES = len(Tally)

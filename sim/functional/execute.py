@@ -12,7 +12,7 @@ from sim.functional.growth import grow_log, grow_store
 from sim.functional.state import Status, Store
 from sim.functional.warp import run
 from sim.launch import Launch
-from sim.placement import place
+from sim.placement import placed_arguments
 from sim.trace import Trace, TraceArrays
 
 LIMIT = 1 << 24  # instructions of one warp: about 17 million
@@ -27,7 +27,7 @@ def execute(launch: Launch, limit: int = LIMIT) -> Trace:
     no progress. After a mistake the arrays hold what was stored up to it.
     """
     check_launch(launch)
-    placed = place([(p.name, a) for p, a in zip(launch.program.parameters, launch.args, strict=True) if p.type == "ptr"])
+    placed = placed_arguments(launch)
     literals = Literals()
     banks = build(launch, placed)
     code = resolve(launch, banks, literals)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from isa.vocabulary import Unit
 from sim.gpus.fields import nearest
+from sim.gpus.path import too_short
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
@@ -28,6 +29,7 @@ def problems(gpu: Gpu) -> Iterator[str]:
     yield from _units(gpu)
     yield from _core(gpu)
     yield from _limits(gpu)
+    yield from _memory(gpu)
     yield from _sources(gpu)
 
 
@@ -73,6 +75,21 @@ def _limits(gpu: Gpu) -> Iterator[str]:
         list(limits.shared_carveouts) != sorted(set(limits.shared_carveouts)) or limits.shared_carveouts[-1] != limits.shared_bytes
     ):
         yield f"limits.shared_carveouts must ascend and end at limits.shared_bytes = {limits.shared_bytes}"
+
+
+def _memory(gpu: Gpu) -> Iterator[str]:
+    fixed = gpu.memory.kind == "fixed"
+    if fixed and gpu.memory.global_load is None:
+        yield "memory.global_load is missing: memory.kind = 'fixed' gives every access that many cycles"
+    if not fixed and gpu.memory.global_load is not None:
+        yield (
+            "memory.global_load is not read with memory.kind = 'hierarchy': set l1.latency, l2.latency or dram.latency, "
+            "or memory.kind = 'fixed' for one latency whatever else is going on"
+        )
+    if not fixed and (sentence := too_short(gpu)):
+        yield sentence
+    if gpu.l1 and gpu.l1.unified and not gpu.limits.shared_carveouts:
+        yield "l1.unified needs limits.shared_carveouts: how much of it may be shared memory"
 
 
 def _sources(gpu: Gpu) -> Iterator[str]:

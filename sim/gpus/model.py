@@ -72,7 +72,7 @@ class UnitTiming(Section):
 
 
 class Blocks(Section):
-    start_interval: Count = Field(default=0, description="cycles between two block starts, whole chip; 0 = no limit")
+    start_interval: Annotated[float, Field(ge=0)] = Field(default=0, description="cycles between two block starts, whole chip; 0 = no limit")
     start_latency: Count = Field(default=0, description="cycles from a block's start to its warps' first issue")
     retire_latency: Count = Field(default=0, description="cycles from a block's last warp's end to its place being free")
     launch_overhead: Count = Field(default=0, description="cycles added to elapsed_cycles for the kernel launch")
@@ -100,27 +100,88 @@ class Limits(Section):
     shared_carveouts: tuple[int, ...] = Field((), description="sizes the driver may choose, bytes")
 
 
-class Cache(Section):
-    """Facts of a cache level; the timing model here uses only `Memory`."""
+class LoadStore(Section):
+    """Load/store unit: per port a queue and an address unit, behind them one unit per SM that takes an instruction at a time."""
 
-    bytes: Positive | None = Field(None, description="capacity, bytes")
-    line: Positive = Field(128, description="bytes per tag")
-    sector: Positive = Field(32, description="bytes per fill")
-    latency: Positive | None = Field(None, description="hit latency, cycles")
-    bytes_per_cycle: Annotated[float, Field(gt=0)] | None = Field(None, description="per SM and cycle")
+    coalescing: Literal["sectors", "cc12", "cc10"] = Field(
+        "sectors", description="how a warp's addresses become requests: lines and sectors, or the half-warp rules of CC 1.2/1.3 and CC 1.0/1.1"
+    )
+    depth: Annotated[int, Field(ge=1, le=64)] = Field(5, description="memory instructions of one issue port not yet taken by the shared unit")
+    latency: Annotated[int, Field(ge=1, le=1000)] = Field(10, description="cycles from issue to the first in which the shared unit may take it")
+    interval: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles between two instructions that the shared unit takes")
+    replay: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of a port's address unit per pass of a bank conflict")
+    word_cycles: Annotated[int, Field(ge=0, le=64)] = Field(2, description="cycles that each 32-bit register after the first adds to a load")
+
+
+class SharedMemory(Section):
+    banks: Literal[16, 32] = Field(32, description="shared-memory banks")
+    rule: Literal["words", "kepler", "cc1"] = Field(
+        "words", description="4-byte banks for a whole warp; Kepler's 8-byte banks; or 4-byte banks by half-warps, one word broadcast (CC 1.x)"
+    )
+    pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of one pass over the banks")
+
+
+class L1(Section):
+    """First-level data cache of an SM: 128-byte lines of four sectors."""
+
+    bytes: Positive = Field(description="capacity, bytes; together with shared memory where it is unified")
+    unified: bool = Field(False, description="capacity is shared with shared memory: the launch's carve-out is taken off")
+    line: Literal[128] = Field(128, description="bytes per tag")
+    sector: Literal[32, 128] = Field(32, description="bytes fetched for a miss: the sector, or the whole line")
+    ways: Annotated[int, Field(ge=1, le=512)] = Field(4, description="lines per set")
+    latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit")
+    bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(128, description="bytes that a hit delivers per cycle")
+    line_cycles: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of the unit per line that an instruction touches")
+    global_loads: bool = Field(True, description="global loads without a cache operator are cached")
+    stores: Literal["allocate", "update", "evict"] = Field(
+        "allocate", description="a store, always written through, takes a line of its own, updates one that is there, or evicts it"
+    )
+    pending: Annotated[int, Field(ge=32, le=65536)] = Field(512, description="entries of the pending request table: lines that loads wait for")
+
+
+class Interconnect(Section):
+    """Between an SM and the L2 slices, a port for each direction."""
+
+    latency: Annotated[int, Field(ge=1, le=10000)] = Field(40, description="cycles one way")
+    request_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(32, description="from an SM; a store carries its sectors")
+    response_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(64, description="to an SM")
+    header: Count = Field(8, description="bytes of a request beside its data")
+    depth: Annotated[int, Field(ge=32, le=65536)] = Field(256, description="requests of an SM on their way to L2; the unit waits for room")
+
+
+class L2(Section):
+    """Second-level cache: slices by address, 128-byte lines of four 32-byte sectors, write-back, allocates on loads and stores."""
+
+    bytes: Positive = Field(description="capacity, bytes")
+    line: Literal[128] = Field(128, description="bytes per tag")
+    sector: Literal[32] = Field(32, description="bytes per fill")
+    ways: Annotated[int, Field(ge=1, le=512)] = Field(16, description="lines per set")
+    latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit, unloaded")
+    bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(32, description="bytes per cycle of all slices together, per SM of the chip")
+    atomic_cycles: Annotated[int, Field(ge=1, le=10000)] = Field(1, description="cycles of the slice per lane that updates the same word")
+    start: Literal["cold", "warm", "dirty"] = Field(
+        "cold", description="before cycle 0: empty; with the launch's arrays, as far as they fit; or full of other data not written back"
+    )
 
 
 class Dram(Section):
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
-    latency: Positive | None = Field(None, description="unloaded load latency, cycles")
+    efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
+    latency: Positive = Field(description="cycles from a load's issue to its dependent's, missing every cache, unloaded")
+    access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once")
+    channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
+    depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice, and at its channel")
 
 
 class Memory(Section):
-    """Fixed latencies: every access of a space takes the same time, whatever else is going on."""
+    """How long memory takes: a fixed time per space, or what the load/store unit, caches and DRAM make of each access."""
 
-    global_load: Positive = Field(description="cycles from a global load's issue to its dependent's")
-    global_store: Positive = Field(1, description="cycles a store holds up the end of its warp")
-    shared_load: Positive = Field(description="cycles from a shared load's issue to its dependent's")
+    kind: Literal["fixed", "hierarchy"] = Field(
+        "hierarchy", description="the same latency for every access, or the machine of [lsu], [shared], [l1], [interconnect], [l2] and [dram]"
+    )
+    global_load: Positive | None = Field(None, description="fixed: cycles from a global load's issue to its dependent's")
+    global_store: Positive = Field(1, description="fixed: cycles a store holds up the end of its warp")
+    shared_load: Positive = Field(description="cycles from a shared load's issue to its dependent's, without conflicts")
     constant_load: Positive = Field(description="cycles from an LDC's issue to its dependent's")
 
 
@@ -141,10 +202,13 @@ class Gpu(Section):
     pipes: dict[str, Pipe]
     units: dict[str, UnitTiming] = Field(description="isa.vocabulary.Unit name in lower case -> pipe and latency")
     memory: Memory
+    lsu: LoadStore = LoadStore()
+    shared: SharedMemory = SharedMemory()
     blocks: Blocks = Blocks()
     limits: Limits
-    l1: Cache | None = None
-    l2: Cache | None = None
+    l1: L1 | None = None
+    interconnect: Interconnect = Interconnect()
+    l2: L2 | None = None
     dram: Dram
     source: dict[str, Source]
     note: str = Field("", description="what a reader must know before trusting a number")
@@ -194,8 +258,10 @@ class Gpu(Section):
         return next((source for source in found if source), None)
 
     def latency(self, unit: Unit) -> int:
-        """Return the cycles from issue to a dependent's issue; a warp's next issue for branches and barriers."""
+        """Return the cycles from issue to a dependent's issue, missing every cache; a warp's next issue for branches and barriers."""
         name = unit.name.lower()
+        if name in ("global", "local") and self.memory.global_load is None:
+            return self.dram.latency
         if name in LATENCY_ELSEWHERE:
             section, field = LATENCY_ELSEWHERE[name].split(".")
             return int(getattr(getattr(self, section), field))

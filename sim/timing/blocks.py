@@ -8,7 +8,8 @@ A block's warps take the warp slots place * warps .. place * warps + warps - 1, 
 import numpy as np
 
 from isa.vocabulary import BARRIERS
-from sim.kernel import inner
+from sim.gpus.path import TICKS
+from sim.kernel import inner, outlined
 from sim.lower import Code, Hardware
 from sim.timing.scoreboard import wait_until
 from sim.timing.state import NEVER, Machine
@@ -26,16 +27,24 @@ def start_blocks(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> N
     blocks = trace.warp_path.shape[0] // hw.warps
     chip.next_start = NEVER
     while chip.next_block < blocks:
+        if start_cycle(chip) > chip.now:
+            chip.next_start = start_cycle(chip)
+            return
         m = emptiest(chip.now, hw, sm)
         if m < 0:
-            chip.next_start = max(next_place(hw, sm), chip.start_ready)
+            chip.next_start = next_place(hw, sm)
             return
+        if start_cycle(chip) < chip.now:  # the interval counts from the start itself unless rounding delayed it
+            chip.start_tick = chip.now * TICKS
         place_block(m, chip.next_block, chip.now, hw, code, sm, trace)
         chip.next_block += 1
-        if hw.start_interval:
-            chip.start_ready = chip.now + hw.start_interval
-            chip.next_start = chip.start_ready
-            return
+        chip.start_tick += hw.start_ticks
+
+
+@inner
+def start_cycle(chip: np.record) -> int:
+    """Return the first cycle in which the start interval allows a block."""
+    return (chip.start_tick + TICKS - 1) // TICKS
 
 
 @inner
@@ -43,13 +52,25 @@ def emptiest(now: int, hw: Hardware, sm: Machine) -> int:
     """Return the SM with the most places free now, -1 when there is none."""
     best, most = np.int64(-1), np.int64(0)
     for m in range(hw.sms):
-        if hw.places - sm.cores[m].resident > most:
-            free = np.int64(0)
-            for place in range(hw.places):
-                free += sm.places[m, place].free <= now
-            if free > most:
-                best, most = np.int64(m), free
+        core = sm.cores[m]
+        if core.emptied <= now:
+            count_open(m, now, hw, sm)
+        if core.open > most:
+            best, most = np.int64(m), core.open
     return best
+
+
+@inner
+def count_open(m: int, now: int, hw: Hardware, sm: Machine) -> None:
+    """Count the places of SM m that can take a block now; note when the next one can."""
+    core = sm.cores[m]
+    core.open, core.emptied = 0, NEVER
+    for place in range(hw.places):
+        free = sm.places[m, place].free
+        if free <= now:
+            core.open += 1
+        else:
+            core.emptied = min(core.emptied, free)
 
 
 @inner
@@ -57,9 +78,7 @@ def next_place(hw: Hardware, sm: Machine) -> int:
     """Return the first cycle in which a place that is emptying becomes free, or NEVER."""
     soonest = np.int64(NEVER)
     for m in range(hw.sms):
-        if sm.cores[m].resident < hw.places:
-            for place in range(hw.places):
-                soonest = min(soonest, sm.places[m, place].free)
+        soonest = min(soonest, sm.cores[m].emptied)
     return soonest
 
 
@@ -73,10 +92,12 @@ def place_block(m: int, block: int, now: int, hw: Hardware, code: Code, sm: Mach
     if core.resident == 0 and core.busy_until < now:
         core.idle += now - max(core.busy_until, np.int64(0))
     core.resident += 1
+    core.open -= 1
     core.next = min(core.next, now)
     place.free = NEVER
     place.block = block
     place.alive = hw.warps
+    place.unfinished = hw.warps
     place.end = 0
     for barrier in range(BARRIERS):
         sm.arrived[m, number, barrier] = 0
@@ -98,7 +119,13 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
     warp.wake = now + hw.start_latency
     warp.cause = NO_INSTRUCTION
     warp.barrier = -1
+    warp.access = trace.access_start[index]
+    warp.unknown = 0
+    warp.pending = 0
+    warp.parked = 0
+    warp.draining = 0
     warp.outstanding = 0
+    warp.outstanding_cause = 0
     warp.done = 0
     warp.flight_free = 0
     warp.flight_place = 0
@@ -129,29 +156,42 @@ def release(m: int, place: int, number: int, now: int, hw: Hardware, code: Code,
         warp = sm.warps[m, s]
         if warp.barrier == number:
             warp.barrier = -1
+            warp.earliest, warp.earliest_cause = now + hw.barrier_latency, BARRIER
             warp.wake, warp.cause = wait_until(warp, now + hw.barrier_latency, np.int64(BARRIER), hw, code, sm)
             sleep(warp, sm)
 
 
 @inner
 def end_warp(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """The warp has issued its last instruction: it drains, and its block may end or its barriers open."""
+    """The warp has issued its last instruction: it drains, and its block's barriers may open."""
     m, number = warp.sm, warp.place
     place = sm.places[m, number]
-    end = max(now + 1, warp.done)
-    sm.stalls[warp.instruction, DRAIN] += end - now - 1
-    sm.chip[0].warp_cycles += end - warp.started
     scheduler = sm.schedulers[m, warp.scheduler]
     if scheduler.last == warp.bit:
         scheduler.last = ~scheduler.last  # whoever gets the slot next is another warp
-    place.end = max(place.end, end)
+    warp.exited = now
+    warp.draining = 1
     place.alive -= 1
-    if place.alive == 0:
+    if place.alive:
+        for barrier in range(BARRIERS):
+            if sm.arrived[m, number, barrier] == place.alive:
+                release(m, number, barrier, now, hw, code, sm)
+    if warp.pending == 0:
+        finish_warp(warp, hw, sm)
+
+
+@outlined
+def finish_warp(warp: np.record, hw: Hardware, sm: Machine) -> None:
+    """It is known when the warp's last result is back: then it has ended, and its block with the last of them."""
+    m, number = np.int64(warp.sm), np.int64(warp.place)
+    place = sm.places[m, number]
+    end = max(warp.exited + 1, warp.done)
+    sm.stalls[warp.instruction, DRAIN] += end - warp.exited - 1
+    sm.chip[0].warp_cycles += end - warp.started
+    place.end = max(place.end, end)
+    place.unfinished -= 1
+    if place.unfinished == 0:
         end_block(m, number, hw, sm)
-        return
-    for barrier in range(BARRIERS):
-        if sm.arrived[m, number, barrier] == place.alive:
-            release(m, number, barrier, now, hw, code, sm)
 
 
 @inner
@@ -159,7 +199,8 @@ def end_block(m: int, number: int, hw: Hardware, sm: Machine) -> None:
     """The block's last warp has ended: free its place after the retire latency."""
     chip, core, place = sm.chip[0], sm.cores[m], sm.places[m, number]
     place.free = place.end + hw.retire_latency
+    core.emptied = min(core.emptied, place.free)
     core.resident -= 1
     core.busy_until = max(core.busy_until, place.end)
     chip.end = max(chip.end, place.end)
-    chip.next_start = min(chip.next_start, max(place.free, chip.now + 1, chip.start_ready))
+    chip.next_start = min(chip.next_start, max(place.free, chip.now + 1))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from isa.vocabulary import Operation, Space
+from sim.counters import memory_counters
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.lower import Hardware
@@ -40,7 +41,14 @@ def counters(trace: Trace, gpu: Gpu, occupancy: Occupancy, sm: Machine, cycles: 
     used = sm.cores.busy_until >= 0
     active = int((sm.cores.busy_until - sm.cores.idle)[used].sum())
     instructions, warp_cycles = int(sm.issues.sum()), int(sm.chip.warp_cycles[0])
-    everywhere = (Space.GLOBAL, Space.GENERIC)
+    if gpu.memory.kind == "hierarchy":
+        requests = memory_counters(sm.memory.tallies.tolist(), gpu, cycles)
+    else:
+        everywhere = (Space.GLOBAL, Space.GENERIC)
+        requests = {
+            "global_load_requests": memory_requests(trace, Operation.LOAD, everywhere),
+            "global_store_requests": memory_requests(trace, Operation.STORE, everywhere),
+        }
     return {
         "cycles": cycles,
         "sm_active_cycles": active,
@@ -53,8 +61,7 @@ def counters(trace: Trace, gpu: Gpu, occupancy: Occupancy, sm: Machine, cycles: 
         "fp32_flops": trace.fp32_flops,
         "ipc": instructions / active if active else 0.0,
         "issue_active": int(sm.chip.issue_cycles[0]),
-        "global_load_requests": memory_requests(trace, Operation.LOAD, everywhere),
-        "global_store_requests": memory_requests(trace, Operation.STORE, everywhere),
+        **requests,
         "theoretical_occupancy": occupancy.fraction,
         "achieved_occupancy": warp_cycles / (active * gpu.limits.warps) if active else 0.0,
     }

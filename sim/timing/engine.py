@@ -1,6 +1,7 @@
 """The run loop: one cycle is a written order of phases, the same in every engine; cycles in which nothing can happen are skipped.
 
-Phases of a cycle: (1) block starts; (2) for each SM in order, for each scheduler in order: results and wake-ups due, then issue.
+Phases of a cycle: (1) block starts; (2) for each SM, beginning with SM (cycle modulo SMs): its requests reach L2; (3) for each SM in
+order: answers start their transfer, the load/store unit takes an instruction, then each scheduler in order wakes warps and issues.
 Everything that a phase sets in motion takes effect in a later cycle, except that a block's warps may issue in the cycle it starts.
 """
 
@@ -10,6 +11,8 @@ from sim.kernel import inner, kernel
 from sim.lower import Code, Hardware
 from sim.timing.blocks import start_blocks
 from sim.timing.issue import visit
+from sim.timing.memory.lsu import take
+from sim.timing.memory.responses import reach_l2, respond
 from sim.timing.state import NEVER, Machine
 from sim.trace import TraceArrays
 
@@ -22,18 +25,40 @@ def next_event(hw: Hardware, sm: Machine) -> int:
     soonest = sm.chip[0].next_start
     for m in range(hw.sms):
         soonest = min(soonest, sm.cores[m].next)
+    if hw.memory.modelled:
+        for m in range(hw.sms):
+            soonest = min(soonest, sm.memory.units[m].arrival)
     return soonest
+
+
+@inner
+def step_l2(now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Let the requests that reach L2 now enter its queues; no SM is always the first."""
+    first = now % hw.sms
+    for k in range(hw.sms):
+        m = first + k if first + k < hw.sms else first + k - hw.sms
+        if sm.memory.units[m].arrival <= now:
+            reach_l2(m, now, hw.memory, code, sm.memory)
+            sm.cores[m].next = min(sm.cores[m].next, sm.memory.units[m].next)
 
 
 @inner
 def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Advance one SM by one cycle."""
+    if hw.memory.modelled:
+        unit = sm.memory.units[m]
+        if unit.response <= now:
+            respond(m, now, hw, code, sm)
+        if unit.next <= now:
+            take(m, now, hw, code, sm)
     for q in range(hw.schedulers):
         if sm.schedulers[m, q].visit <= now:
             visit(sm.schedulers[m, q], now, hw, code, sm, trace)
     soonest = np.int64(NEVER)
     for q in range(hw.schedulers):
         soonest = min(soonest, sm.schedulers[m, q].visit)
+    if hw.memory.modelled:
+        soonest = min(soonest, min(unit.response, unit.next))
     sm.cores[m].next = soonest
 
 
@@ -47,7 +72,7 @@ def logs_full(chip: np.record, hw: Hardware, sm: Machine) -> bool:
 
 @kernel
 def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> int:
-    """Advance until every block has ended (DONE) or a log must be emptied (LOG_FULL)."""
+    """Advance until every block has ended (DONE) or a log must be enlarged (LOG_FULL)."""
     chip = sm.chip[0]
     while not logs_full(chip, hw, sm):
         now = next_event(hw, sm)
@@ -56,6 +81,8 @@ def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> int:
         chip.now = now
         if chip.next_start <= now:
             start_blocks(hw, code, sm, trace)
+        if hw.memory.modelled:
+            step_l2(now, hw, code, sm)
         for m in range(hw.sms):
             if sm.cores[m].next <= now:
                 step(m, now, hw, code, sm, trace)

@@ -13,6 +13,7 @@ from sim.lower import BARRIER, BRANCH, CLOCK, Code, Hardware
 from sim.policies import choose
 from sim.timing.account import account_ready, account_sharers, charge_second, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
+from sim.timing.memory.lsu import enqueue
 from sim.timing.pipes import pipe_free, take_port
 from sim.timing.scoreboard import record_result, wait_until
 from sim.timing.state import Machine
@@ -81,10 +82,14 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     take_port(warp.sm, warp.scheduler, op.pipe, now + op.hold, hw, sm)
     if hw.dispatch_holds:
         scheduler.free = max(scheduler.free, now + op.hold)
+    row = np.int64(-1)
+    if chip.log_from <= now <= chip.log_to:
+        row = chip.log_rows
+        log_issue(chip, warp, op, now, sm, trace)
+    if op.memory:
+        enqueue(warp, op, now, row, hw, code, sm, trace)
     record_result(warp, op, now, hw, code, sm)
     sm.issues[warp.instruction] += 1
-    if chip.log_from <= now <= chip.log_to:
-        log_issue(chip, warp, op, now, sm, trace)
     if op.flow == CLOCK:
         log_clock(chip, warp, now, sm)
 
@@ -105,6 +110,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
     if op.flow == BRANCH and hw.branch_latency > hw.reissue_distance:
         earliest, cause = now + hw.branch_latency, np.int64(BRANCH_RESOLVING)
     warp.since = now + 1
+    warp.earliest, warp.earliest_cause = earliest, cause
     warp.wake, warp.cause = wait_until(warp, earliest, cause, hw, code, sm)
     return True
 
@@ -166,7 +172,7 @@ def log_issue(chip: np.record, warp: np.record, op: np.record, now: int, sm: Mac
     sm.log[row, 5] = warp.instruction
     sm.log[row, 6] = lanes
     sm.log[row, 7] = dispatched
-    sm.log[row, 8] = now + op.latency if op.results else dispatched
+    sm.log[row, 8] = now + op.latency if op.results and not op.memory else dispatched  # a load's is written when it is known
     sm.log[row, 9] = warp.since
     sm.log[row, 10] = warp.wake
     sm.log[row, 11] = warp.cause

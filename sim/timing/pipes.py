@@ -11,8 +11,9 @@ from sim.timing.state import Machine
 
 @inner
 def pipe_free(m: int, q: int, pipe: int, hw: Hardware, sm: Machine) -> int:
-    """Return the first cycle in which the pipe takes an instruction of scheduler q."""
-    return sm.row_free[m, hw.row[pipe, q]]
+    """Return the first cycle in which the pipe takes an instruction of scheduler q; NEVER while the queue behind it is full."""
+    row = hw.row[pipe, q]
+    return max(sm.row_free[m, row], sm.row_open[m, row])
 
 
 @inner

@@ -11,6 +11,8 @@ import numpy as np
 
 from isa.vocabulary import BARRIERS
 from sim.lower import Hardware
+from sim.timing.memory.state import Memory
+from sim.timing.memory.state import allocate as allocate_memory
 from sim.vocabulary import CAUSES, SLOT_CAUSES
 
 NEVER = np.int64(2**62)
@@ -22,7 +24,7 @@ Chip = np.dtype(
         ("end", "i8"),  # last cycle of any block so far
         ("next_block", "i8"),  # in launch order
         ("next_start", "i8"),  # next cycle in which a block may start
-        ("start_ready", "i8"),  # first cycle the start interval allows
+        ("start_tick", "i8"),  # when the start interval allows the next one, 256 to a cycle
         ("warp_cycles", "i8"),
         ("issue_cycles", "i8"),  # scheduler-cycles with an issue
         ("log_rows", "i8"),
@@ -38,6 +40,8 @@ Core = np.dtype(
         ("resident", "i8"),  # blocks
         ("busy_until", "i8"),  # end of the last finished block; -1 = never used
         ("idle", "i8"),  # cycles without a resident block between blocks
+        ("open", "i8"),  # places that can take a block
+        ("emptied", "i8"),  # next cycle in which one more can; NEVER = no place is emptying
     ],
     align=True,
 )
@@ -45,7 +49,8 @@ Place = np.dtype(
     [
         ("free", "i8"),  # first cycle in which the place can take a block; NEVER while it holds one
         ("block", "i8"),  # in launch order
-        ("alive", "i8"),  # warps not yet at their end
+        ("alive", "i8"),  # warps that have not issued their last instruction
+        ("unfinished", "i8"),  # warps that have not ended
         ("end", "i8"),  # last cycle of its finished warps
     ],
     align=True,
@@ -61,11 +66,19 @@ Warp = np.dtype(
         ("dispatch_mark", "i8"),  # Machine.dispatch when it became ready
         ("outstanding", "i8"),  # cycle in which its last result is back
         ("done", "i8"),  # the same with its stores
+        ("earliest", "i8"),  # first cycle that the last instruction allows the next
+        ("exited", "i8"),  # cycle of its last issue, once it drains
+        ("access", "i8"),  # its next memory access in the trace
         ("flight_free", "i8"),  # first cycle in which one more instruction may be in flight, under a cap
         ("instruction", "u4"),  # the static instruction at `position`
         ("flight_place", "u4"),  # its place in Machine.in_flight
         ("cause", "u4"),  # StallCause until `wake`
         ("outstanding_cause", "u4"),  # StallCause of waiting for its last result
+        ("unknown", "u4"),  # loads whose end is not known yet
+        ("pending", "u4"),  # the same with stores that the load/store unit has not taken
+        ("parked", "u4"),  # 1: waits for one of them
+        ("draining", "u4"),  # 1: has issued its last instruction
+        ("earliest_cause", "u4"),
         ("barrier", "i4"),  # barrier it waits at, -1 = none
         ("sm", "u4"),
         ("slot", "u4"),  # s
@@ -115,11 +128,13 @@ class Machine(NamedTuple):
     dispatch: np.ndarray  # int64 [m, q, pipes] cycles in which they found the dispatch port held
     port: np.ndarray  # int64 [m, ports] first cycle each issue port is free (pipes with several)
     row_free: np.ndarray  # int64 [m, rows] first cycle each pipe has a free port
+    row_open: np.ndarray  # int64 [m, rows] first cycle the queue behind it has room, NEVER while it is full
     stalls: np.ndarray  # int64 [n, CAUSES] warp-cycles per instruction and cause
     slots: np.ndarray  # int64 [SLOT_CAUSES] scheduler-cycles per cause
     issues: np.ndarray  # int64 [n]
     log: np.ndarray  # int64 [rows, 12] the timeline (Result.Timeline's columns)
     clock_log: np.ndarray  # int64 [rows, 4]
+    memory: Memory
 
 
 def _records(kind: np.dtype, *shape: int) -> Any:
@@ -130,7 +145,7 @@ def allocate(hw: Hardware, instructions: int, dependences: int, window: tuple[in
     """Return the machine at rest before cycle 0. window: first and last cycle of the timeline, None = none."""
     sms, schedulers, pipes = int(hw.sms), int(hw.schedulers), len(hw.row)
     slots = -(-int(hw.places * hw.warps) // schedulers) * schedulers
-    rows = 65536 + sms * schedulers * int(hw.issue_width)  # the run loop returns to have the logs emptied
+    rows = 65536 + sms * schedulers * int(hw.issue_width)  # the run loop returns to have the logs enlarged
     machine = Machine(
         chip=_records(Chip, 1),
         cores=_records(Core, sms),
@@ -148,15 +163,19 @@ def allocate(hw: Hardware, instructions: int, dependences: int, window: tuple[in
         dispatch=np.zeros((sms, schedulers, pipes), np.int64),
         port=np.zeros((sms, int(hw.ports)), np.int64),
         row_free=np.zeros((sms, int(hw.rows)), np.int64),
+        row_open=np.zeros((sms, int(hw.rows)), np.int64),
         stalls=np.zeros((instructions, CAUSES), np.int64),
         slots=np.zeros(SLOT_CAUSES, np.int64),
         issues=np.zeros(instructions, np.int64),
         log=np.zeros((rows if window else 1, 12), np.int64),
         clock_log=np.zeros((rows, 4), np.int64),
+        memory=allocate_memory(hw.memory, sms, int(NEVER)),
     )
     machine.chip.log_from, machine.chip.log_to = window if window else (0, -1)
     machine.cores.next = NEVER
     machine.cores.busy_until = -1
+    machine.cores.open = hw.places
+    machine.cores.emptied = NEVER
     for field, value in (("visit", NEVER), ("last", ~63), ("far_next", NEVER)):
         machine.schedulers[field] = value
     machine.schedulers["sm"] = machine.warps["sm"] = np.arange(sms)[:, None]
@@ -171,3 +190,10 @@ def allocate(hw: Hardware, instructions: int, dependences: int, window: tuple[in
     ):
         machine.warps[field] = values
     return machine
+
+
+def with_longer_logs(sm: Machine) -> Machine:
+    """Return the machine with twice the room in both logs."""
+    log, clocks = sm.log, sm.clock_log
+    longer = [np.concatenate([array, np.zeros_like(array)]) for array in (log, clocks)]
+    return sm._replace(log=longer[0] if len(log) > 1 else log, clock_log=longer[1])

@@ -12,7 +12,10 @@ from sim.timing.state import NEVER, WHEEL, Machine
 
 @inner
 def sleep(warp: np.record, sm: Machine) -> None:
-    """Put the warp to sleep until warp.wake, a cycle not before the present one."""
+    """Put the warp to sleep until warp.wake, a cycle not before the present one; NEVER parks it until a load's end is known."""
+    if warp.wake >= NEVER:
+        warp.parked = 1
+        return
     m, q = warp.sm, warp.scheduler
     scheduler = sm.schedulers[m, q]
     if warp.wake - sm.chip[0].now < WHEEL:

@@ -1,0 +1,138 @@
+"""The memory system of a GPU as integer tables, and the rules of address and time that every engine shares.
+
+Rates are kept in *ticks*, 256 to a cycle, so that a port of 35.7 bytes per cycle is exact to 0.4 % and every engine rounds alike.
+A bounded first-in-first-out server is computed, not polled: a request that arrives at `a` is admitted when the one `depth`
+places before it has been served, starts when the one before it has, and holds the server for its bytes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.gpus.model import Gpu
+from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, l2_ticks, path, ticks
+
+SECTORS = LINE // SECTOR
+WHOLE = (1 << SECTORS) - 1  # all sectors of a line
+LOCAL_BASE = 1 << 40  # local memory lies here, beyond every array: by warp slot, word, lane
+LOCAL_BYTES = 4096  # per thread
+
+
+class Hierarchy(NamedTuple):
+    """One memory system as numbers; int64 scalars. Cycles are ALU-clock cycles."""
+
+    modelled: np.int64  # 0: fixed latencies, nothing below is used
+    queues: np.int64  # ports of the SM that issue memory instructions
+    coalescing: np.int64  # index in COALESCING
+    depth: np.int64
+    latency: np.int64
+    interval: np.int64
+    replay: np.int64
+    word_cycles: np.int64
+    banks: np.int64
+    bank_rule: np.int64  # index in BANK_RULES
+    pass_cycles: np.int64
+    shared_latency: np.int64  # from the take to the dependent's issue, one pass
+    l1_sets: np.int64  # 0: no L1
+    l1_ways: np.int64
+    l1_latency: np.int64  # from the take to the dependent's issue
+    l1_bytes: np.int64  # per cycle, times 16
+    l1_fetch: np.int64  # bytes fetched for a miss: 32 or 128
+    l1_stores: np.int64  # index in L1_STORES
+    line_cycles: np.int64
+    global_loads: np.int64  # 1: L1 caches global loads without a cache operator
+    pending: np.int64
+    network: np.int64  # cycles one way
+    request_ticks: np.int64  # per request's header
+    data_ticks: np.int64  # per sector of a store
+    response_ticks: np.int64  # per sector
+    request_depth: np.int64
+    l2_sets: np.int64  # per slice; 0: no L2
+    l2_ways: np.int64
+    l2_latency: np.int64  # from the slice to the network
+    l2_ticks: np.int64  # per sector
+    atomic_ticks: np.int64  # per lane that updates the same word
+    l2_start: np.int64  # index in L2_START
+    channels: np.int64
+    dram_latency: np.int64  # from the channel to the network, beyond l2_latency
+    dram_ticks: np.int64  # per sector
+    access_sectors: np.int64  # sectors fetched at once
+    slice_depth: np.int64
+
+
+COALESCING = ("sectors", "cc12", "cc10")
+BANK_RULES = ("words", "kepler", "cc1")
+L1_STORES = ("allocate", "update", "evict")
+L2_START = ("cold", "warm", "dirty")
+
+
+def place_of(line: int, places: int) -> int:
+    """Return the place (an L2 slice, an L1 set) of a 128-byte line below 2**37: every run of `places` lines meets each place once.
+
+    Each next run starts elsewhere, by a multiplicative hash. Real hashes are not public; like them, this one spreads strides
+    that are powers of two.
+    """
+    run = line // places
+    return (line + (((run * 0x9E3779B1) >> 9) & 0x7FFFFFFF)) % places
+
+
+def carve_out(gpu: Gpu, shared_per_sm: int) -> int:
+    """Return the bytes of shared memory that the driver sets apart when blocks use `shared_per_sm` in all."""
+    return next((size for size in gpu.limits.shared_carveouts if size >= shared_per_sm), gpu.limits.shared_bytes)
+
+
+def l1_lines(gpu: Gpu, shared_per_sm: int) -> int:
+    """Return the lines of the L1 cache beside that much shared memory."""
+    if gpu.l1 is None:
+        return 0
+    size = gpu.l1.bytes - (carve_out(gpu, shared_per_sm) if gpu.l1.unified else 0)
+    return max(size, 0) // LINE
+
+
+def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
+    """Return the tables of `gpu` when resident blocks use `shared_per_sm` bytes of shared memory. queues: memory ports per SM."""
+    lsu, net, l1, l2, dram = gpu.lsu, gpu.interconnect, gpu.l1, gpu.l2, gpu.dram
+    lines = l1_lines(gpu, shared_per_sm)
+    ways = min(l1.ways, lines) if l1 else 0
+    arrays = path(gpu)
+    l2_lines = l2.bytes // LINE // dram.channels if l2 else 0
+    values = {
+        "modelled": gpu.memory.kind == "hierarchy",
+        "queues": queues,
+        "coalescing": COALESCING.index(lsu.coalescing),
+        "depth": lsu.depth,
+        "latency": lsu.latency,
+        "interval": lsu.interval,
+        "replay": lsu.replay,
+        "word_cycles": lsu.word_cycles,
+        "banks": gpu.shared.banks,
+        "bank_rule": BANK_RULES.index(gpu.shared.rule),
+        "pass_cycles": gpu.shared.pass_cycles,
+        "shared_latency": gpu.memory.shared_load - lsu.latency,
+        "l1_sets": lines // ways if ways else 0,
+        "l1_ways": ways,
+        "l1_latency": l1.latency - lsu.latency if l1 else 0,
+        "l1_bytes": round(16 * l1.bytes_per_cycle) if l1 else 16 * LINE,
+        "l1_fetch": l1.sector if l1 else SECTOR,
+        "l1_stores": L1_STORES.index(l1.stores) if l1 else 0,
+        "line_cycles": l1.line_cycles if l1 else 1,
+        "global_loads": bool(l1 and l1.global_loads and ways),
+        "pending": l1.pending if l1 else 512,
+        "network": net.latency,
+        "request_ticks": ticks(net.request_bytes_per_cycle, net.header) if net.header else 0,
+        "data_ticks": ticks(net.request_bytes_per_cycle, SECTOR),
+        "response_ticks": ticks(net.response_bytes_per_cycle, SECTOR),
+        "request_depth": net.depth,
+        "l2_sets": max(1, l2_lines // l2.ways) if l2 else 0,
+        "l2_ways": l2.ways if l2 else 0,
+        "l2_latency": arrays.l2,
+        "l2_ticks": l2_ticks(gpu),
+        "atomic_ticks": TICKS * l2.atomic_cycles if l2 else TICKS,
+        "l2_start": L2_START.index(l2.start) if l2 else 0,
+        "channels": dram.channels,
+        "dram_latency": arrays.dram,
+        "dram_ticks": dram_ticks(gpu),
+        "access_sectors": dram.access_bytes // SECTOR,
+        "slice_depth": dram.depth,
+    }
+    return Hierarchy(**{name: np.int64(value) for name, value in values.items()})

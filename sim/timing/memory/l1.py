@@ -1,0 +1,87 @@
+"""L1 cache of an SM: 128-byte lines of four sectors, least recently used goes first, lines being fetched stay.
+
+A load looks each of its lines up: sectors that are there, sectors that another load is fetching (joined), sectors to fetch.
+A store is written through; what it does to the cache is the preset's `l1.stores`.
+"""
+
+import numpy as np
+
+from sim.hierarchy import L1_STORES, WHOLE, Hierarchy, place_of
+from sim.kernel import inner
+from sim.timing.memory.requests import sector_count
+from sim.timing.memory.state import NONE, Memory
+from sim.vocabulary import Tally
+
+ALLOCATE, EVICT = L1_STORES.index("allocate"), L1_STORES.index("evict")
+L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
+NO_SECTORS = np.uint32(0)
+NO_LINE = np.int64(NONE)
+ALL_SECTORS = np.uint32(WHOLE)
+
+l1_set = inner(place_of)
+
+
+@inner
+def find(m: int, line: int, mh: Hierarchy, memory: Memory) -> int:
+    """Return the place of a line, NONE when it is not there; using it is noted."""
+    first = l1_set(line, mh.l1_sets) * mh.l1_ways
+    for place in range(first, first + mh.l1_ways):
+        if memory.lines[m, place].tag == line:
+            memory.clock[1] += 1
+            memory.lines[m, place].used = memory.clock[1]
+            return np.int64(place)
+    return NO_LINE
+
+
+@inner
+def allocate(m: int, line: int, mh: Hierarchy, memory: Memory) -> int:
+    """Give a line the place of the least recently used one of its set; NONE when all of them are being fetched."""
+    first = l1_set(line, mh.l1_sets) * mh.l1_ways
+    best = NO_LINE
+    for place in range(first, first + mh.l1_ways):
+        candidate = memory.lines[m, place]
+        if candidate.pending == NO_SECTORS and (best < 0 or candidate.used < memory.lines[m, best].used):
+            best = np.int64(place)
+    if best >= 0:
+        memory.clock[1] += 1
+        chosen = memory.lines[m, best]
+        chosen.tag = line
+        chosen.used = memory.clock[1]
+        chosen.valid = NO_SECTORS
+    return best
+
+
+@inner
+def fetched(wanted: int, there: int, mh: Hierarchy) -> int:
+    """Return the sectors to fetch when those `wanted` are missing and those `there` are not: the whole line on some GPUs."""
+    return ALL_SECTORS & ~there if mh.l1_fetch == 128 else wanted
+
+
+@inner
+def whole_sectors(words: int) -> int:
+    """Return the sectors of which a store writes every word."""
+    whole = NO_SECTORS
+    for sector in range(4):
+        if (words >> np.uint32(8 * sector)) & np.uint32(0xFF) == np.uint32(0xFF):
+            whole |= np.uint32(1) << np.uint32(sector)
+    return whole
+
+
+@inner
+def store(m: int, line: int, sectors: int, words: int, mh: Hierarchy, memory: Memory) -> None:
+    """Do to the cache what a store does; the line counts as hit when its tag is there."""
+    memory.tallies[L1_SECTORS] += sector_count(sectors)
+    place = find(m, line, mh, memory)
+    if place >= 0:
+        memory.tallies[L1_HITS] += sector_count(sectors)
+        if mh.l1_stores != EVICT:
+            memory.lines[m, place].valid |= whole_sectors(words) & ~memory.lines[m, place].pending
+        elif memory.lines[m, place].pending == NO_SECTORS:
+            memory.lines[m, place].tag = NONE
+            memory.lines[m, place].valid = NO_SECTORS
+            memory.lines[m, place].used = 0
+        return
+    if mh.l1_stores == ALLOCATE:
+        place = allocate(m, line, mh, memory)
+        if place >= 0:
+            memory.lines[m, place].valid = whole_sectors(words)

@@ -1,0 +1,207 @@
+"""L2 slices and DRAM channels: bounded queues served in order, write-back lines of four sectors, least recently used goes first.
+
+A request is looked up when it arrives. A load's answer leaves when the slice has served it and its sectors are there; a sector
+being fetched is there when its channel has sent it. A store needs no fetch: the words that it wrote are remembered, and a sector
+written in part is completed from DRAM when its line is evicted.
+"""
+
+import numpy as np
+
+from sim.hierarchy import L2_START, SECTORS, TICKS, Hierarchy, place_of
+from sim.kernel import inner
+from sim.lower import ATOMIC, LOAD, STORE
+from sim.timing.memory.l1 import NO_SECTORS, whole_sectors
+from sim.timing.memory.requests import sector_count, whole_cycles
+from sim.timing.memory.state import Memory
+from sim.vocabulary import Tally
+
+L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Tally.L2_HITS)
+DRAM_READ, DRAM_WRITTEN = int(Tally.DRAM_READ), int(Tally.DRAM_WRITTEN)
+SLICE_FULL, CHANNEL_FULL = int(Tally.SLICE_FULL), int(Tally.CHANNEL_FULL)
+NO_WORDS = np.uint32(0)
+
+slice_of = inner(place_of)
+
+
+@inner
+def serve(request: np.record, now: int, mh: Hierarchy, memory: Memory) -> tuple[int, int]:
+    """Serve a request that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
+    number = slice_of(request.line, mh.channels)
+    bank = memory.slices[number]
+    turn = bank.served % mh.slice_depth
+    admitted = max(now * TICKS, memory.slice_done[number, turn])
+    memory.tallies[SLICE_FULL] += admitted > now * TICKS
+    done = max(admitted, bank.free) + service(request, mh)
+    if mh.l2_sets == 0:
+        done, there = without_cache(request, number, done, mh, memory)
+    else:
+        done, there = with_cache(request, number, done, mh, memory)
+    bank.free = done
+    memory.slice_done[number, turn] = done
+    bank.served += 1
+    return whole_cycles(admitted), max(whole_cycles(done), there) + mh.l2_latency
+
+
+@inner
+def service(request: np.record, mh: Hierarchy) -> int:
+    """Return the ticks that a request holds its slice."""
+    moved = sector_count(request.sectors) * mh.l2_ticks
+    if request.kind >= ATOMIC:
+        return max(moved, request.repeat * mh.atomic_ticks)
+    return moved
+
+
+@inner
+def transfer(number: int, at: int, sectors: int, mh: Hierarchy, memory: Memory) -> tuple[int, int]:
+    """Move sectors over a channel; return the ticks at which (its queue has room, the last of them has been moved)."""
+    channel = memory.channels[number]
+    turn = channel.served % mh.slice_depth
+    admitted = max(at, memory.channel_done[number, turn])
+    memory.tallies[CHANNEL_FULL] += admitted > at
+    channel.free = max(admitted, channel.free) + sectors * mh.dram_ticks
+    memory.channel_done[number, turn] = channel.free
+    channel.served += 1
+    return admitted, channel.free
+
+
+@inner
+def without_cache(request: np.record, number: int, done: int, mh: Hierarchy, memory: Memory) -> tuple[int, int]:
+    """Pass a request on to DRAM; return (ticks when the slice is free, cycle in which its sectors are there)."""
+    count = sector_count(request.sectors)
+    if request.kind == LOAD:
+        memory.tallies[L2_READS] += count
+    else:
+        memory.tallies[L2_WRITES] += count
+        memory.tallies[DRAM_WRITTEN] += count
+    if request.kind != STORE:
+        memory.tallies[DRAM_READ] += count
+    admitted, sent = transfer(number, done, count * (2 if request.kind >= ATOMIC else 1), mh, memory)
+    return max(done, admitted), whole_cycles(sent) + mh.dram_latency
+
+
+@inner
+def with_cache(request: np.record, number: int, done: int, mh: Hierarchy, memory: Memory) -> tuple[int, int]:
+    """Look a request up; return (ticks when the slice is free, cycle in which its sectors are there)."""
+    place = find(request.line, number, mh, memory)
+    written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
+    if place < 0:
+        place = victim(request.line, number, mh, memory)
+        written = memory.l2[place].words
+        evicted_valid = memory.l2[place].valid
+        memory.l2[place].tag, memory.l2[place].words, memory.l2[place].valid = request.line, NO_WORDS, NO_SECTORS
+        for sector in range(SECTORS):
+            memory.l2_fill[place, sector] = 0
+    entry = memory.l2[place]
+    memory.clock[2] += 1
+    entry.used = memory.clock[2]
+    there = np.int64(0)
+    if request.kind != STORE:
+        missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
+        if missing != NO_SECTORS:
+            done = fetch(place, number, missing, done, mh, memory)
+        there = last_there(place, request.sectors, memory)
+    count_hits(request, missing, memory)
+    if request.kind != LOAD:
+        entry.words |= request.words
+    if written != NO_WORDS:
+        done = write_back(number, written, evicted_valid, done, mh, memory)
+    return done, there
+
+
+@inner
+def count_hits(request: np.record, missing: int, memory: Memory) -> None:
+    """Count the sectors of a request, and which of them were there."""
+    count = sector_count(request.sectors)
+    memory.tallies[L2_READS if request.kind == LOAD else L2_WRITES] += count
+    memory.tallies[L2_HITS] += count - sector_count(missing)
+
+
+@inner
+def find(line: int, number: int, mh: Hierarchy, memory: Memory) -> int:
+    """Return the place of a line in its slice, NONE when it is not there."""
+    first = (number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
+    for place in range(first, first + mh.l2_ways):
+        if memory.l2[place].tag == line:
+            return np.int64(place)
+    return np.int64(-1)
+
+
+@inner
+def victim(line: int, number: int, mh: Hierarchy, memory: Memory) -> int:
+    """Return the place of the least recently used line of the set."""
+    first = (number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
+    best = np.int64(first)
+    for place in range(first + 1, first + mh.l2_ways):
+        if memory.l2[place].used < memory.l2[best].used:
+            best = np.int64(place)
+    return best
+
+
+@inner
+def fetch(place: int, number: int, missing: int, done: int, mh: Hierarchy, memory: Memory) -> int:
+    """Fetch sectors from DRAM, whole accesses of it; return the ticks when the slice is free."""
+    entry = memory.l2[place]
+    wanted = missing
+    if mh.access_sectors > 1:
+        group = np.uint32((1 << mh.access_sectors) - 1)
+        for first in range(0, SECTORS, mh.access_sectors):
+            if (missing >> np.uint32(first)) & group != NO_SECTORS:
+                wanted |= group << np.uint32(first)
+        wanted &= ~(entry.valid & ~missing)
+    count = sector_count(wanted)
+    memory.tallies[DRAM_READ] += count
+    admitted, sent = transfer(number, done, count, mh, memory)
+    for sector in range(SECTORS):
+        if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
+            memory.l2_fill[place, sector] = whole_cycles(sent) + mh.dram_latency
+    entry.valid |= wanted
+    return max(done, admitted)
+
+
+@inner
+def last_there(place: int, sectors: int, memory: Memory) -> int:
+    """Return the cycle in which the last of the sectors is there."""
+    last = np.int64(0)
+    for sector in range(SECTORS):
+        if (sectors >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
+            last = max(last, memory.l2_fill[place, sector])
+    return last
+
+
+@inner
+def write_back(number: int, words: int, valid: int, done: int, mh: Hierarchy, memory: Memory) -> int:
+    """Write an evicted line's sectors to DRAM; those written in part, and not there otherwise, are read first."""
+    dirty, part = np.int64(0), np.int64(0)
+    for sector in range(SECTORS):
+        written = (words >> np.uint32(8 * sector)) & np.uint32(0xFF)
+        if written != NO_WORDS:
+            dirty += 1
+            part += written != np.uint32(0xFF) and (valid >> np.uint32(sector)) & np.uint32(1) == NO_SECTORS
+    memory.tallies[DRAM_WRITTEN] += dirty
+    memory.tallies[DRAM_READ] += part
+    admitted, _ = transfer(number, done, dirty + part, mh, memory)
+    return max(done, admitted)
+
+
+def warm_up(mh: Hierarchy, memory: Memory, lines: np.ndarray) -> None:
+    """Bring L2 into the state before cycle 0. lines: int64, the launch's arrays as 128-byte lines, in order."""
+    if mh.l2_start == L2_START.index("dirty"):
+        memory.l2.words = np.uint32(0xFFFFFFFF)
+        memory.l2.valid = np.uint32((1 << SECTORS) - 1)
+    elif mh.l2_start == L2_START.index("warm") and mh.l2_sets:
+        fill_lines(mh, memory, lines)
+
+
+def fill_lines(mh: Hierarchy, memory: Memory, lines: np.ndarray) -> None:
+    """Put lines into their slices, each in the first place that is free, until their set is full."""
+    channels, sets, ways = int(mh.channels), int(mh.l2_sets), int(mh.l2_ways)
+    group = lines // channels
+    number = (lines + ((group * 0x9E3779B1 >> 9) & 0x7FFFFFFF)) % channels
+    first = (number * sets + group % sets) * ways
+    order = np.argsort(first, kind="stable")
+    start = np.searchsorted(first[order], first[order], side="left")
+    way = np.arange(len(lines)) - start
+    kept = way < ways
+    place = (first[order] + way)[kept]
+    memory.l2.tag[place] = lines[order][kept]
+    memory.l2.valid[place] = (1 << SECTORS) - 1

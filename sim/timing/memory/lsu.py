@@ -1,0 +1,291 @@
+"""Load/store unit: an instruction waits in the queue of its port, then the SM's shared unit takes it, one at a time.
+
+Stages: 1. at issue its addresses are coalesced, or its bank passes counted; 2. from `latency` cycles later, and spaced by the
+address unit of its port, it may be taken; 3. the unit takes the ready head of the queues in turn, if the pending request table
+and the port towards L2 have room for all its lines; 4. shared memory and L1 hits are answered, the rest goes out.
+Peak rate: one instruction per `interval` cycles, one pass over the banks per `pass_cycles`, one line per `line_cycles`.
+"""
+
+import numpy as np
+
+from sim.hierarchy import Hierarchy
+from sim.gpus.path import L1_LOOKUP
+from sim.kernel import inner, outlined
+from sim.lower import ATOMIC, GLOBAL, LOAD, REDUCTION, SHARED, STORE, Code, Hardware
+from sim.timing.account import account_ready
+from sim.timing.memory.banks import needed_passes, wavefronts
+from sim.timing.memory.coalescer import coalesce, local, most_alike
+from sim.timing.memory.l1 import NO_SECTORS, allocate, fetched, find, store
+from sim.timing.memory.requests import sector_count, send
+from sim.timing.memory.results import resolve, taken
+from sim.timing.memory.state import NONE, Memory
+from sim.timing.memory.table import add_piece, close_access, open_access
+from sim.timing.state import NEVER, Machine
+from sim.trace import TraceArrays
+from sim.vocabulary import Tally
+
+NOTHING = np.int64(NONE)
+L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
+LOAD_REQUESTS, LOCAL_REQUESTS = int(Tally.LOAD_REQUESTS), int(Tally.LOCAL_REQUESTS)
+STORE_REQUESTS, ATOMIC_REQUESTS = int(Tally.STORE_REQUESTS), int(Tally.ATOMIC_REQUESTS)
+SHARED_REQUESTS, SHARED_WAVEFRONTS = int(Tally.SHARED_REQUESTS), int(Tally.SHARED_WAVEFRONTS)
+SHARED_CONFLICTS = int(Tally.SHARED_CONFLICTS)
+LOADS, LOAD_CYCLES, LOAD_SECTOR_CYCLES = int(Tally.LOADS), int(Tally.LOAD_CYCLES), int(Tally.LOAD_SECTOR_CYCLES)
+
+
+@inner
+def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Put the warp's instruction, issued now, into the queue of its port."""
+    mh, memory, m = hw.memory, sm.memory, np.int64(warp.sm)
+    row = hw.row[op.pipe, warp.scheduler]
+    number = hw.queue[row]
+    queue = memory.queues[m, number]
+    place = (queue.first + queue.count) % mh.depth
+    entry = memory.entries[m, number, place]
+    entry.issued = now
+    entry.log = log
+    entry.slot = warp.slot
+    entry.instruction = warp.instruction
+    entry.place = warp.flight_place
+    describe(m, number, place, op, np.int64(warp.access), trace.mask[warp.position], mh, memory, trace)
+    warp.access += 1
+    queue.count += 1
+    if queue.count == mh.depth:
+        sm.row_open[m, row] = NEVER
+    plan(m, hw.memory, code, memory)
+
+
+@outlined
+def describe(m: int, number: int, place: int, op: np.record, access: int, mask: int, mh: Hierarchy, memory: Memory, trace: TraceArrays) -> None:
+    """Find what an access needs: passes over the banks, or requests."""
+    entry = memory.entries[m, number, place]
+    entry.requests, entry.passes, entry.needed, entry.repeat = 0, 0, 0, 1
+    if mask == np.uint32(0):
+        return
+    width = np.int64(op.width)
+    if op.memory == SHARED:
+        entry.passes = wavefronts(access, mask, width, op.access >= ATOMIC, mh, memory, trace)
+        entry.needed = min(needed_passes(mh.bank_rule, width), np.int64(entry.passes))
+        return
+    line, sectors = memory.entry_line[m, number, place], memory.entry_sectors[m, number, place]
+    words = memory.entry_words[m, number, place]
+    if op.memory == GLOBAL:
+        entry.requests = coalesce(mh.coalescing, access, mask, width, line, sectors, words, trace)
+    else:
+        slot = m * 64 + np.int64(entry.slot)
+        entry.requests = local(access, mask, width, slot, line, sectors, words, trace)
+    if op.access >= ATOMIC:
+        entry.repeat = most_alike(access, mask, trace)
+
+
+@inner
+def head_ready(queue: np.record, m: int, number: int, mh: Hierarchy, memory: Memory) -> int:
+    """Return the first cycle in which the head of a queue may be taken."""
+    return max(memory.entries[m, number, queue.first].issued + mh.latency, queue.spaced)
+
+
+@inner
+def has_room(m: int, number: int, mh: Hierarchy, code: Code, memory: Memory) -> bool:
+    """Return whether the table and the port have room for every line of the head of a queue."""
+    unit, entry = memory.units[m], memory.entries[m, number, memory.queues[m, number].first]
+    if entry.requests == 0:
+        return True
+    access = code.ops[entry.instruction].access
+    waits = access == LOAD or access == ATOMIC
+    return unit.requests + entry.requests <= mh.request_depth and (not waits or unit.free_pieces >= entry.requests)
+
+
+@outlined
+def plan(m: int, mh: Hierarchy, code: Code, memory: Memory) -> None:
+    """Find the next cycle in which the shared unit can take an instruction."""
+    unit, soonest = memory.units[m], np.int64(NEVER)
+    for number in range(mh.queues):
+        queue = memory.queues[m, number]
+        if queue.count and has_room(m, number, mh, code, memory):
+            soonest = min(soonest, head_ready(queue, m, number, mh, memory))
+    unit.next = max(unit.free, soonest)
+
+
+@inner
+def choose_queue(m: int, now: int, mh: Hierarchy, code: Code, memory: Memory) -> int:
+    """Return the next queue in turn whose head can be taken now."""
+    for turn in range(1, mh.queues + 1):
+        number = (np.int64(memory.units[m].turn) + turn) % mh.queues
+        queue = memory.queues[m, number]
+        if queue.count and head_ready(queue, m, number, mh, memory) <= now and has_room(m, number, mh, code, memory):
+            return number
+    return NOTHING
+
+
+@inner
+def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Take one instruction."""
+    mh, memory = hw.memory, sm.memory
+    number = choose_queue(m, now, mh, code, memory)
+    unit, queue = memory.units[m], memory.queues[m, number]
+    place = queue.first
+    entry = memory.entries[m, number, place]
+    op = code.ops[entry.instruction]
+    unit.turn = number
+    queue.first = (place + 1) % mh.depth
+    queue.count -= 1
+    queue.spaced = now + max(op.address, mh.replay * entry.passes)
+    unit.free = now + busy(entry, op, mh)
+    open_row(m, number, now, hw, sm)
+    if op.memory == SHARED:
+        take_shared(m, entry, op, now, hw, code, sm)
+    elif op.access == LOAD or op.access == ATOMIC:
+        take_load(m, number, place, now, hw, code, sm)
+    else:
+        take_store(m, number, place, now, hw, code, sm)
+    plan(m, mh, code, memory)
+
+
+@inner
+def busy(entry: np.record, op: np.record, mh: Hierarchy) -> int:
+    """Return the cycles that an instruction keeps the shared unit."""
+    if op.memory == SHARED:
+        return max(mh.interval, entry.passes * mh.pass_cycles)
+    return max(mh.interval, max(entry.requests * mh.line_cycles, data_cycles(op, mh)))
+
+
+@inner
+def data_cycles(op: np.record, mh: Hierarchy) -> int:
+    """Return the cycles that a whole warp's data take between L1 and the registers."""
+    return (np.int64(op.width) * 32 * 16 + mh.l1_bytes - 1) // mh.l1_bytes
+
+
+@inner
+def open_row(m: int, number: int, now: int, hw: Hardware, sm: Machine) -> None:
+    """A queue has room again from the next cycle on: tell the schedulers that wait for it."""
+    row, pipe = hw.queue_row[number], hw.queue_pipe[number]
+    if sm.row_open[m, row] < NEVER:
+        return
+    for q in range(hw.schedulers):
+        scheduler = sm.schedulers[m, q]
+        if hw.row[pipe, q] == row:
+            account_ready(scheduler, now, hw, sm)
+            if (scheduler.classes >> np.uint64(pipe)) & np.uint64(1) != np.uint64(0):
+                scheduler.visit = min(scheduler.visit, max(now + 1, scheduler.free))
+    sm.row_open[m, row] = now + 1
+
+
+@inner
+def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Access shared memory: the time is known."""
+    mh, tallies = hw.memory, sm.memory.tallies
+    if entry.passes:
+        tallies[SHARED_REQUESTS] += 1
+        tallies[SHARED_WAVEFRONTS] += entry.passes
+        tallies[SHARED_CONFLICTS] += entry.passes - entry.needed
+    last = max(np.int64(entry.passes) - 1, np.int64(0)) * mh.pass_cycles
+    if op.access == STORE or op.access == REDUCTION:
+        taken(m, np.int64(entry.slot), now + 1 + last, hw, sm)
+    else:
+        ready = now + mh.shared_latency + last
+        resolve(m, np.int64(entry.slot), np.int64(entry.instruction), np.int64(entry.place), ready, entry.log, hw, code, sm)
+
+
+@inner
+def count_sectors(m: int, number: int, place: int, op: np.record, memory: Memory) -> int:
+    """Return the sectors of all requests of an instruction; count them."""
+    entry = memory.entries[m, number, place]
+    total = np.int64(0)
+    for k in range(entry.requests):
+        total += sector_count(memory.entry_sectors[m, number, place, k])
+    if entry.requests:
+        kind = LOCAL_REQUESTS
+        if op.memory == GLOBAL:
+            kind = LOAD_REQUESTS if op.access == LOAD else STORE_REQUESTS if op.access == STORE else ATOMIC_REQUESTS
+        memory.tallies[kind] += 1
+        memory.tallies[kind + 1] += total
+    return total
+
+
+@outlined
+def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Send a store or a reduction to L2, line by line."""
+    mh, memory = hw.memory, sm.memory
+    entry = memory.entries[m, number, place]
+    op = code.ops[entry.instruction]
+    count_sectors(m, number, place, op, memory)
+    for k in range(entry.requests):
+        line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
+        words = memory.entry_words[m, number, place, k]
+        if op.cached and mh.l1_sets and op.access == STORE:
+            store(m, line, sectors, words, mh, memory)
+        start = now + L1_LOOKUP + k * mh.line_cycles
+        send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.repeat), NOTHING, NOTHING, mh, memory)
+    taken(m, np.int64(entry.slot), now + busy(entry, op, mh), hw, sm)
+
+
+@outlined
+def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Look a load or an atomic up, line by line; what is not there becomes pieces that it waits for."""
+    mh, memory = hw.memory, sm.memory
+    entry = memory.entries[m, number, place]
+    op = code.ops[entry.instruction]
+    sectors = count_sectors(m, number, place, op, memory)
+    a = open_access(m, memory)
+    for k in range(entry.requests):
+        start = now + L1_LOOKUP + k * mh.line_cycles
+        if op.cached and mh.l1_sets:
+            look_up(m, number, place, k, a, start, op, mh, memory)
+        else:
+            go_past(m, number, place, k, a, start, op, mh, memory)
+    registers = max(np.int64(op.width) >> 2, np.int64(1))
+    extra = max(entry.requests * mh.line_cycles - 1, max(data_cycles(op, mh) - 1, mh.word_cycles * (registers - 1)))
+    access = memory.accesses[m, a]
+    access.ready = now + max(mh.l1_latency, np.int64(1)) + max(extra, np.int64(0))
+    access.issued, access.log, access.sectors = entry.issued, entry.log, sectors
+    access.slot, access.instruction, access.place = entry.slot, entry.instruction, entry.place
+    if access.missing == 0:
+        finish_access(m, a, hw, code, sm)
+
+
+@inner
+def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op: np.record, mh: Hierarchy, memory: Memory) -> None:
+    """Look line k of a load up in L1 and fetch what is missing."""
+    number_of_line, wanted = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
+    memory.tallies[L1_SECTORS] += sector_count(wanted)
+    where = find(m, number_of_line, mh, memory)
+    if where < 0:
+        where = allocate(m, number_of_line, mh, memory)
+        if where < 0:
+            go_past(m, number, place, k, access, start, op, mh, memory)
+            return
+    line = memory.lines[m, where]
+    memory.tallies[L1_HITS] += sector_count(wanted & line.valid)
+    waits = wanted & ~line.valid
+    if waits == NO_SECTORS:
+        return
+    memory.tallies[L1_MERGED] += sector_count(waits & line.pending)
+    piece = add_piece(m, access, waits, mh, memory)
+    memory.pieces[m, piece].next = line.waiting
+    line.waiting = piece
+    missing = waits & ~line.pending
+    if missing != NO_SECTORS:
+        missing = fetched(missing, line.valid | line.pending, mh)
+        line.pending |= missing
+        send(m, start, number_of_line, missing, NO_SECTORS, np.int64(LOAD), np.int64(1), NOTHING, where, mh, memory)
+
+
+@inner
+def go_past(m: int, number: int, place: int, k: int, access: int, start: int, op: np.record, mh: Hierarchy, memory: Memory) -> None:
+    """Fetch line k of a load, or send an atomic, past L1."""
+    sectors, words = memory.entry_sectors[m, number, place, k], memory.entry_words[m, number, place, k]
+    repeat = np.int64(memory.entries[m, number, place].repeat)
+    piece = add_piece(m, access, sectors, mh, memory)
+    send(m, start, memory.entry_line[m, number, place, k], sectors, words, np.int64(op.access), repeat, piece, NOTHING, mh, memory)
+
+
+@outlined
+def finish_access(m: int, number: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """All of a load's data have come, or will without further ado: its result is ready at a cycle now known."""
+    memory, access = sm.memory, sm.memory.accesses[m, number]
+    memory.tallies[LOADS] += 1
+    memory.tallies[LOAD_CYCLES] += access.ready - access.issued
+    memory.tallies[LOAD_SECTOR_CYCLES] += (access.ready - access.issued) * access.sectors
+    slot, i = np.int64(access.slot), np.int64(access.instruction)
+    resolve(m, slot, i, np.int64(access.place), access.ready, access.log, hw, code, sm)
+    close_access(m, number, memory)

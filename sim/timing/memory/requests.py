@@ -1,0 +1,61 @@
+"""The port of an SM towards L2: a queue of requests, sent one after another at so many bytes per cycle."""
+
+import numpy as np
+
+from sim.hierarchy import TICKS, Hierarchy
+from sim.kernel import inner
+from sim.lower import LOAD
+from sim.timing.memory.state import Memory
+from sim.vocabulary import Tally
+
+PORT_PEAK = int(Tally.PORT_PEAK)
+
+
+@inner
+def sector_count(mask: int) -> int:
+    """Return how many of a line's four sectors are in the mask."""
+    count = np.int64(0)
+    for sector in range(4):
+        count += np.int64((mask >> np.uint32(sector)) & np.uint32(1))
+    return count
+
+
+@inner
+def whole_cycles(ticks: int) -> int:
+    """Return the first whole cycle not before a number of ticks."""
+    return (ticks + TICKS - 1) // TICKS
+
+
+@inner
+def send(
+    m: int,
+    start: int,
+    line: int,
+    sectors: int,
+    words: int,
+    kind: int,
+    repeat: int,
+    piece: int,
+    place: int,
+    mh: Hierarchy,
+    memory: Memory,
+) -> None:
+    """Queue one request of SM m, which may leave from cycle `start` on; note when it reaches L2."""
+    unit = memory.units[m]
+    size = mh.request_ticks
+    if kind != LOAD:
+        size += mh.data_ticks * sector_count(sectors)
+    unit.request_free = max(start * TICKS, unit.request_free) + size
+    request = memory.requests[m, (unit.first + unit.requests) % mh.request_depth]
+    request.arrival = whole_cycles(unit.request_free) + mh.network
+    request.line = line
+    request.sectors = sectors
+    request.words = words
+    request.kind = kind
+    request.repeat = repeat
+    request.piece = piece
+    request.place = place
+    if unit.requests == 0:
+        unit.arrival = max(request.arrival, unit.blocked)
+    unit.requests += 1
+    memory.tallies[PORT_PEAK] = max(memory.tallies[PORT_PEAK], unit.requests)

@@ -1,0 +1,144 @@
+"""The way back: requests that reach L2, and answers that reach their SM, earliest first, over its port."""
+
+import numpy as np
+
+from sim.gpus.path import FILL
+from sim.hierarchy import TICKS, Hierarchy
+from sim.kernel import inner, outlined
+from sim.lower import ATOMIC, LOAD, Code, Hardware
+from sim.timing.memory.l1 import NO_SECTORS
+from sim.timing.memory.l2 import serve
+from sim.timing.memory.lsu import finish_access, plan
+from sim.timing.memory.requests import sector_count, whole_cycles
+from sim.timing.memory.state import NONE, Memory
+from sim.timing.memory.table import free_piece
+from sim.timing.state import NEVER, Machine
+
+
+@outlined
+def reach_l2(m: int, now: int, mh: Hierarchy, code: Code, memory: Memory) -> None:
+    """Serve the requests of an SM that reach L2 now; a full queue there keeps those behind waiting."""
+    unit = memory.units[m]
+    while unit.arrival <= now:
+        request = memory.requests[m, unit.first]
+        admitted, leaves = serve(request, now, mh, memory)
+        if request.kind == LOAD or request.kind == ATOMIC:
+            push(m, leaves + mh.network, request, mh, memory)
+        unit.first = (unit.first + 1) % mh.request_depth
+        unit.requests -= 1
+        unit.blocked = admitted
+        unit.arrival = max(memory.requests[m, unit.first].arrival, admitted) if unit.requests else np.int64(NEVER)
+    plan(m, mh, code, memory)
+
+
+@inner
+def earlier(m: int, a: int, b: int, memory: Memory) -> bool:
+    """Return whether answer a comes before answer b."""
+    one, other = memory.responses[m, a], memory.responses[m, b]
+    return one.time < other.time or (one.time == other.time and one.sequence < other.sequence)
+
+
+@inner
+def swap(m: int, a: int, b: int, memory: Memory) -> None:
+    """Exchange two answers."""
+    one, other = memory.responses[m, a], memory.responses[m, b]
+    one.time, other.time = other.time, one.time
+    one.sequence, other.sequence = other.sequence, one.sequence
+    one.sectors, other.sectors = other.sectors, one.sectors
+    one.piece, other.piece = other.piece, one.piece
+    one.place, other.place = other.place, one.place
+
+
+@inner
+def push(m: int, time: int, request: np.record, mh: Hierarchy, memory: Memory) -> None:
+    """Put an answer, which reaches the SM at `time`, into its heap."""
+    unit = memory.units[m]
+    k = np.int64(unit.responses)
+    answer = memory.responses[m, k]
+    answer.time = time
+    answer.sequence = memory.clock[0]
+    answer.sectors = request.sectors
+    answer.piece = request.piece
+    answer.place = request.place
+    memory.clock[0] += 1
+    unit.responses += 1
+    while k > 0 and earlier(m, k, (k - 1) >> 1, memory):
+        swap(m, k, (k - 1) >> 1, memory)
+        k = (k - 1) >> 1
+    next_response(unit, m, memory)
+
+
+@inner
+def pop(m: int, memory: Memory) -> None:
+    """Move the first answer to the end of the heap and take it off."""
+    unit = memory.units[m]
+    unit.responses -= 1
+    last, k = np.int64(unit.responses), np.int64(0)
+    swap(m, k, last, memory)
+    while 2 * k + 1 < last:
+        child = 2 * k + 1
+        if child + 1 < last and earlier(m, child + 1, child, memory):
+            child += 1
+        if not earlier(m, child, k, memory):
+            break
+        swap(m, k, child, memory)
+        k = child
+
+
+@inner
+def next_response(unit: np.record, m: int, memory: Memory) -> None:
+    """Find the next cycle in which an answer can start its transfer: it has come, and the port is free in that cycle."""
+    unit.response = max(memory.responses[m, 0].time, unit.response_free // TICKS) if unit.responses else np.int64(NEVER)
+
+
+@outlined
+def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Transfer the answers that can start now; loads whose last piece has come are finished."""
+    mh, memory = hw.memory, sm.memory
+    unit = memory.units[m]
+    while unit.response <= now:
+        pop(m, memory)
+        answer = memory.responses[m, unit.responses]
+        sectors, piece, place = answer.sectors, np.int64(answer.piece), np.int64(answer.place)
+        unit.response_free = max(now * TICKS, unit.response_free) + sector_count(sectors) * mh.response_ticks
+        next_response(unit, m, memory)
+        ready = whole_cycles(unit.response_free) + FILL
+        if place >= 0:
+            fill(m, place, sectors, ready, hw, code, sm)
+        else:
+            complete(m, piece, ready, hw, code, sm)
+    plan(m, mh, code, memory)
+
+
+@inner
+def fill(m: int, place: int, sectors: int, ready: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Put sectors into a line of L1 and serve the pieces that waited for them; the others keep waiting."""
+    memory = sm.memory
+    line = memory.lines[m, place]
+    line.valid |= sectors
+    line.pending &= ~sectors
+    number = np.int64(line.waiting)
+    line.waiting = NONE
+    while number >= 0:
+        piece = memory.pieces[m, number]
+        following = np.int64(piece.next)
+        piece.need &= ~sectors
+        if piece.need == NO_SECTORS:
+            complete(m, number, ready, hw, code, sm)
+        else:
+            piece.next = line.waiting
+            line.waiting = number
+        number = following
+
+
+@inner
+def complete(m: int, number: int, ready: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """A piece has come: free its entry, and finish its load if it was the last."""
+    memory = sm.memory
+    a = np.int64(memory.pieces[m, number].access)
+    access = memory.accesses[m, a]
+    access.missing -= 1
+    access.ready = max(access.ready, ready)
+    free_piece(m, number, memory)
+    if access.missing == 0:
+        finish_access(m, a, hw, code, sm)

@@ -1,0 +1,52 @@
+"""What happens to a warp when the end of one of its loads becomes known, or when one of its stores has been taken."""
+
+import numpy as np
+
+from sim.kernel import inner, outlined
+from sim.lower import Code, Hardware
+from sim.timing.blocks import finish_warp
+from sim.timing.scoreboard import settle_flight, wait_until
+from sim.timing.state import NEVER, Machine
+from sim.timing.wakeup import sleep
+
+
+@outlined
+def resolve(m: int, slot: int, i: int, place: int, ready: int, log: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """The results of instruction i of a warp may be read from cycle `ready` on: let it go on if it waited for that."""
+    warp, op = sm.warps[m, slot], code.ops[i]
+    if log >= 0:
+        sm.log[log, 8] = ready
+    warp.done = max(warp.done, ready)
+    if op.results:
+        for column in range(op.results):
+            sm.ready[m, slot, np.uint32(code.writes[i, column])] = ready
+        if ready > warp.outstanding or (ready == warp.outstanding and op.result_cause < warp.outstanding_cause):
+            warp.outstanding = ready
+            warp.outstanding_cause = op.result_cause
+        warp.unknown -= 1
+        if hw.in_flight_cap:
+            sm.in_flight[m, slot, place] = ready
+            settle_flight(warp, hw, sm)
+        if warp.parked:
+            warp.wake, warp.cause = wait_until(warp, warp.earliest, np.int64(warp.earliest_cause), hw, code, sm)
+            if warp.wake < NEVER:
+                warp.parked = 0
+                sleep(warp, sm)
+                sm.cores[m].next = min(sm.cores[m].next, warp.wake)
+    leave_memory(warp, hw, sm)
+
+
+@inner
+def leave_memory(warp: np.record, hw: Hardware, sm: Machine) -> None:
+    """One memory instruction less for the warp to wait for before it can end."""
+    warp.pending -= 1
+    if warp.draining and warp.pending == 0:
+        finish_warp(warp, hw, sm)
+
+
+@outlined
+def taken(m: int, slot: int, done: int, hw: Hardware, sm: Machine) -> None:
+    """A store of the warp has left the load/store unit by cycle `done`."""
+    warp = sm.warps[m, slot]
+    warp.done = max(warp.done, done)
+    leave_memory(warp, hw, sm)
