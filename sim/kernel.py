@@ -33,7 +33,16 @@ NO_COUNTS: Any = {"_nrt": False}
 njit: Any = numba.njit  # its type stubs know nothing of private options
 settings: Any = numba.config
 ROOT = Path(__file__).resolve().parent
-SOURCES = ("kernel.py", "policies.py", "vocabulary.py", "lower.py", "hierarchy.py", "trace.py", "timing/**/*.py", "functional/*.py")  # whatever kernels read
+SOURCES = (
+    "kernel.py",
+    "policies.py",
+    "vocabulary.py",
+    "lower.py",
+    "hierarchy.py",
+    "trace.py",
+    "timing/**/*.py",
+    "functional/*.py",
+)  # whatever kernels read
 
 
 @functools.cache

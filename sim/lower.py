@@ -1,6 +1,6 @@
 """`lower`: Gpu + Program -> integer tables. Names, units and expressions end here; the engines see only these numbers."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Hardware(NamedTuple):
     queue: np.ndarray  # int64 [rows] queue of memory instructions behind the pipe, NO_QUEUE = none
     queue_row: np.ndarray  # int64 [queues]
     queue_pipe: np.ndarray  # int64 [queues]
-    memory: Hierarchy
+    memory: Any  # one record of the fields of Hierarchy: it travels as a pointer
 
 
 Op = np.dtype(
@@ -136,8 +136,13 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         queue=queue,
         queue_row=np.array([number for _, number in queues], np.int64),
         queue_pipe=np.array([pipe for pipe, _ in queues], np.int64),
-        memory=hierarchy(gpu, len(queues), shared_bytes),
+        memory=_record(hierarchy(gpu, len(queues), shared_bytes)),
     )
+
+
+def _record(tables: Hierarchy) -> Any:
+    """Return the tables as an array of one record."""
+    return np.array([tuple(tables)], [(name, "i8") for name in tables._fields]).view(np.recarray)
 
 
 def _columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:
@@ -213,7 +218,9 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     number = np.full(int(used.max(initial=0)) + 1, -1, np.int16)
     number[used] = np.arange(len(used))
     # An unrolled loop has few distinct instructions: each is looked at once.
-    key = np.column_stack([encoded.operation, encoded.unit, encoded.function, encoded.space, encoded.width, encoded.cache, encoded.reads, encoded.writes])
+    key = np.column_stack(
+        [encoded.operation, encoded.unit, encoded.function, encoded.space, encoded.width, encoded.cache, encoded.reads, encoded.writes]
+    )
     _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)
     writes = _columns(encoded.writes[first], number)
     ops = [_op(gpu, program, int(i), int((row >= 0).sum())) for i, row in zip(first, writes, strict=True)]

@@ -72,7 +72,9 @@ class UnitTiming(Section):
 
 
 class Blocks(Section):
-    start_interval: Annotated[float, Field(ge=0)] = Field(default=0, description="cycles between two block starts, whole chip; 0 = no limit")
+    start_interval: Annotated[float, Field(ge=0)] = Field(
+        default=0, description="cycles between two block starts, whole chip; 0 = no limit"
+    )
     start_latency: Count = Field(default=0, description="cycles from a block's start to its warps' first issue")
     retire_latency: Count = Field(default=0, description="cycles from a block's last warp's end to its place being free")
     launch_overhead: Count = Field(default=0, description="cycles added to elapsed_cycles for the kernel launch")
@@ -104,19 +106,27 @@ class LoadStore(Section):
     """Load/store unit: per port a queue and an address unit, behind them one unit per SM that takes an instruction at a time."""
 
     coalescing: Literal["sectors", "cc12", "cc10"] = Field(
-        "sectors", description="how a warp's addresses become requests: lines and sectors, or the half-warp rules of CC 1.2/1.3 and CC 1.0/1.1"
+        "sectors",
+        description="how a warp's addresses become requests: lines and sectors, or the half-warp rules of CC 1.2/1.3 and CC 1.0/1.1",
     )
-    depth: Annotated[int, Field(ge=1, le=64)] = Field(5, description="memory instructions of one issue port not yet taken by the shared unit")
-    latency: Annotated[int, Field(ge=1, le=1000)] = Field(10, description="cycles from issue to the first in which the shared unit may take it")
+    depth: Annotated[int, Field(ge=1, le=64)] = Field(
+        5, description="memory instructions of one issue port not yet taken by the shared unit"
+    )
+    latency: Annotated[int, Field(ge=1, le=1000)] = Field(
+        10, description="cycles from issue to the first in which the shared unit may take it"
+    )
     interval: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles between two instructions that the shared unit takes")
     replay: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of a port's address unit per pass of a bank conflict")
-    word_cycles: Annotated[int, Field(ge=0, le=64)] = Field(2, description="cycles that each 32-bit register after the first adds to a load")
+    word_cycles: Annotated[int, Field(ge=0, le=64)] = Field(
+        2, description="cycles that each 32-bit register after the first adds to a load"
+    )
 
 
 class SharedMemory(Section):
     banks: Literal[16, 32] = Field(32, description="shared-memory banks")
     rule: Literal["words", "kepler", "cc1"] = Field(
-        "words", description="4-byte banks for a whole warp; Kepler's 8-byte banks; or 4-byte banks by half-warps, one word broadcast (CC 1.x)"
+        "words",
+        description="4-byte banks for a whole warp; Kepler's 8-byte banks; or 4-byte banks by half-warps, one word broadcast (CC 1.x)",
     )
     pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of one pass over the banks")
 
@@ -136,7 +146,9 @@ class L1(Section):
     stores: Literal["allocate", "update", "evict"] = Field(
         "allocate", description="a store, always written through, takes a line of its own, updates one that is there, or evicts it"
     )
-    pending: Annotated[int, Field(ge=32, le=65536)] = Field(512, description="entries of the pending request table: lines that loads wait for")
+    pending: Annotated[int, Field(ge=32, le=65536)] = Field(
+        512, description="entries of the pending request table: lines that loads wait for"
+    )
 
 
 class Interconnect(Section):
@@ -177,7 +189,8 @@ class Memory(Section):
     """How long memory takes: a fixed time per space, or what the load/store unit, caches and DRAM make of each access."""
 
     kind: Literal["fixed", "hierarchy"] = Field(
-        "hierarchy", description="the same latency for every access, or the machine of [lsu], [shared], [l1], [interconnect], [l2] and [dram]"
+        "hierarchy",
+        description="the same latency for every access, or the machine of [lsu], [shared], [l1], [interconnect], [l2] and [dram]",
     )
     global_load: Positive | None = Field(None, description="fixed: cycles from a global load's issue to its dependent's")
     global_store: Positive = Field(1, description="fixed: cycles a store holds up the end of its warp")

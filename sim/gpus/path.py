@@ -62,7 +62,9 @@ def too_short(gpu: Gpu) -> str:
         return f"l1.latency = {gpu.l1.latency} must exceed lsu.latency = {lsu}, which it contains"
     if gpu.l2 and left.l2 < 1:
         least = gpu.l2.latency + 1 - left.l2
-        return f"l2.latency = {gpu.l2.latency} must be at least {least}: it contains lsu.latency, interconnect.latency twice and the transfers"
+        return (
+            f"l2.latency = {gpu.l2.latency} must be at least {least}: it contains lsu.latency, interconnect.latency twice and the transfers"
+        )
     if left.dram < 1:
         least = gpu.dram.latency + 1 - left.dram
         return f"dram.latency = {gpu.dram.latency} must be at least {least}: it contains the way to L2 and back, and the transfer"

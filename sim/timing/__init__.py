@@ -24,7 +24,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None) ->
     code, dependences = lower.code(gpu, trace.program)
     sm = allocate(hw, len(trace.program), dependences, timeline)
     if gpu.l2 and gpu.l2.start != "cold":
-        warm_up(hw.memory, sm.memory, lines_of(launch))
+        warm_up(hw.memory[0], sm.memory, lines_of(launch))
     while run(hw, code, sm, trace.arrays) == LOG_FULL:
         sm = with_longer_logs(sm)
     if sm.places.alive.any():  # nothing can happen any more, yet warps are left

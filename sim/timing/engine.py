@@ -25,7 +25,7 @@ def next_event(hw: Hardware, sm: Machine) -> int:
     soonest = sm.chip[0].next_start
     for m in range(hw.sms):
         soonest = min(soonest, sm.cores[m].next)
-    if hw.memory.modelled:
+    if hw.memory[0].modelled:
         for m in range(hw.sms):
             soonest = min(soonest, sm.memory.units[m].arrival)
     return soonest
@@ -38,14 +38,14 @@ def step_l2(now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     for k in range(hw.sms):
         m = first + k if first + k < hw.sms else first + k - hw.sms
         if sm.memory.units[m].arrival <= now:
-            reach_l2(m, now, hw.memory, code, sm.memory)
+            reach_l2(m, now, hw.memory[0], code, sm.memory)
             sm.cores[m].next = min(sm.cores[m].next, sm.memory.units[m].next)
 
 
 @inner
 def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Advance one SM by one cycle."""
-    if hw.memory.modelled:
+    if hw.memory[0].modelled:
         unit = sm.memory.units[m]
         if unit.response <= now:
             respond(m, now, hw, code, sm)
@@ -57,8 +57,8 @@ def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
     soonest = np.int64(NEVER)
     for q in range(hw.schedulers):
         soonest = min(soonest, sm.schedulers[m, q].visit)
-    if hw.memory.modelled:
-        soonest = min(soonest, min(unit.response, unit.next))
+    if hw.memory[0].modelled:
+        soonest = min(soonest, unit.response, unit.next)
     sm.cores[m].next = soonest
 
 
@@ -81,7 +81,7 @@ def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> int:
         chip.now = now
         if chip.next_start <= now:
             start_blocks(hw, code, sm, trace)
-        if hw.memory.modelled:
+        if hw.memory[0].modelled:
             step_l2(now, hw, code, sm)
         for m in range(hw.sms):
             if sm.cores[m].next <= now:

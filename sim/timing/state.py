@@ -169,7 +169,7 @@ def allocate(hw: Hardware, instructions: int, dependences: int, window: tuple[in
         issues=np.zeros(instructions, np.int64),
         log=np.zeros((rows if window else 1, 12), np.int64),
         clock_log=np.zeros((rows, 4), np.int64),
-        memory=allocate_memory(hw.memory, sms, int(NEVER)),
+        memory=allocate_memory(hw.memory[0], sms, int(NEVER)),
     )
     machine.chip.log_from, machine.chip.log_to = window if window else (0, -1)
     machine.cores.next = NEVER

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.hierarchy import BANK_RULES, Hierarchy
+from sim.hierarchy import BANK_RULES
 from sim.kernel import first_bit, inner, outlined
 from sim.timing.memory.coalescer import ALL_LANES, has_lane, lane_address
 from sim.timing.memory.state import Memory
@@ -24,7 +24,7 @@ def group_lanes(rule: int, width: int) -> int:
 @inner
 def needed_passes(rule: int, width: int) -> int:
     """Return the passes of a conflict-free access by a whole warp."""
-    if rule == WORDS or rule == KEPLER:
+    if rule in (WORDS, KEPLER):
         return 32 // group_lanes(rule, width)
     return np.int64(2 * max(width >> 2, 1))
 
@@ -36,7 +36,7 @@ def power_of_two_in(number: int) -> int:
 
 
 @outlined
-def wavefronts(access: int, mask: int, width: int, atomic: bool, mh: Hierarchy, memory: Memory, trace: TraceArrays) -> int:
+def wavefronts(access: int, mask: int, width: int, atomic: bool, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
     """Return the passes of one access; atomic: lanes that update the same word go one after another."""
     rule, stride = mh.bank_rule, trace.access_stride[access]
     if rule == WORDS and mask == ALL_LANES and width == 4 and stride != SCATTERED and stride & 3 == 0 and not atomic:
@@ -55,7 +55,7 @@ def wavefronts(access: int, mask: int, width: int, atomic: bool, mh: Hierarchy, 
 
 
 @inner
-def busiest_bank(access: int, mask: int, width: int, atomic: bool, mh: Hierarchy, memory: Memory, trace: TraceArrays) -> int:
+def busiest_bank(access: int, mask: int, width: int, atomic: bool, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
     """Return the most rows that one bank has to serve; lanes that ask for the same row are served together unless atomic."""
     unit = np.int64(3 if mh.bank_rule == KEPLER else 2)  # log2 of a bank's bytes
     rows, count = memory.bank_rows, memory.bank_count
@@ -80,7 +80,7 @@ def busiest_bank(access: int, mask: int, width: int, atomic: bool, mh: Hierarchy
 
 
 @inner
-def one_broadcast(access: int, mask: int, width: int, mh: Hierarchy, trace: TraceArrays) -> int:
+def one_broadcast(access: int, mask: int, width: int, mh: np.record, trace: TraceArrays) -> int:
     """Return the passes of a half-warp of CC 1.x: each serves one word for all who ask for it, and one lane per other bank.
 
     CUDA C Programming Guide 4.2, G.3.3.3; the word of the lowest lane left is the one that is broadcast.

@@ -6,7 +6,7 @@ A store is written through; what it does to the cache is the preset's `l1.stores
 
 import numpy as np
 
-from sim.hierarchy import L1_STORES, WHOLE, Hierarchy, place_of
+from sim.hierarchy import L1_STORES, WHOLE, place_of
 from sim.kernel import inner
 from sim.timing.memory.requests import sector_count
 from sim.timing.memory.state import NONE, Memory
@@ -22,7 +22,7 @@ l1_set = inner(place_of)
 
 
 @inner
-def find(m: int, line: int, mh: Hierarchy, memory: Memory) -> int:
+def find(m: int, line: int, mh: np.record, memory: Memory) -> int:
     """Return the place of a line, NONE when it is not there; using it is noted."""
     first = l1_set(line, mh.l1_sets) * mh.l1_ways
     for place in range(first, first + mh.l1_ways):
@@ -34,7 +34,7 @@ def find(m: int, line: int, mh: Hierarchy, memory: Memory) -> int:
 
 
 @inner
-def allocate(m: int, line: int, mh: Hierarchy, memory: Memory) -> int:
+def allocate(m: int, line: int, mh: np.record, memory: Memory) -> int:
     """Give a line the place of the least recently used one of its set; NONE when all of them are being fetched."""
     first = l1_set(line, mh.l1_sets) * mh.l1_ways
     best = NO_LINE
@@ -52,7 +52,7 @@ def allocate(m: int, line: int, mh: Hierarchy, memory: Memory) -> int:
 
 
 @inner
-def fetched(wanted: int, there: int, mh: Hierarchy) -> int:
+def fetched(wanted: int, there: int, mh: np.record) -> int:
     """Return the sectors to fetch when those `wanted` are missing and those `there` are not: the whole line on some GPUs."""
     return ALL_SECTORS & ~there if mh.l1_fetch == 128 else wanted
 
@@ -68,7 +68,7 @@ def whole_sectors(words: int) -> int:
 
 
 @inner
-def store(m: int, line: int, sectors: int, words: int, mh: Hierarchy, memory: Memory) -> None:
+def store(m: int, line: int, sectors: int, words: int, mh: np.record, memory: Memory) -> None:
     """Do to the cache what a store does; the line counts as hit when its tag is there."""
     memory.tallies[L1_SECTORS] += sector_count(sectors)
     place = find(m, line, mh, memory)

@@ -7,7 +7,7 @@ written in part is completed from DRAM when its line is evicted.
 
 import numpy as np
 
-from sim.hierarchy import L2_START, SECTORS, TICKS, Hierarchy, place_of
+from sim.hierarchy import L2_START, SECTORS, TICKS, place_of
 from sim.kernel import inner
 from sim.lower import ATOMIC, LOAD, STORE
 from sim.timing.memory.l1 import NO_SECTORS, whole_sectors
@@ -24,7 +24,7 @@ slice_of = inner(place_of)
 
 
 @inner
-def serve(request: np.record, now: int, mh: Hierarchy, memory: Memory) -> tuple[int, int]:
+def serve(request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Serve a request that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
     number = slice_of(request.line, mh.channels)
     bank = memory.slices[number]
@@ -43,7 +43,7 @@ def serve(request: np.record, now: int, mh: Hierarchy, memory: Memory) -> tuple[
 
 
 @inner
-def service(request: np.record, mh: Hierarchy) -> int:
+def service(request: np.record, mh: np.record) -> int:
     """Return the ticks that a request holds its slice."""
     moved = sector_count(request.sectors) * mh.l2_ticks
     if request.kind >= ATOMIC:
@@ -52,7 +52,7 @@ def service(request: np.record, mh: Hierarchy) -> int:
 
 
 @inner
-def transfer(number: int, at: int, sectors: int, mh: Hierarchy, memory: Memory) -> tuple[int, int]:
+def transfer(number: int, at: int, sectors: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Move sectors over a channel; return the ticks at which (its queue has room, the last of them has been moved)."""
     channel = memory.channels[number]
     turn = channel.served % mh.slice_depth
@@ -65,7 +65,7 @@ def transfer(number: int, at: int, sectors: int, mh: Hierarchy, memory: Memory) 
 
 
 @inner
-def without_cache(request: np.record, number: int, done: int, mh: Hierarchy, memory: Memory) -> tuple[int, int]:
+def without_cache(request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Pass a request on to DRAM; return (ticks when the slice is free, cycle in which its sectors are there)."""
     count = sector_count(request.sectors)
     if request.kind == LOAD:
@@ -80,7 +80,7 @@ def without_cache(request: np.record, number: int, done: int, mh: Hierarchy, mem
 
 
 @inner
-def with_cache(request: np.record, number: int, done: int, mh: Hierarchy, memory: Memory) -> tuple[int, int]:
+def with_cache(request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Look a request up; return (ticks when the slice is free, cycle in which its sectors are there)."""
     place = find(request.line, number, mh, memory)
     written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
@@ -117,7 +117,7 @@ def count_hits(request: np.record, missing: int, memory: Memory) -> None:
 
 
 @inner
-def find(line: int, number: int, mh: Hierarchy, memory: Memory) -> int:
+def find(line: int, number: int, mh: np.record, memory: Memory) -> int:
     """Return the place of a line in its slice, NONE when it is not there."""
     first = (number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
     for place in range(first, first + mh.l2_ways):
@@ -127,7 +127,7 @@ def find(line: int, number: int, mh: Hierarchy, memory: Memory) -> int:
 
 
 @inner
-def victim(line: int, number: int, mh: Hierarchy, memory: Memory) -> int:
+def victim(line: int, number: int, mh: np.record, memory: Memory) -> int:
     """Return the place of the least recently used line of the set."""
     first = (number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
     best = np.int64(first)
@@ -138,7 +138,7 @@ def victim(line: int, number: int, mh: Hierarchy, memory: Memory) -> int:
 
 
 @inner
-def fetch(place: int, number: int, missing: int, done: int, mh: Hierarchy, memory: Memory) -> int:
+def fetch(place: int, number: int, missing: int, done: int, mh: np.record, memory: Memory) -> int:
     """Fetch sectors from DRAM, whole accesses of it; return the ticks when the slice is free."""
     entry = memory.l2[place]
     wanted = missing
@@ -169,7 +169,7 @@ def last_there(place: int, sectors: int, memory: Memory) -> int:
 
 
 @inner
-def write_back(number: int, words: int, valid: int, done: int, mh: Hierarchy, memory: Memory) -> int:
+def write_back(number: int, words: int, valid: int, done: int, mh: np.record, memory: Memory) -> int:
     """Write an evicted line's sectors to DRAM; those written in part, and not there otherwise, are read first."""
     dirty, part = np.int64(0), np.int64(0)
     for sector in range(SECTORS):
@@ -183,7 +183,7 @@ def write_back(number: int, words: int, valid: int, done: int, mh: Hierarchy, me
     return max(done, admitted)
 
 
-def warm_up(mh: Hierarchy, memory: Memory, lines: np.ndarray) -> None:
+def warm_up(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     """Bring L2 into the state before cycle 0. lines: int64, the launch's arrays as 128-byte lines, in order."""
     if mh.l2_start == L2_START.index("dirty"):
         memory.l2.words = np.uint32(0xFFFFFFFF)
@@ -192,7 +192,7 @@ def warm_up(mh: Hierarchy, memory: Memory, lines: np.ndarray) -> None:
         fill_lines(mh, memory, lines)
 
 
-def fill_lines(mh: Hierarchy, memory: Memory, lines: np.ndarray) -> None:
+def fill_lines(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     """Put lines into their slices, each in the first place that is free, until their set is full."""
     channels, sets, ways = int(mh.channels), int(mh.l2_sets), int(mh.l2_ways)
     group = lines // channels

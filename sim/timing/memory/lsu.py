@@ -8,10 +8,9 @@ Peak rate: one instruction per `interval` cycles, one pass over the banks per `p
 
 import numpy as np
 
-from sim.hierarchy import Hierarchy
 from sim.gpus.path import L1_LOOKUP
 from sim.kernel import inner, outlined
-from sim.lower import ATOMIC, GLOBAL, LOAD, REDUCTION, SHARED, STORE, Code, Hardware
+from sim.lower import ATOMIC, GLOBAL, LOAD, SHARED, STORE, Code, Hardware
 from sim.timing.account import account_ready
 from sim.timing.memory.banks import needed_passes, wavefronts
 from sim.timing.memory.coalescer import coalesce, local, most_alike
@@ -25,6 +24,7 @@ from sim.trace import TraceArrays
 from sim.vocabulary import Tally
 
 NOTHING = np.int64(NONE)
+WAITS = (LOAD, ATOMIC)  # accesses whose warp gets data back
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
 LOAD_REQUESTS, LOCAL_REQUESTS = int(Tally.LOAD_REQUESTS), int(Tally.LOCAL_REQUESTS)
 STORE_REQUESTS, ATOMIC_REQUESTS = int(Tally.STORE_REQUESTS), int(Tally.ATOMIC_REQUESTS)
@@ -36,7 +36,7 @@ LOADS, LOAD_CYCLES, LOAD_SECTOR_CYCLES = int(Tally.LOADS), int(Tally.LOAD_CYCLES
 @inner
 def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Put the warp's instruction, issued now, into the queue of its port."""
-    mh, memory, m = hw.memory, sm.memory, np.int64(warp.sm)
+    mh, memory, m = hw.memory[0], sm.memory, np.int64(warp.sm)
     row = hw.row[op.pipe, warp.scheduler]
     number = hw.queue[row]
     queue = memory.queues[m, number]
@@ -52,11 +52,13 @@ def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, co
     queue.count += 1
     if queue.count == mh.depth:
         sm.row_open[m, row] = NEVER
-    plan(m, hw.memory, code, memory)
+    plan(m, mh, code, memory)
 
 
-@outlined
-def describe(m: int, number: int, place: int, op: np.record, access: int, mask: int, mh: Hierarchy, memory: Memory, trace: TraceArrays) -> None:
+@inner
+def describe(
+    m: int, number: int, place: int, op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays
+) -> None:
     """Find what an access needs: passes over the banks, or requests."""
     entry = memory.entries[m, number, place]
     entry.requests, entry.passes, entry.needed, entry.repeat = 0, 0, 0, 1
@@ -79,24 +81,24 @@ def describe(m: int, number: int, place: int, op: np.record, access: int, mask: 
 
 
 @inner
-def head_ready(queue: np.record, m: int, number: int, mh: Hierarchy, memory: Memory) -> int:
+def head_ready(queue: np.record, m: int, number: int, mh: np.record, memory: Memory) -> int:
     """Return the first cycle in which the head of a queue may be taken."""
     return max(memory.entries[m, number, queue.first].issued + mh.latency, queue.spaced)
 
 
 @inner
-def has_room(m: int, number: int, mh: Hierarchy, code: Code, memory: Memory) -> bool:
+def has_room(m: int, number: int, mh: np.record, code: Code, memory: Memory) -> bool:
     """Return whether the table and the port have room for every line of the head of a queue."""
     unit, entry = memory.units[m], memory.entries[m, number, memory.queues[m, number].first]
     if entry.requests == 0:
         return True
     access = code.ops[entry.instruction].access
-    waits = access == LOAD or access == ATOMIC
+    waits = access in WAITS
     return unit.requests + entry.requests <= mh.request_depth and (not waits or unit.free_pieces >= entry.requests)
 
 
-@outlined
-def plan(m: int, mh: Hierarchy, code: Code, memory: Memory) -> None:
+@inner
+def plan(m: int, mh: np.record, code: Code, memory: Memory) -> None:
     """Find the next cycle in which the shared unit can take an instruction."""
     unit, soonest = memory.units[m], np.int64(NEVER)
     for number in range(mh.queues):
@@ -107,7 +109,7 @@ def plan(m: int, mh: Hierarchy, code: Code, memory: Memory) -> None:
 
 
 @inner
-def choose_queue(m: int, now: int, mh: Hierarchy, code: Code, memory: Memory) -> int:
+def choose_queue(m: int, now: int, mh: np.record, code: Code, memory: Memory) -> int:
     """Return the next queue in turn whose head can be taken now."""
     for turn in range(1, mh.queues + 1):
         number = (np.int64(memory.units[m].turn) + turn) % mh.queues
@@ -120,7 +122,7 @@ def choose_queue(m: int, now: int, mh: Hierarchy, code: Code, memory: Memory) ->
 @inner
 def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Take one instruction."""
-    mh, memory = hw.memory, sm.memory
+    mh, memory = hw.memory[0], sm.memory
     number = choose_queue(m, now, mh, code, memory)
     unit, queue = memory.units[m], memory.queues[m, number]
     place = queue.first
@@ -134,7 +136,7 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     open_row(m, number, now, hw, sm)
     if op.memory == SHARED:
         take_shared(m, entry, op, now, hw, code, sm)
-    elif op.access == LOAD or op.access == ATOMIC:
+    elif op.access in WAITS:
         take_load(m, number, place, now, hw, code, sm)
     else:
         take_store(m, number, place, now, hw, code, sm)
@@ -142,15 +144,15 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
 
 
 @inner
-def busy(entry: np.record, op: np.record, mh: Hierarchy) -> int:
+def busy(entry: np.record, op: np.record, mh: np.record) -> int:
     """Return the cycles that an instruction keeps the shared unit."""
     if op.memory == SHARED:
         return max(mh.interval, entry.passes * mh.pass_cycles)
-    return max(mh.interval, max(entry.requests * mh.line_cycles, data_cycles(op, mh)))
+    return max(mh.interval, entry.requests * mh.line_cycles, data_cycles(op, mh))
 
 
 @inner
-def data_cycles(op: np.record, mh: Hierarchy) -> int:
+def data_cycles(op: np.record, mh: np.record) -> int:
     """Return the cycles that a whole warp's data take between L1 and the registers."""
     return (np.int64(op.width) * 32 * 16 + mh.l1_bytes - 1) // mh.l1_bytes
 
@@ -173,13 +175,13 @@ def open_row(m: int, number: int, now: int, hw: Hardware, sm: Machine) -> None:
 @inner
 def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Access shared memory: the time is known."""
-    mh, tallies = hw.memory, sm.memory.tallies
+    mh, tallies = hw.memory[0], sm.memory.tallies
     if entry.passes:
         tallies[SHARED_REQUESTS] += 1
         tallies[SHARED_WAVEFRONTS] += entry.passes
         tallies[SHARED_CONFLICTS] += entry.passes - entry.needed
     last = max(np.int64(entry.passes) - 1, np.int64(0)) * mh.pass_cycles
-    if op.access == STORE or op.access == REDUCTION:
+    if op.access not in WAITS:
         taken(m, np.int64(entry.slot), now + 1 + last, hw, sm)
     else:
         ready = now + mh.shared_latency + last
@@ -202,10 +204,10 @@ def count_sectors(m: int, number: int, place: int, op: np.record, memory: Memory
     return total
 
 
-@outlined
+@inner
 def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Send a store or a reduction to L2, line by line."""
-    mh, memory = hw.memory, sm.memory
+    mh, memory = hw.memory[0], sm.memory
     entry = memory.entries[m, number, place]
     op = code.ops[entry.instruction]
     count_sectors(m, number, place, op, memory)
@@ -219,10 +221,10 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
     taken(m, np.int64(entry.slot), now + busy(entry, op, mh), hw, sm)
 
 
-@outlined
+@inner
 def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Look a load or an atomic up, line by line; what is not there becomes pieces that it waits for."""
-    mh, memory = hw.memory, sm.memory
+    mh, memory = hw.memory[0], sm.memory
     entry = memory.entries[m, number, place]
     op = code.ops[entry.instruction]
     sectors = count_sectors(m, number, place, op, memory)
@@ -234,7 +236,7 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
         else:
             go_past(m, number, place, k, a, start, op, mh, memory)
     registers = max(np.int64(op.width) >> 2, np.int64(1))
-    extra = max(entry.requests * mh.line_cycles - 1, max(data_cycles(op, mh) - 1, mh.word_cycles * (registers - 1)))
+    extra = max(entry.requests * mh.line_cycles - 1, data_cycles(op, mh) - 1, mh.word_cycles * (registers - 1))
     access = memory.accesses[m, a]
     access.ready = now + max(mh.l1_latency, np.int64(1)) + max(extra, np.int64(0))
     access.issued, access.log, access.sectors = entry.issued, entry.log, sectors
@@ -244,7 +246,7 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
 
 
 @inner
-def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op: np.record, mh: Hierarchy, memory: Memory) -> None:
+def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op: np.record, mh: np.record, memory: Memory) -> None:
     """Look line k of a load up in L1 and fetch what is missing."""
     number_of_line, wanted = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
     memory.tallies[L1_SECTORS] += sector_count(wanted)
@@ -271,7 +273,7 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
 
 
 @inner
-def go_past(m: int, number: int, place: int, k: int, access: int, start: int, op: np.record, mh: Hierarchy, memory: Memory) -> None:
+def go_past(m: int, number: int, place: int, k: int, access: int, start: int, op: np.record, mh: np.record, memory: Memory) -> None:
     """Fetch line k of a load, or send an atomic, past L1."""
     sectors, words = memory.entry_sectors[m, number, place, k], memory.entry_words[m, number, place, k]
     repeat = np.int64(memory.entries[m, number, place].repeat)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.hierarchy import TICKS, Hierarchy
+from sim.hierarchy import TICKS
 from sim.kernel import inner
 from sim.lower import LOAD
 from sim.timing.memory.state import Memory
@@ -37,7 +37,7 @@ def send(
     repeat: int,
     piece: int,
     place: int,
-    mh: Hierarchy,
+    mh: np.record,
     memory: Memory,
 ) -> None:
     """Queue one request of SM m, which may leave from cycle `start` on; note when it reaches L2."""

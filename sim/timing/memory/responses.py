@@ -3,8 +3,8 @@
 import numpy as np
 
 from sim.gpus.path import FILL
-from sim.hierarchy import TICKS, Hierarchy
-from sim.kernel import inner, outlined
+from sim.hierarchy import TICKS
+from sim.kernel import inner
 from sim.lower import ATOMIC, LOAD, Code, Hardware
 from sim.timing.memory.l1 import NO_SECTORS
 from sim.timing.memory.l2 import serve
@@ -15,14 +15,14 @@ from sim.timing.memory.table import free_piece
 from sim.timing.state import NEVER, Machine
 
 
-@outlined
-def reach_l2(m: int, now: int, mh: Hierarchy, code: Code, memory: Memory) -> None:
+@inner
+def reach_l2(m: int, now: int, mh: np.record, code: Code, memory: Memory) -> None:
     """Serve the requests of an SM that reach L2 now; a full queue there keeps those behind waiting."""
     unit = memory.units[m]
     while unit.arrival <= now:
         request = memory.requests[m, unit.first]
         admitted, leaves = serve(request, now, mh, memory)
-        if request.kind == LOAD or request.kind == ATOMIC:
+        if request.kind in (LOAD, ATOMIC):
             push(m, leaves + mh.network, request, mh, memory)
         unit.first = (unit.first + 1) % mh.request_depth
         unit.requests -= 1
@@ -50,7 +50,7 @@ def swap(m: int, a: int, b: int, memory: Memory) -> None:
 
 
 @inner
-def push(m: int, time: int, request: np.record, mh: Hierarchy, memory: Memory) -> None:
+def push(m: int, time: int, request: np.record, mh: np.record, memory: Memory) -> None:
     """Put an answer, which reaches the SM at `time`, into its heap."""
     unit = memory.units[m]
     k = np.int64(unit.responses)
@@ -91,10 +91,10 @@ def next_response(unit: np.record, m: int, memory: Memory) -> None:
     unit.response = max(memory.responses[m, 0].time, unit.response_free // TICKS) if unit.responses else np.int64(NEVER)
 
 
-@outlined
+@inner
 def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Transfer the answers that can start now; loads whose last piece has come are finished."""
-    mh, memory = hw.memory, sm.memory
+    mh, memory = hw.memory[0], sm.memory
     unit = memory.units[m]
     while unit.response <= now:
         pop(m, memory)

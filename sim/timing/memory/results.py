@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.kernel import inner, outlined
+from sim.kernel import inner
 from sim.lower import Code, Hardware
 from sim.timing.blocks import finish_warp
 from sim.timing.scoreboard import settle_flight, wait_until
@@ -10,7 +10,7 @@ from sim.timing.state import NEVER, Machine
 from sim.timing.wakeup import sleep
 
 
-@outlined
+@inner
 def resolve(m: int, slot: int, i: int, place: int, ready: int, log: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """The results of instruction i of a warp may be read from cycle `ready` on: let it go on if it waited for that."""
     warp, op = sm.warps[m, slot], code.ops[i]
@@ -44,7 +44,7 @@ def leave_memory(warp: np.record, hw: Hardware, sm: Machine) -> None:
         finish_warp(warp, hw, sm)
 
 
-@outlined
+@inner
 def taken(m: int, slot: int, done: int, hw: Hardware, sm: Machine) -> None:
     """A store of the warp has left the load/store unit by cycle `done`."""
     warp = sm.warps[m, slot]

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.hierarchy import SECTORS, Hierarchy
+from sim.hierarchy import SECTORS
 from sim.vocabulary import TALLIES
 
 NONE = -1
@@ -110,7 +110,7 @@ def _records(kind: np.dtype, *shape: int) -> Any:
     return np.zeros(shape, kind).view(np.recarray)
 
 
-def allocate(mh: Hierarchy, sms: int, never: int) -> Memory:
+def allocate(mh: np.record, sms: int, never: int) -> Memory:
     """Return empty queues and caches."""
     used = sms if mh.modelled else 1
     queues, depth, pending = int(mh.queues), int(mh.depth), int(mh.pending)

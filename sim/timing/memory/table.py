@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sim.hierarchy import Hierarchy
 from sim.kernel import inner
 from sim.timing.memory.state import NONE, Memory
 from sim.vocabulary import Tally
@@ -29,7 +28,7 @@ def close_access(m: int, number: int, memory: Memory) -> None:
 
 
 @inner
-def add_piece(m: int, access: int, need: int, mh: Hierarchy, memory: Memory) -> int:
+def add_piece(m: int, access: int, need: int, mh: np.record, memory: Memory) -> int:
     """Let an access wait for sectors of one line."""
     unit = memory.units[m]
     number = np.int64(unit.piece)
