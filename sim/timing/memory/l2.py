@@ -88,12 +88,12 @@ def with_cache(request: np.record, number: int, done: int, mh: np.record, memory
         place = victim(request.line, number, mh, memory)
         written = memory.l2[place].words
         evicted_valid = memory.l2[place].valid
-        memory.l2[place].tag, memory.l2[place].words, memory.l2[place].valid = request.line, NO_WORDS, NO_SECTORS
+        memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = request.line, NO_WORDS, NO_SECTORS
         for sector in range(SECTORS):
             memory.l2_fill[place, sector] = 0
     entry = memory.l2[place]
     memory.clock[2] += 1
-    entry.used = memory.clock[2]
+    memory.l2_used[place] = memory.clock[2]
     there = np.int64(0)
     if request.kind != STORE:
         missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
@@ -121,7 +121,7 @@ def find(line: int, number: int, mh: np.record, memory: Memory) -> int:
     """Return the place of a line in its slice, NONE when it is not there."""
     first = (number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
     for place in range(first, first + mh.l2_ways):
-        if memory.l2[place].tag == line:
+        if memory.l2_tag[place] == line:
             return np.int64(place)
     return np.int64(-1)
 
@@ -132,7 +132,7 @@ def victim(line: int, number: int, mh: np.record, memory: Memory) -> int:
     first = (number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
     best = np.int64(first)
     for place in range(first + 1, first + mh.l2_ways):
-        if memory.l2[place].used < memory.l2[best].used:
+        if memory.l2_used[place] < memory.l2_used[best]:
             best = np.int64(place)
     return best
 
@@ -203,5 +203,5 @@ def fill_lines(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     way = np.arange(len(lines)) - start
     kept = way < ways
     place = (first[order] + way)[kept]
-    memory.l2.tag[place] = lines[order][kept]
+    memory.l2_tag[place] = lines[order][kept]
     memory.l2.valid[place] = (1 << SECTORS) - 1

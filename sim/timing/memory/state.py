@@ -77,7 +77,7 @@ Request = np.dtype(
 )
 Response = np.dtype([("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("piece", "i4"), ("place", "i4")], align=True)
 Bank = np.dtype([("free", "i8"), ("served", "i8")], align=True)  # a slice or a channel: ticks, and how many requests so far
-L2Line = np.dtype([("tag", "i8"), ("used", "i8"), ("valid", "u4"), ("words", "u4")], align=True)  # words: not written back
+L2Line = np.dtype([("valid", "u4"), ("words", "u4")], align=True)  # words: not written back
 
 
 class Memory(NamedTuple):
@@ -98,6 +98,8 @@ class Memory(NamedTuple):
     channels: Any  # Bank [channels]
     slice_done: np.ndarray  # int64 [channels, depth] ticks: when each of its last requests was served
     channel_done: np.ndarray  # int64 [channels, depth]
+    l2_tag: np.ndarray  # int64 [channels * sets * ways] 128-byte line, NONE = empty
+    l2_used: np.ndarray  # int64 [channels * sets * ways] when it was used last
     l2: Any  # L2Line [channels * sets * ways]
     l2_fill: np.ndarray  # int64 [channels * sets * ways, SECTORS] cycle in which each sector is there
     bank_rows: np.ndarray  # int64 [128] scratch of one access: distinct rows
@@ -131,6 +133,8 @@ def allocate(mh: np.record, sms: int, never: int) -> Memory:
         channels=_records(Bank, banks),
         slice_done=np.zeros((banks, int(mh.slice_depth)), np.int64),
         channel_done=np.zeros((banks, int(mh.slice_depth)), np.int64),
+        l2_tag=np.full(lines, NONE, np.int64),
+        l2_used=np.zeros(lines, np.int64),
         l2=_records(L2Line, lines),
         l2_fill=np.zeros((lines, SECTORS), np.int64),
         bank_rows=np.zeros(128, np.int64),
@@ -145,5 +149,4 @@ def allocate(mh: np.record, sms: int, never: int) -> Memory:
     memory.accesses["next"], memory.pieces["next"] = chain, chain
     memory.lines["tag"] = NONE
     memory.lines["waiting"] = NONE
-    memory.l2["tag"] = NONE
     return memory
