@@ -124,6 +124,14 @@ class Memory(Section):
     constant_load: Positive = Field(description="cycles from an LDC's issue to its dependent's")
 
 
+class LoadStore(Section):
+    """How the load/store unit turns a warp's 32 addresses into memory transactions."""
+
+    coalescing: Literal["sectors", "cc12", "cc10"] = Field(
+        default="sectors", description="distinct 32-byte sectors, or the half-warp rules of compute capability 1.2/1.3 and 1.0/1.1"
+    )
+
+
 class Source(Section):
     kind: Literal["measured", "vendor", "paper", "definition", "derived", "inferred", "fitted", "assumed"]
     text: str = Field(description="where the number comes from; for fitted, to what")
@@ -141,6 +149,7 @@ class Gpu(Section):
     pipes: dict[str, Pipe]
     units: dict[str, UnitTiming] = Field(description="isa.vocabulary.Unit name in lower case -> pipe and latency")
     memory: Memory
+    lsu: LoadStore = LoadStore()
     blocks: Blocks = Blocks()
     limits: Limits
     l1: Cache | None = None
