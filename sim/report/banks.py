@@ -65,7 +65,7 @@ def advice(access: SharedAccess) -> str:
         return f"No bank conflict: {count(wavefronts, 'wavefront')}{why}. Threads that use the same word share it."
     idle = 1 - sum(len(wavefront) for wavefront in access.wavefronts) / (wavefronts * GEOMETRY[access.rule].banks)
     return (
-        f"Bank conflicts: {wavefronts} wavefronts where {least} would do, so the access takes {wavefronts / least:.3g} times as long, and "
+        f"Bank conflicts: {wavefronts} wavefronts where {least} would do, so the banks take {wavefronts / least:.3g} times as long, and "
         f"{idle:.0%} of the bank cycles pass idle. Different words of one bank are served one after the other. Pad each row of the array "
         "by one word, so that neighbouring threads' words fall into different banks; an odd stride in words has no conflict."
     )

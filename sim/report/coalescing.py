@@ -154,11 +154,14 @@ def _level(name: str, number: int, moved: int, useful: float) -> str:
 
 
 def _half_warps(access: Access) -> list[str]:
-    """Return the transactions by size, for the rules whose transactions differ in size."""
+    """Return the transactions by size, for the rules whose transactions differ in size and may repeat each other."""
     if access.rule == "sectors":
         return []
     sizes = Counter(segment.bytes for segment in access.transactions)
-    return ["transactions: " + ", ".join(f"{number} x {size} bytes" for size, number in sorted(sizes.items(), reverse=True))]
+    times = Counter(sector for start, size in access.transactions for sector in range(start, start + size, SECTOR))
+    often = max(times.values(), default=0)
+    text = "transactions: " + (", ".join(f"{number} x {size} bytes" for size, number in sorted(sizes.items(), reverse=True)) or "none")
+    return [text + (f"; the same 32 bytes move up to {often} times" if often > 1 else "")]
 
 
 def _nothing_wasted(access: Access) -> str:
