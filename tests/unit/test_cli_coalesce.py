@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.unit.test_cli import refused, simtlab
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
