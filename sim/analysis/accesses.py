@@ -1,7 +1,7 @@
 """The loads and stores of an executed listing: what each moves, summed over every warp that executed it.
 
 Accesses that differ only by a multiple of 256 bytes move alike and are looked at once: 256 covers the longest pattern that any rule of
-`coalescing` and `banks` knows. Local memory is left out: its words are interleaved by thread, so that equal offsets are neighbours.
+`coalescing` and `banks` knows; scattered ones take some 60 us each. Local memory is left out: its words are interleaved by thread, so that equal offsets are neighbours.
 """
 
 from collections import Counter
@@ -107,9 +107,10 @@ def _counted(trace: Trace, spaces: tuple[Space, ...]) -> Counter[Key]:
         even = stride != SCATTERED
         keys = np.stack([instruction[even], mask[even], base[even] % PERIOD, stride[even]], axis=1)
         for (i, bits, start, step), often in zip(*np.unique(keys, axis=0, return_counts=True), strict=True):
-            found[int(i), int(bits), _moved_down(start + step * lanes, int(bits))] += int(often)
-        for i, bits, row in zip(instruction[~even], mask[~even], base[~even], strict=True):
-            found[int(i), int(bits), _moved_down(arrays.scattered[row], int(bits))] += 1
+            found[int(i), int(bits), _moved_down((start + step * lanes)[None], bits[None])[0].tobytes()] += int(often)
+        rows = _moved_down(arrays.scattered[base[~even]], mask[~even])
+        for i, bits, row in zip(instruction[~even].tolist(), mask[~even].tolist(), rows, strict=True):
+            found[i, bits, row.tobytes()] += 1
     return found
 
 
@@ -130,11 +131,11 @@ def _by_path(trace: Trace, spaces: tuple[Space, ...]) -> Iterator[tuple[np.ndarr
             yield start + chosen, arrays.access_start[warps[k : k + step]][:, None] + position[chosen]
 
 
-def _moved_down(addresses: np.ndarray, mask: int) -> bytes:
-    """Return the addresses less a multiple of PERIOD, the idle lanes' at 0, as bytes."""
-    active = (mask >> np.arange(coalescing.LANES)) & 1 == 1
-    lowest = int(addresses[active].min()) // PERIOD * PERIOD
-    return np.where(active, addresses - lowest, 0).astype(np.int64).tobytes()
+def _moved_down(addresses: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Return the addresses [n, 32] of each access, masks [n], less a multiple of PERIOD; idle lanes at 0."""
+    active = (mask[:, None].astype(np.int64) >> np.arange(coalescing.LANES)) & 1 == 1
+    lowest = np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1) // PERIOD * PERIOD
+    return np.where(active, addresses - lowest[:, None], 0)
 
 
 def _global(site: Site, rule: coalescing.Rule) -> GlobalSite:

@@ -79,21 +79,21 @@ def fewest(mask: int, width: int, rule: Rule) -> int:
 
 def schedule(addresses: np.ndarray, mask: int = FULL_MASK, width: int = 4, rule: Rule = "fermi") -> list[Wavefront]:
     """Return the wavefronts of one warp access in order; arguments and errors are those of `wavefronts`."""
-    checked_lanes(addresses, mask, width)
+    where = checked_lanes(addresses, mask, width)
     if rule not in GEOMETRY:
         raise UserError(f"no rule of shared-memory banks is called '{rule}'", hint=f"rules: {', '.join(GEOMETRY)}")
     if rule == "cc1":
-        return [found for request in _requests_cc1(addresses, mask, width) for found in _broadcast_one(request)]
+        return [found for request in _requests_cc1(where, mask, width) for found in _broadcast_one(request)]
     geometry = GEOMETRY[rule]
     together = geometry.pass_bytes // max(width, WORD)
-    return [found for group in lane_groups(mask, min(together, LANES)) for found in _row_by_row(addresses, group, width, geometry)]
+    return [found for group in lane_groups(mask, min(together, LANES)) for found in _row_by_row(where, group, width, geometry)]
 
 
-def _row_by_row(addresses: np.ndarray, group: tuple[int, ...], width: int, geometry: Geometry) -> Iterator[Wavefront]:
+def _row_by_row(where: dict[int, int], group: tuple[int, ...], width: int, geometry: Geometry) -> Iterator[Wavefront]:
     """Yield the wavefronts of lanes that go together: the n-th serves the n-th distinct row of every bank."""
     rows: dict[int, dict[int, list[int]]] = {}  # bank -> row -> lanes
     for lane in group:
-        first = int(addresses[lane])
+        first = where[lane]
         for byte in range(first // WORD * WORD, first + width, WORD):
             bank = byte // geometry.interleave % geometry.banks
             lanes = rows.setdefault(bank, {}).setdefault(byte // geometry.row, [])
@@ -104,11 +104,11 @@ def _row_by_row(addresses: np.ndarray, group: tuple[int, ...], width: int, geome
         yield tuple(Place(bank, row, tuple(lanes)) for bank, (row, lanes) in served.items())
 
 
-def _requests_cc1(addresses: np.ndarray, mask: int, width: int) -> Iterator[dict[int, int]]:
+def _requests_cc1(where: dict[int, int], mask: int, width: int) -> Iterator[dict[int, int]]:
     """Yield the 32-bit requests of CC 1.x, each lane -> word: a half-warp at a time, a word of wider accesses at a time."""
     for group in lane_groups(mask, HALF_WARP):
         for part in range(max(width // WORD, 1)):
-            yield {lane: int(addresses[lane]) // WORD + part for lane in group}
+            yield {lane: where[lane] // WORD + part for lane in group}
 
 
 def _broadcast_one(request: dict[int, int]) -> Iterator[Wavefront]:

@@ -81,10 +81,10 @@ def analyse(addresses: np.ndarray, mask: int = FULL_MASK, width: int = 4, rule: 
     addresses: int64 [32] byte addresses, multiples of `width` where active; mask: active lanes, bit k = lane k; width: bytes per
     lane, 1 to 16. Raises UserError for another width, a misaligned lane, or an unknown rule.
     """
-    lanes = checked_lanes(addresses, mask, width)
-    starts = [int(addresses[lane]) for lane in lanes]
+    where = checked_lanes(addresses, mask, width)
+    starts = list(where.values())
     return Access(
-        addresses=tuple(int(address) for address in addresses),
+        addresses=tuple(addresses.tolist()),
         mask=mask,
         width=width,
         rule=rule,
@@ -98,14 +98,13 @@ def analyse(addresses: np.ndarray, mask: int = FULL_MASK, width: int = 4, rule: 
 
 def transactions(addresses: np.ndarray, mask: int, width: int, rule: Rule = "sectors") -> list[Segment]:
     """Return the memory transactions of one warp access in the order of issue; arguments and errors are those of `analyse`."""
-    lanes = checked_lanes(addresses, mask, width)
-    where = {lane: int(addresses[lane]) for lane in lanes}
+    where = checked_lanes(addresses, mask, width)
     match rule:
         case "sectors":
             return [Segment(sector, SECTOR) for sector in _distinct(list(where.values()), SECTOR)]
         case "cc10" | "cc12":
             serve = _in_order if rule == "cc10" else _by_segment
-            halves = [{lane: where[lane] for lane in lanes if lane // HALF_WARP == half} for half in (0, 1)]
+            halves = [{lane: address for lane, address in where.items() if lane // HALF_WARP == half} for half in (0, 1)]
             return [segment for half in halves if half for segment in serve(half, width)]
     raise UserError(f"no coalescing rule is called '{rule}'", hint="rules: sectors, cc12, cc10")
 
@@ -126,17 +125,20 @@ def active_lanes(mask: int) -> tuple[int, ...]:
     return tuple(lane for lane in range(LANES) if mask >> lane & 1)
 
 
-def checked_lanes(addresses: np.ndarray, mask: int, width: int) -> tuple[int, ...]:
-    """Return the active lanes. Raises UserError unless there are 32 addresses and each active one is aligned to a legal width."""
+def checked_lanes(addresses: np.ndarray, mask: int, width: int) -> dict[int, int]:
+    """Return the address of each active lane, lanes ascending.
+
+    Raises UserError unless there are 32 addresses and each active one is aligned to a legal width.
+    """
     if width not in WIDTHS:
         raise UserError(f"width {width}: not a number of bytes that an instruction moves per thread", hint="widths: 1, 2, 4, 8, 16")
     if len(addresses) != LANES or not 0 <= mask <= FULL_MASK:
         raise UserError(f"a warp access has 32 addresses and a mask of 32 bits, not {len(addresses)} and {mask:#x}")
-    lanes = active_lanes(mask)
-    for lane in lanes:
-        if addresses[lane] % width:
-            raise UserError(f"thread {lane} accesses {width} bytes at {int(addresses[lane]):#x}, which is not a multiple of {width}")
-    return lanes
+    where = {lane: address for lane, address in enumerate(addresses.tolist()) if mask >> lane & 1}
+    for lane, address in where.items():
+        if address % width:
+            raise UserError(f"thread {lane} accesses {width} bytes at {address:#x}, which is not a multiple of {width}")
+    return where
 
 
 def _in_order(where: dict[int, int], width: int) -> list[Segment]:

@@ -69,8 +69,7 @@ def coalesce(
             raise UserError("a listing has its own accesses", hint="give a listing, or --stride, --offset, --pattern, --width, --mask")
         what, _ = launch(listing, launch_file, kernel, Changes(grid, block, None, arg), found_gpu)
         with working(f"executing {what.name}"):
-            trace = sim.execute(what)
-        found = _listing(trace, found_gpu, shared)
+            found = _listing(sim.execute(what), found_gpu, shared)
     else:
         if any(option is not None for option in (launch_file, kernel, grid, block, arg)):
             raise UserError("a launch needs a listing", hint="name a .sass file, or give --stride, --offset or --pattern alone")
