@@ -90,6 +90,9 @@ def test_cc10_idle_threads_spoil_nothing_but_a_swap_does() -> None:
     swapped[[3, 4]] = swapped[[4, 3]]
     assert [s.bytes for s in transactions(swapped, FULL_MASK, 4, "cc10")] == [32] * 16 + [64]  # the other half-warp is in order
     assert len(transactions(swapped, 0xFF, 4, "cc10")) == 8
+    repeated = LANES * 4
+    repeated[5] = 24  # as thread 6 does
+    assert len(transactions(repeated, 0xFFFF, 4, "cc10")) == 16
 
 
 @pytest.mark.parametrize(
