@@ -1,8 +1,8 @@
 """The loads and stores of an executed listing: what each moves, summed over every warp that executed it.
 
 Accesses that differ only by a multiple of 256 bytes move alike and are looked at once: 256 covers the longest pattern that any rule of
-`coalescing` and `banks` knows; scattered ones take some 60 us each. Local memory is left out: its words are interleaved by thread, so that equal
-offsets are neighbours.
+`coalescing` and `banks` knows; scattered ones take some 60 us each. Local memory is left out: its words are
+interleaved by thread, so that equal offsets are neighbours.
 """
 
 from collections import Counter

@@ -67,6 +67,8 @@ def test_half_warps_of_64_bit_words_do_not_meet() -> None:
     addresses = np.where(LANES < 16, LANES, LANES - 16) * 8 + np.where(LANES < 16, 0, 4096)
     assert wavefronts(addresses, width=8) == 2
     assert wavefronts(addresses, 0xFFFF, 8) == 1
+    shared = LANES % 16 * 8  # both half-warps read the same words
+    assert (wavefronts(shared, width=8), wavefronts(shared, width=8, rule="kepler8")) == (2, 1)
 
 
 @st.composite
