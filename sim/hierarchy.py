@@ -29,8 +29,11 @@ class Hierarchy(NamedTuple):
     interval: np.int64
     replay: np.int64
     word_cycles: np.int64
-    banks: np.int64
     bank_rule: np.int64  # index in BANK_RULES
+    banks: np.int64
+    pass_bytes: np.int64  # that a pass delivers at most
+    interleave: np.int64  # bytes from one bank to the next
+    bank_row: np.int64  # bytes that one row of all banks covers
     pass_cycles: np.int64
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
@@ -61,7 +64,9 @@ class Hierarchy(NamedTuple):
 
 
 COALESCING = ("sectors", "cc12", "cc10")
-BANK_RULES = ("words", "kepler", "cc1")
+BANK_RULES = ("fermi", "kepler4", "kepler8", "cc1")
+# Banks, bytes that a pass delivers, bytes from one bank to the next, bytes of one row of all banks; sources in sim.analysis.banks.
+GEOMETRY = {"fermi": (32, 128, 4, 128), "kepler4": (32, 256, 4, 256), "kepler8": (32, 256, 8, 256), "cc1": (16, 64, 4, 64)}
 L1_STORES = ("allocate", "update", "evict")
 L2_START = ("cold", "warm", "dirty")
 
@@ -105,8 +110,8 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "interval": lsu.interval,
         "replay": lsu.replay,
         "word_cycles": lsu.word_cycles,
-        "banks": gpu.shared.banks,
         "bank_rule": BANK_RULES.index(gpu.shared.rule),
+        **dict(zip(("banks", "pass_bytes", "interleave", "bank_row"), GEOMETRY[gpu.shared.rule], strict=True)),
         "pass_cycles": gpu.shared.pass_cycles,
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         "l1_sets": lines // ways if ways else 0,

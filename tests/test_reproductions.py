@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from isa.errors import UserError
+from programs.coalescing.lecture import lecture_row
 from programs.reproductions import REPRODUCTIONS, Reproduction, reproduce
 from programs.volkov.checks import littles_law, published_checks
 from programs.volkov.sweep import Sweep, chains, narrowed, resized, sweep
@@ -82,3 +83,19 @@ def test_the_figure_is_drawn(tmp_path: Path) -> None:
 def test_an_unknown_name_says_what_there_is() -> None:
     with pytest.raises(UserError, match=", ".join(REPRODUCTIONS)):
         reproduce("volkov")
+
+
+def test_the_lectures_coalescing_rows_come_out_in_the_reading_that_each_is_about() -> None:
+    checks = {check.what: check for check in reproduce("coalescing").checks}
+    assert all(check.passed for check in checks.values())
+    above = checks["L2 stride above 32"]
+    assert above.simulated == "32 sectors, 12.5%; 32 lines, 3.125%"
+    assert "the slide errs" in above.note
+    assert checks["L2 offset"].simulated == "5 sectors, 80%; 2 lines, 50%"
+
+
+def test_a_wrong_coalescing_statement_fails() -> None:
+    row = {"what": "stride 2", "patterns": ["stride:2"], "reading": "sectors", "transactions": 8, "percent": 50.0}
+    assert lecture_row(row).passed
+    for wrong in ({"transactions": 7}, {"percent": 33.0}, {"reading": "lines"}, {"bytes": 128}, {"patterns": ["stride:2", "stride:3"]}):
+        assert not lecture_row(row | wrong).passed

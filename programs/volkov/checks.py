@@ -1,12 +1,11 @@
 """Judge a sweep: the published statements about it, and Little's law beside."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from isa.vocabulary import Unit
 from programs.reproduction import Check
-from programs.volkov.sweep import ILPS, Sweep, issue_gap
+from programs.volkov.sweep import ILPS, Sweep
+from sim.analysis import little
 from sim.gpus.model import Gpu
 
 
@@ -15,7 +14,7 @@ def littles_law(gpu: Gpu, ilp: int) -> int:
 
     Assumes a scoreboard that knows every register.
     """
-    return 32 * gpu.core.schedulers * math.ceil(gpu.latency(Unit.FP32) / (issue_gap(gpu) * ilp))
+    return little.WARP * little.arithmetic(gpu).whole_warps(ilp)
 
 
 def threads(sweep: Sweep, ilp: int) -> str:

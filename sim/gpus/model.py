@@ -123,10 +123,8 @@ class LoadStore(Section):
 
 
 class SharedMemory(Section):
-    banks: Literal[16, 32] = Field(32, description="shared-memory banks")
-    rule: Literal["words", "kepler", "cc1"] = Field(
-        "words",
-        description="4-byte banks for a whole warp; Kepler's 8-byte banks; or 4-byte banks by half-warps, one word broadcast (CC 1.x)",
+    rule: Literal["fermi", "kepler4", "kepler8", "cc1"] = Field(
+        "fermi", description="how lanes meet in banks: 2.x and Maxwell on, Kepler's two modes, or 1.x (sim.analysis.banks tells each)"
     )
     pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of one pass over the banks")
 

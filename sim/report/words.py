@@ -64,6 +64,11 @@ def count(number: float, noun: str) -> str:
     return f"{text} {noun}" if number == 1 else f"{text} {noun}s"
 
 
+def percent(fraction: float) -> str:
+    """Return a fraction of 0 to 1 in percent with four digits, no more than it needs: "3.125%", "50%"."""
+    return f"{100 * fraction:.4g}%"
+
+
 def sizes(size: tuple[int, ...]) -> str:
     """Return a grid or block as "16 x 16"; trailing ones are left out."""
     kept = list(size)

@@ -5,28 +5,16 @@ import numpy as np
 from sim.hierarchy import BANK_RULES
 from sim.kernel import first_bit, inner, outlined
 from sim.timing.memory.coalescer import ALL_LANES, has_lane, lane_address
-from sim.timing.memory.state import Memory
 from sim.trace import SCATTERED, TraceArrays
 
-WORDS, KEPLER, CC1 = (BANK_RULES.index(rule) for rule in ("words", "kepler", "cc1"))
+FERMI, CC1 = BANK_RULES.index("fermi"), BANK_RULES.index("cc1")
+HALF = 16  # lanes
 
 
 @inner
-def group_lanes(rule: int, width: int) -> int:
+def group_lanes(width: int, mh: np.record) -> int:
     """Return how many lanes go together: those that a conflict-free access serves in one pass."""
-    if rule == WORDS:
-        return np.int64(32 if width <= 4 else 16 if width == 8 else 8)
-    if rule == KEPLER:
-        return np.int64(32 if width <= 8 else 16)
-    return np.int64(16 if width <= 8 else 8)
-
-
-@inner
-def needed_passes(rule: int, width: int) -> int:
-    """Return the passes of a conflict-free access by a whole warp."""
-    if rule in (WORDS, KEPLER):
-        return 32 // group_lanes(rule, width)
-    return np.int64(2 * max(width >> 2, 1))
+    return min(np.int64(HALF if mh.bank_rule == CC1 else 32), mh.pass_bytes // max(width, np.int64(4)))
 
 
 @inner
@@ -36,46 +24,62 @@ def power_of_two_in(number: int) -> int:
 
 
 @outlined
-def wavefronts(access: int, mask: int, width: int, atomic: bool, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
-    """Return the passes of one access; atomic: lanes that update the same word go one after another."""
-    rule, stride = mh.bank_rule, trace.access_stride[access]
-    if rule == WORDS and mask == ALL_LANES and width == 4 and stride != SCATTERED and stride & 3 == 0 and not atomic:
+def wavefronts(
+    access: int, mask: int, width: int, atomic: bool, mh: np.record, rows: np.ndarray, count: np.ndarray, trace: TraceArrays
+) -> int:
+    """Return the passes of one access; atomic: lanes that update the same word go one after another. rows, count: scratch."""
+    stride = trace.access_stride[access]
+    if mh.bank_rule == FERMI and mask == ALL_LANES and width == 4 and stride != SCATTERED and stride & 3 == 0 and not atomic:
         return np.int64(1) if stride == 0 else min(power_of_two_in(stride >> 2), mh.banks)
-    lanes = group_lanes(rule, width)
+    lanes = np.int64(HALF) if mh.bank_rule == CC1 else group_lanes(width, mh)
     passes = np.int64(0)
     for group in range(32 // lanes):
         members = mask & np.uint32(((np.int64(1) << lanes) - 1) << (group * lanes))
         if members == np.uint32(0):
             continue
-        if rule == CC1 and not atomic:
+        if mh.bank_rule == CC1 and not atomic:
             passes += one_broadcast(access, members, width, mh, trace)
         else:
-            passes += busiest_bank(access, members, width, atomic, mh, memory, trace)
+            passes += busiest_bank(access, members, width, atomic, mh, rows, count, trace)
     return passes
 
 
 @inner
-def busiest_bank(access: int, mask: int, width: int, atomic: bool, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
+def fewest(mask: int, width: int, mh: np.record) -> int:
+    """Return the passes of an access without a conflict."""
+    parts = np.int64(1)
+    lanes = group_lanes(width, mh)
+    if mh.bank_rule == CC1:
+        lanes, parts = np.int64(HALF), max(width >> 2, np.int64(1))
+    passes = np.int64(0)
+    for group in range(32 // lanes):
+        passes += mask & np.uint32(((np.int64(1) << lanes) - 1) << (group * lanes)) != np.uint32(0)
+    return passes * parts
+
+
+@inner
+def busiest_bank(
+    access: int, mask: int, width: int, atomic: bool, mh: np.record, rows: np.ndarray, count: np.ndarray, trace: TraceArrays
+) -> int:
     """Return the most rows that one bank has to serve; lanes that ask for the same row are served together unless atomic."""
-    unit = np.int64(3 if mh.bank_rule == KEPLER else 2)  # log2 of a bank's bytes
-    rows, count = memory.bank_rows, memory.bank_count
     for bank in range(mh.banks):
         count[bank] = 0
     known, most = np.int64(0), np.int64(0)
     for lane in range(32):
         if not has_lane(mask, lane):
             continue
-        for part in range(max(width >> unit, 1)):
-            row = (lane_address(access, lane, trace) >> unit) + part
-            k = np.int64(0 if atomic else known - 1)
-            while not atomic and k >= 0 and rows[k] != row:
+        for part in range(max(width >> 2, 1)):
+            byte = ((lane_address(access, lane, trace) >> 2) + part) << 2
+            bank = byte // mh.interleave % mh.banks
+            row = byte // mh.bank_row * mh.banks + bank
+            k = np.int64(-1 if atomic else known - 1)
+            while k >= 0 and rows[k] != row:
                 k -= 1
-            if atomic or k < 0:
-                if not atomic:
-                    rows[known] = row
-                    known += 1
-                count[row % mh.banks] += 1
-                most = max(most, count[row % mh.banks])
+            if k < 0:
+                rows[known] = row
+                known += 1
+                count[bank] += 1
+                most = max(most, count[bank])
     return most
 
 

@@ -12,7 +12,7 @@ from sim.gpus.path import L1_LOOKUP
 from sim.kernel import inner, outlined
 from sim.lower import ATOMIC, GLOBAL, LOAD, SHARED, STORE, Code, Hardware
 from sim.timing.account import account_ready
-from sim.timing.memory.banks import needed_passes, wavefronts
+from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, local, most_alike
 from sim.timing.memory.l1 import NO_SECTORS, allocate, fetched, find, store
 from sim.timing.memory.requests import sector_count, send
@@ -66,8 +66,8 @@ def describe(
         return
     width = np.int64(op.width)
     if op.memory == SHARED:
-        entry.passes = wavefronts(access, mask, width, op.access >= ATOMIC, mh, memory, trace)
-        entry.needed = min(needed_passes(mh.bank_rule, width), np.int64(entry.passes))
+        entry.passes = wavefronts(access, mask, width, op.access >= ATOMIC, mh, memory.bank_rows, memory.bank_count, trace)
+        entry.needed = fewest(mask, width, mh)
         return
     line, sectors = memory.entry_line[m, number, place], memory.entry_sectors[m, number, place]
     words = memory.entry_words[m, number, place]

@@ -1,0 +1,1 @@
+"""Closed forms beside the simulation: what one warp access moves, bank conflicts, Little's law."""

@@ -1,0 +1,68 @@
+"""Little's law on a GPU: what must be in flight is latency times throughput, for arithmetic and for memory.
+
+It says what hides a latency, and nothing about how: more warps, more independent instructions in each (ILP), or more bytes per
+instruction serve alike (V. Volkov, Better Performance at Lower Occupancy, GTC 2010).
+"""
+
+import math
+from typing import NamedTuple
+
+from isa.vocabulary import Unit
+from sim.gpus.model import Gpu
+
+WARP = 32
+
+
+class Arithmetic(NamedTuple):
+    """What keeps the lanes of one unit busy on one SM. Cycles are ALU-clock cycles."""
+
+    latency: int  # cycles from issue to a dependent's issue
+    lanes: int  # operations per cycle and SM
+    schedulers: int
+
+    @property
+    def operations(self) -> int:
+        """Operations in flight per SM: one per thread at ILP 1."""
+        return self.latency * self.lanes
+
+    def warps(self, ilp: int = 1) -> float:
+        """Return the warps per SM that hold as many, each with `ilp` independent instructions; a fraction where they do not divide."""
+        return self.operations / (WARP * ilp)
+
+    def whole_warps(self, ilp: int = 1) -> int:
+        """Return the warps per SM when every scheduler needs a whole number: each fills its own share of the lanes."""
+        return self.schedulers * math.ceil(self.warps(ilp) / self.schedulers)
+
+
+class Memory(NamedTuple):
+    """What keeps the memory busy."""
+
+    latency: int  # cycles of the ALU clock
+    nanoseconds: float  # the same
+    bandwidth: float  # GB/s (1e9) of the chip
+    sms: int
+
+    @property
+    def bytes(self) -> float:
+        """Bytes in flight on the whole chip."""
+        return self.nanoseconds * self.bandwidth
+
+    @property
+    def bytes_per_sm(self) -> float:
+        """Bytes in flight per SM when all SMs load alike."""
+        return self.bytes / self.sms
+
+    def warps(self, bytes_per_thread: int) -> float:
+        """Return the warps per SM that hold as many, each thread with loads of `bytes_per_thread` bytes outstanding."""
+        return self.bytes_per_sm / (WARP * bytes_per_thread)
+
+
+def arithmetic(gpu: Gpu, unit: Unit = Unit.FP32) -> Arithmetic:
+    """Return what keeps the lanes of `unit` busy on one SM of `gpu`."""
+    return Arithmetic(gpu.latency(unit), gpu.lanes(unit), gpu.core.schedulers)
+
+
+def memory(gpu: Gpu, latency: int | None = None, bandwidth: float | None = None) -> Memory:
+    """Return what keeps the memory of `gpu` busy; latency (cycles) and bandwidth (GB/s) default to global loads and the pins."""
+    cycles = gpu.memory.global_load if latency is None else latency
+    return Memory(cycles, cycles * 1e3 / gpu.clock.alu_mhz, gpu.dram.bandwidth if bandwidth is None else bandwidth, gpu.sms)
