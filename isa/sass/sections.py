@@ -8,7 +8,7 @@ from isa.sass.function import RawFunction
 from isa.sass.image import Image, Section, Symbol
 
 SECTION = re.compile(r"\s*\.section\s+\"?([^\s,\"]+)\"?.*")
-DATA = re.compile(r"\s*(?:/\*[0-9a-fA-F]+\*/)?\s*\.(byte|short|word|dword|zero)\s+(.*?)\s*")
+DATA = re.compile(r"\s*(?:/\*[0-9a-fA-F]+\*/)?\s*\.(byte|short|word|dword|zero)\s+(.*)")
 LABEL = re.compile(r"([.$\w][^\s:]*):\s*")
 SIZE = re.compile(r"\s*\.size\s+([^\s,]+),\s*\(?([^\s)]+)(?: - \S+)?\)?.*")
 NOTE = re.compile(r"\s*\.section(?:flags|info)\s+@\".*?(SHF_BARRIERS|SHI_REGISTERS)=(\d+).*")
@@ -45,7 +45,7 @@ class _Reader:
 
     def read_line(self, line: int, content: str) -> None:
         if match := DATA.fullmatch(content):
-            self._data(match[1], match[2], line)
+            self._data(match[1], match[2].strip(), line)
         elif match := LABEL.fullmatch(content):
             self.labels.setdefault(match[1], (self.section, self.offsets.get(self.section, 0)))
         elif match := SECTION.fullmatch(content):
