@@ -48,6 +48,8 @@ def _parse(data: bytes, path: str) -> Image:
     if family(architecture) is None:
         raise UserError(f"architecture {architecture} is not known", path=path, hint=f"cubins for {KNOWN} are read")
     headers, names = _headers(data)
+    segments, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+    _slice(data, segments, size * count)  # the program headers end the file: a cut one lacks them
     sections = [_section(data, name, header) for name, header in zip(names, headers, strict=True)]
     table = names.index(".symtab") if ".symtab" in names else None
     symbols = () if table is None else _symbols(sections[table].data, sections[headers[table][6]].data, names)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 ANNOTATION = re.compile(r'\(\*\s*"([^"]*)"\s*\*\)')  # (*"BRANCH_TARGETS .L_x_1,.L_x_2"*)
 SCHEDULE = re.compile(r"\s[&?][A-Za-z]\w*.*$")  # nvdisasm 12.8 on sm_120: &req={0} &wr=0x1 ?trans1
-STATEMENT = re.compile(r"(?:(@!?U?P[0-9T])\s+)?([A-Z][A-Z0-9_]*(?:\.\w+)*)(?:\s+(\S.*))?")
+STATEMENT = re.compile(r"(?:(@!?U?P[0-6T])\s+)?([A-Z][A-Z0-9_]*(?:\.\w+)*)(?:\s+(\S.*))?")
 OPENING, CLOSING = "[({", "])}"
 
 
