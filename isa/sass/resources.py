@@ -16,6 +16,7 @@ USAGE = re.compile(r"^\s*Function\s+(\S.*?)\s*:\s*\n\s*(REG:\d+\b.*)$", re.MULTI
 FIELD = re.compile(r"([A-Z]+(?:\[\d+\])?):(\d+)")
 REGISTER = re.compile(r"(?<![A-Z])R(\d+)")
 VECTOR = re.compile(r"\.(64|128)(?:\.|$)")
+MOST_BANK_BYTES = 1 << 16
 UNKNOWN = 0xFFFFFFFF  # stack of a function that calls itself
 
 
@@ -147,5 +148,8 @@ def _constants(image: Image, name: str) -> dict[int, bytes]:
     for section in image.sections.values():
         match = re.fullmatch(r"\.nv\.constant(\d+)(?:\.(.+))?", section.name)
         if match and match[2] in (None, name):
+            if section.size > MOST_BANK_BYTES:
+                message = f"constant bank {match[1]} is said to hold {section.size:,} bytes"
+                raise UserError(message, path=image.path, hint=f"a bank has {MOST_BANK_BYTES:,}: compile the kernel again")
             found[int(match[1])] = section.data or bytes(section.size)
     return found

@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Sequence
+from typing import NoReturn
 
 from isa.errors import UserError
 from isa.sass.function import RawFunction
 from isa.sass.image import Image, Section, Symbol
 
 SECTION = re.compile(r"\s*\.section\s+\"?([^\s,\"]+)\"?.*")
-DATA = re.compile(r"\s*(?:/\*[0-9a-fA-F]+\*/)?\s*\.(byte|short|word|dword|zero)\s+(.*)")
+DATA = re.compile(r"\s*(?:/\*([0-9a-fA-F]+)\*/)?\s*\.(byte|short|word|dword|zero)\s+(.*)")
 LABEL = re.compile(r"([.$\w][^\s:]*):\s*")
 SIZE = re.compile(r"\s*\.size\s+([^\s,]+),\s*\(?([^\s)]+)(?: - \S+)?\)?.*")
 NOTE = re.compile(r"\s*\.section(?:flags|info)\s+@\".*?(SHF_BARRIERS|SHI_REGISTERS)=(\d+).*")
+NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")
+MOST_BYTES = 1 << 26  # of a section whose contents are printed
+UNCHANGED = "use the text unchanged"
 BYTES = {"byte": 1, "short": 2, "word": 4, "dword": 8}
 TERM = re.compile(r"([+-]?)\s*([^\s()+-][^\s()]*)")
 
@@ -45,7 +49,8 @@ class _Reader:
 
     def read_line(self, line: int, content: str) -> None:
         if match := DATA.fullmatch(content):
-            self._data(match[1], match[2].strip(), line)
+            if self.section.startswith(".nv."):  # notes and debug frames hold nothing that a launch needs
+                self._data(match[1], match[2], match[3].strip(), line)
         elif match := LABEL.fullmatch(content):
             self.labels.setdefault(match[1], (self.section, self.offsets.get(self.section, 0)))
         elif match := SECTION.fullmatch(content):
@@ -56,8 +61,10 @@ class _Reader:
         elif match := NOTE.fullmatch(content):
             self.notes.setdefault(self.section, {})[match[1]] = int(match[2])
 
-    def _data(self, directive: str, text: str, line: int) -> None:
+    def _data(self, address: str | None, directive: str, text: str, line: int) -> None:
         offset = self.offsets.setdefault(self.section, 0)
+        if address is not None and int(address, 16) != offset:
+            self._fail(f"expected the data at {offset:#06x}, found those at {int(address, 16):#06x}", line)
         if directive == "zero":
             self.offsets[self.section] = offset + self._number(text, line)
             return
@@ -70,8 +77,11 @@ class _Reader:
     def image(self, architecture: str) -> Image:
         sections = {}
         for name, size in self.offsets.items():
-            data = bytearray(size)
-            for offset, width, value, line in self.items.get(name, []):
+            items = self.items.get(name, [])
+            if items and size > MOST_BYTES:
+                self._fail(f"section {name} is said to hold {size:,} bytes", items[-1][3])
+            data = bytearray(size if items else 0)
+            for offset, width, value, line in items:
                 number = self._number(value, line) & (1 << 8 * width) - 1
                 data[offset : offset + width] = number.to_bytes(width, "little")
             notes = self.notes.get(name, {})
@@ -95,16 +105,19 @@ class _Reader:
         if text.startswith("index@("):
             return self.symbols.setdefault(text[7:-1], len(self.symbols))
         total, matched = 0, TERM.findall(text.strip("()"))
-        if not matched:
-            raise UserError(f"expected a number or a label, found {text!r}", path=self.path, line=line, hint="use the text unchanged")
+        if not matched or any(word[0].isdigit() and not NUMBER.fullmatch(word) for _, word in matched):
+            self._fail(f"expected a number or a label, found {text!r}", line)
         for sign, word in matched:
             total += -self._term(word) if sign == "-" else self._term(word)
         return total
 
     def _term(self, word: str) -> int:
         if word[0].isdigit():
-            return int(word, 0) if not (word[0] == "0" and word.isdecimal()) else int(word)
+            return int(word, 16 if word.startswith("0x") else 10)
         name = word.removesuffix("@srel")
         if name in self.code_labels and word != name:
             return self.code_labels[name]
         return self.labels[name][1] if name in self.labels and name.startswith(".L") else 0
+
+    def _fail(self, message: str, line: int) -> NoReturn:
+        raise UserError(message, path=self.path, line=line, hint=UNCHANGED)
