@@ -46,6 +46,18 @@ class Encoded(NamedTuple):
     writes: np.ndarray  # int16 [n, WRITES] dependences written, -1 padded
 
 
+class Control(NamedTuple):
+    """What the compiler wrote into the control words: when each instruction may issue. n = number of instructions."""
+
+    stall: np.ndarray  # int8 [n] cycles before this warp may issue its next instruction, 0 to 15 (Kepler: to 31)
+    yield_: np.ndarray  # uint8 [n] 1 = the scheduler may turn to another warp
+    write_barrier: np.ndarray  # int8 [n] dependence counter 0..5 released when the result is written; -1 = none
+    read_barrier: np.ndarray  # int8 [n] dependence counter 0..5 released when the sources have been read; -1 = none
+    wait_mask: np.ndarray  # uint8 [n] bit i: issue only when dependence counter i is zero
+    reuse: np.ndarray  # uint8 [n] bit i: keep source slot i in the operand cache
+    dual: np.ndarray  # uint8 [n] 1 = issued together with the next instruction
+
+
 class Parameter(NamedTuple):
     """One kernel parameter: where it lies in its constant bank."""
 
@@ -80,6 +92,7 @@ class Program:
     path: str = ""  # listing file, "" when parsed from text
     source: str = field(default="", repr=False)  # the text
     markers: bool = False  # True when the listing reconverges by SSY/SYNC or BSSY/BSYNC, not by post-dominator
+    control: Control | None = field(default=None, repr=False)  # None: a listing without control words
 
     def __len__(self) -> int:
         return len(self.instructions)

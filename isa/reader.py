@@ -1,11 +1,10 @@
 """Text or file -> `Program`: parse, pick the kernel, encode, find reconvergence, check the end."""
 
-import re
 from pathlib import Path
 
 import numpy as np
 
-from isa import cfg
+from isa import cfg, sass
 from isa.diagnostics import Diagnostics, nearest
 from isa.encode import Encoder
 from isa.errors import UserError
@@ -13,8 +12,6 @@ from isa.kernels import Kernel, KernelReader
 from isa.parser import statements
 from isa.program import Encoded, Program
 from isa.vocabulary import RZ
-
-COMPILER_MADE = re.compile(r"code for sm_\d+|^\s*\.headerflags|^\s*/\*[0-9a-f]{4,}\*/", re.MULTILINE)
 
 
 def load(path: str | Path, function: str | None = None) -> Program:
@@ -30,10 +27,8 @@ def load(path: str | Path, function: str | None = None) -> Program:
 
 def parse(text: str, path: str = "", function: str | None = None) -> Program:
     """Read a kernel from mini-SASS text; `path` only names it in messages. Raises UserError with every mistake found."""
-    if match := COMPILER_MADE.search(text):
-        line = text.count("\n", 0, match.start()) + 1
-        hint = "write the kernel in the form that isa/README.md shows"
-        raise UserError("this is a compiler-made listing; reading those is not there yet", path=path, line=line, hint=hint)
+    if sass.is_disassembly(text):
+        raise _not_executed(sass.parse(text, path), path)
     diagnostics = Diagnostics(text, path)
     lines = statements(text, diagnostics)
     is_complete = not diagnostics.found  # else a line that cannot be read may be the end that seems to lack
@@ -66,6 +61,24 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
         source=text,
         markers=markers,
     )
+
+
+def _not_executed(functions: list[sass.RawFunction], path: str) -> UserError:
+    """Say what a compiler-made listing holds, which is read but not executed."""
+    instructions = sum(map(len, functions))
+    architectures = ", ".join(dict.fromkeys(function.architecture for function in functions))
+    found = f"{_count(len(functions), 'function')}, {_count(instructions, 'instruction')}, {architectures}"
+    names = ", ".join(dict.fromkeys(function.name for function in functions))
+    return UserError(
+        f"{found}: executing real listings is not supported yet",
+        path=path,
+        line=functions[0].line,
+        hint=f"it holds {names}; write the kernel to be run in the form that isa/README.md shows",
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _chosen(kernels: list[Kernel], function: str | None, path: str) -> Kernel:

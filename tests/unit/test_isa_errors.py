@@ -77,7 +77,7 @@ MISTAKES = {
     "code before .kernel": "NOP\n.kernel k\nEXIT",
     "kernel twice": ".kernel k\nEXIT\n.kernel k\nEXIT",
     "several kernels": ".kernel a\nEXIT\n.kernel b\nEXIT",
-    "compiler-made listing": '\t\tFunction : k\n\t.headerflags\t@"EF_CUDA_SM75"\n        /*0000*/                   EXIT ;',
+    "compiler-made listing": '\t\tFunction : k\n\t.headerflags\t@"EF_CUDA_SM75"\n        /*0000*/                   EXIT ;\n\t\t..........',
     "all at once": """\
 loop: FFMMA R0, R1, R2, R3
   IADD R0, R1 R2
