@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from isa.vocabulary import Combine, Mufu, Rounding
+from isa.vocabulary import AtomicFunction, Combine, Mufu, Rounding
 
 WORD = 0xFFFFFFFF
 SIGN = 0x80000000
@@ -317,6 +317,33 @@ def lop3(a: np.uint32, b: np.uint32, c: np.uint32, table: int) -> np.uint32:
 def lea(a: np.uint32, b: np.uint32, shift: int, carry: int) -> np.int64:
     """Return the 33-bit sum of the low word of a << shift, b and a carry."""
     return (np.int64(a) << shift & WORD) + np.int64(b) + carry
+
+
+def atomic(function: int, old: Integer, a: Integer, b: Integer, flip: Integer) -> Integer:
+    """Return what an atomic leaves in memory, of which the caller keeps the low 32 or 64 bits (PTX ISA, `atom`).
+
+    old, a, b: words extended by their sign or by zeros, or register pairs. flip: XORed to both sides before MIN and MAX
+    compare them; the sign bit makes int64 compare as unsigned.
+    """
+    if function == AtomicFunction.ADD:
+        return old + a
+    if function == AtomicFunction.MIN:
+        return old if old ^ flip < a ^ flip else a
+    if function == AtomicFunction.MAX:
+        return old if old ^ flip > a ^ flip else a
+    if function == AtomicFunction.INC:
+        return np.int64(0) if old >= a else old + 1
+    if function == AtomicFunction.DEC:
+        return a if old == 0 or old > a else old - 1
+    if function == AtomicFunction.AND:
+        return old & a
+    if function == AtomicFunction.OR:
+        return old | a
+    if function == AtomicFunction.XOR:
+        return old ^ a
+    if function == AtomicFunction.EXCH:
+        return a
+    return b if old == a else old
 
 
 def popc(a: np.uint32) -> np.int64:

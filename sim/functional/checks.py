@@ -13,6 +13,7 @@ from sim.placement import Placed
 MOST_WARPS = 100_000_000  # 16 bytes each
 MOST_THREADS = 1024  # of a block, on every GPU from Fermi on
 SIZES = (1, 2, 3)
+VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic"}
 
 
 def check_launch(launch: Launch) -> None:
@@ -105,7 +106,7 @@ def access_message(launch: Launch, placed: list[Placed], memory: Memory, fault: 
     """Return what is wrong with an access, and how far it missed."""
     e = launch.program.encoded
     width, space = int(e.width[i]), int(e.space[i])
-    verb = "store" if e.operation[i] == Operation.STORE else "load"
+    verb = VERBS.get(e.operation[i], "load")
     shown = f"{verb} of {width} bytes at {address & 0xFFFFFFFFFFFFFFFF:#x}"
     if fault == Fault.MISALIGNED:
         return f"misaligned {shown}", f"the address must be a multiple of {width}"

@@ -1,4 +1,4 @@
-"""LOAD, STORE and LDC: addresses of 32 lanes, bounds and alignment, the move, and what the log keeps of it.
+"""LOAD, STORE, ATOM and LDC: addresses of 32 lanes, bounds and alignment, the move, and what the log keeps of it.
 
 Stages: 1. addresses; 2. evenly spaced or scattered; 3. bounds and alignment of every lane; 4. words; 5. the log.
 Where lanes store to the same word the highest lane wins. Device addresses lie below 4 GiB (see `sim.placement`), so that
@@ -8,6 +8,7 @@ programs with 32-bit and with 64-bit addresses find the same arrays.
 import numpy as np
 
 from isa.vocabulary import Operation, Space
+from sim.functional.atomics import update
 from sim.functional.divergence import fault
 from sim.functional.flags import ADDRESS64, SIGNED
 from sim.functional.operands import row_of
@@ -21,7 +22,7 @@ ONE = np.int64(1)  # words from one part of a wide access to the next
 
 @inner
 def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
-    """Execute LOAD or STORE i for the lanes of `mask`; return a Status (a FULL one changes nothing)."""
+    """Execute LOAD, STORE or ATOM i for the lanes of `mask`; return a Status (a FULL one changes nothing)."""
     row = log.row[w]
     if log.accesses[w] == log.access_base.shape[1]:
         return Status.WARP_ACCESSES_FULL
@@ -31,14 +32,17 @@ def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memo
     if mask:
         addresses(i, w, code, machine)
         base, stride = spacing(mask, machine)
-        writes = code.operation[i] == Operation.STORE and code.space[i] <= Space.GLOBAL
+        writes = code.operation[i] != Operation.LOAD and code.space[i] <= Space.GLOBAL
         if not locate(code.space[i], code.width[i], base, stride, mask, machine, memory):
             return lane_fault(i, w, mask, code, machine, memory, progress)
         lane = forbidden(code.width[i], mask, machine, memory) if writes else np.int64(-1)
         if lane >= 0:
             progress.report[Report.ADDRESS] = machine.target[lane]
             return fault(Fault.READ_ONLY, w, lane, i, progress)
-        move(i, w, mask, stride, code, machine, memory)
+        if code.operation[i] == Operation.ATOM:
+            update(i, w, mask, code, machine, memory)
+        else:
+            move(i, w, mask, stride, code, machine, memory)
     if stride == SCATTERED:
         base = keep_scattered(mask, machine, store)
     entry = log.accesses[w]

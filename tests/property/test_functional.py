@@ -92,10 +92,10 @@ def test_random_programs(program: list[tuple[Any, ...]], style: str, seed: int) 
 
 
 def check_trace(trace: Trace) -> None:
-    """Assert what every trace obeys: tallies equal the paths, and each LOAD or STORE entry has one access."""
+    """Assert what every trace obeys: tallies equal the paths, and each LOAD, STORE or ATOM entry has one access."""
     arrays, n = trace.arrays, len(trace.program)
     executed, true_lanes = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    moves = np.isin(trace.program.encoded.operation, (Operation.LOAD, Operation.STORE))
+    moves = np.isin(trace.program.encoded.operation, (Operation.LOAD, Operation.STORE, Operation.ATOM))
     for warp, path in enumerate(arrays.warp_path):
         entries = slice(arrays.path_start[path], arrays.path_start[path + 1])
         np.add.at(executed, arrays.instruction[entries], 1)

@@ -7,7 +7,22 @@ import pytest
 
 import isa
 from isa.dependences import destination_registers
-from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE, PT, RZ, Flag, Kind, Operation, SourceFlag, Space, Special, Unit
+from isa.vocabulary import (
+    BARRIER_BASE,
+    CARRY,
+    PREDICATE_BASE,
+    PT,
+    RZ,
+    AtomicFunction,
+    Cache,
+    Flag,
+    Kind,
+    Operation,
+    SourceFlag,
+    Space,
+    Special,
+    Unit,
+)
 
 
 def fields(text: str) -> dict[str, Any]:
@@ -36,6 +51,10 @@ def float_bits(value: float) -> int:
         ("STG.E.128 [R2], R4", [4, 5, 6, 7, 2, 3], []),
         ("STG.E.64 [R2.64], RZ", [2, 3], []),
         ("STS [R1], R0", [0, 1], []),
+        ("ATOM.E.ADD R0, [R2], R5", [5, 2, 3], [0]),
+        ("ATOMG.E.CAS.64.STRONG.GPU PT, R8, [R2], R4, R6", [4, 5, 6, 7, 2, 3], [8, 9]),
+        ("ATOMS.ADD RZ, [R3], R5", [5, 3], []),
+        ("@P1 RED.E.ADD.U64 [R2], R4", [4, 5, 2, 3, PREDICATE_BASE + 1], []),
         ("LDC.64 R4, c[0x3][R2+0x8]", [2], [4, 5]),
         ("IADD R8.CC, R8, 4", [8], [8, CARRY]),
         ("IADD.X R9, RZ, R9", [9, CARRY], [9]),
@@ -94,6 +113,45 @@ def test_memory() -> None:
     assert fields("FADD R0, R1, R2")["address_register"] == -1
     constant = fields("LDC R1, c[0x3][R2+0x8]")
     assert (constant["source_bank"][0], constant["source_value"][0], constant["address_register"]) == (3, 8, 2)
+
+
+def test_atomics() -> None:
+    row = fields("ATOMG.E.MAX.S64.STRONG.GPU PT, R8, [R2+0x8], R4")
+    assert (row["operation"], row["unit"], row["space"]) == (Operation.ATOM, Unit.GLOBAL, Space.GLOBAL)
+    assert (row["function"], row["width"], row["flags"]) == (AtomicFunction.MAX, 8, Flag.ADDRESS64 | Flag.SIGNED)
+    assert (row["destination"], row["destination_count"], row["source_value"][0], row["address_offset"]) == (8, 2, 4, 8)
+    shared = fields("ATOMS.CAS R0, [R1], R2, R3")
+    assert (shared["unit"], shared["space"], shared["source_value"][:2]) == (Unit.SHARED, Space.SHARED, [2, 3])
+    reduction = fields("RED.E.ADD.F32.FTZ.RN [R2], R5")
+    assert (reduction["destination"], reduction["destination_count"]) == (-1, 0)
+    assert reduction["flags"] == Flag.ADDRESS64 | Flag.FLOAT | Flag.FTZ
+    assert fields("ATOM.ADD R0, [R1], R2") == fields("ATOM.ADD.U32 PT, R0, [R1], R2")
+
+
+@pytest.mark.parametrize(
+    ("text", "cache"),
+    [
+        ("LDG.E R0, [R2]", Cache.DEFAULT),
+        ("LDG.E.SYS R0, [R2]", Cache.DEFAULT),
+        ("LD.E.CA R0, [R2]", Cache.ALL),
+        ("LDG.E.CG R0, [R2]", Cache.GLOBAL),
+        ("STG.E.64.CS [R2], R6", Cache.STREAMING),
+        ("LDG.E.EF R0, [R2]", Cache.STREAMING),
+        ("LDL.LU R0, [R2]", Cache.STREAMING),
+        ("LD.E.CV R0, [R2]", Cache.VOLATILE),
+        ("ST.E.WT [R2], R0", Cache.VOLATILE),
+        ("LDG.E.STRONG.GPU R0, [R2]", Cache.VOLATILE),
+        ("STG.E.STRONG.SYS [R2], R0", Cache.VOLATILE),
+        ("LDG.E.STRONG.CTA R0, [R2]", Cache.DEFAULT),
+        ("LDG.E.CI R0, [R2]", Cache.READ_ONLY),
+        ("LDG.E.CONSTANT.SYS R0, [R2]", Cache.READ_ONLY),
+        ("RED.E.ADD.STRONG.GPU [R2], R0", Cache.VOLATILE),
+        ("RED.E.ADD [R2], R0", Cache.DEFAULT),
+        ("LDS R0, [R2]", Cache.DEFAULT),
+    ],
+)
+def test_cache_operators(text: str, cache: Cache) -> None:
+    assert fields(text)["cache"] == cache
 
 
 def test_predicates() -> None:

@@ -1,0 +1,76 @@
+"""ATOM: read, modify and write a word or a pair in memory, lane after lane.
+
+Lanes are applied in ascending order, each finding what the lanes before it left: hardware promises no order, so a program
+whose results depend on it gets those of this one. A float sum is rounded once per lane, in that order. A lane's result is
+the value that it found. Addresses are checked by `sim.functional.memory` before any lane is applied.
+"""
+
+import numpy as np
+
+from isa.semantics import as_float, as_word, atomic, fadd, flush, high_word, pair, wide, word
+from isa.vocabulary import Space
+from sim.functional.flags import FLOAT, FTZ, SIGNED
+from sim.functional.operands import row_of
+from sim.functional.state import FIRST, OUT, SECOND, Code, Machine, Memory
+from sim.kernel import inner
+
+UNSIGNED64 = np.int64(-(2**63))  # flips the sign bit, after which int64 compares as unsigned
+
+
+@inner
+def update(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory) -> None:
+    """Execute ATOM i for the lanes of `mask`, whose addresses have been checked."""
+    if code.space[i] == Space.SHARED:
+        apply(i, w, mask, np.int64(0), memory.shared, code, machine)
+    else:
+        apply(i, w, mask, np.int64(memory.base), memory.words, code, machine)
+
+
+@inner
+def apply(i: int, w: int, mask: int, base: int, words: np.ndarray, code: Code, machine: Machine) -> None:
+    """Apply the lanes to a memory whose first word has byte address `base`."""
+    result = row_of(code.destination[i], w, code, machine) if code.destination[i] >= 0 else OUT
+    first, second = row_of(code.operand[i, FIRST], w, code, machine), row_of(code.operand[i, SECOND], w, code, machine)
+    function, flags = code.function[i], code.flags[i]
+    for k in range(machine.lanes[0]):
+        if (mask >> k) & 1:
+            index = (machine.target[k] - base) >> 2
+            if flags & FLOAT:
+                add_float(index, first, result, k, flags, words, machine)
+            elif code.width[i] == 4:
+                modify_word(index, first, second, result, k, function, flags, words, machine)
+            else:
+                modify_pair(index, first, second, result, k, function, flags, words, machine)
+
+
+@inner
+def modify_word(
+    index: int, first: int, second: int, result: int, k: int, function: int, flags: int, words: np.ndarray, machine: Machine
+) -> None:
+    """Apply lane k to one word."""
+    rows, old, is_signed = machine.rows, words[index], flags & SIGNED
+    new = atomic(function, wide(old, is_signed), wide(rows[first, k], is_signed), wide(rows[second, k], is_signed), np.int64(0))
+    words[index] = word(new)
+    rows[result, k] = old
+
+
+@inner
+def modify_pair(
+    index: int, first: int, second: int, result: int, k: int, function: int, flags: int, words: np.ndarray, machine: Machine
+) -> None:
+    """Apply lane k to two words, the low one first."""
+    rows, low, high = machine.rows, words[index], words[index + 1]
+    a, b = pair(rows[first, k], rows[first + 1, k]), pair(rows[second, k], rows[second + 1, k])
+    new = atomic(function, pair(low, high), a, b, np.int64(0) if flags & SIGNED else UNSIGNED64)
+    words[index], words[index + 1] = word(new), high_word(new)
+    rows[result, k], rows[result + 1, k] = low, high
+
+
+@inner
+def add_float(index: int, first: int, result: int, k: int, flags: int, words: np.ndarray, machine: Machine) -> None:
+    """Add lane k's float to one in memory."""
+    old = words[index]
+    x, y = as_float(old), machine.floats[first, k]
+    total = flush(fadd(flush(x), flush(y))) if flags & FTZ else fadd(x, y)
+    words[index] = as_word(total)
+    machine.rows[result, k] = old
