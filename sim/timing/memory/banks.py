@@ -39,7 +39,8 @@ def power_of_two_in(number: int) -> int:
 def wavefronts(access: int, mask: int, width: int, atomic: bool, mh: Hierarchy, memory: Memory, trace: TraceArrays) -> int:
     """Return the passes of one access; atomic: lanes that update the same word go one after another."""
     rule, stride = mh.bank_rule, trace.access_stride[access]
-    if rule == WORDS and mask == ALL_LANES and width == 4 and stride != SCATTERED and stride & 3 == 0 and not atomic:
+    evenly = rule == WORDS and mask == ALL_LANES and width == 4 and stride != SCATTERED and stride & 3 == 0
+    if evenly and mh.banks == 32 and not atomic:
         return np.int64(1) if stride == 0 else min(power_of_two_in(stride >> 2), mh.banks)
     lanes = group_lanes(rule, width)
     passes = np.int64(0)

@@ -205,3 +205,5 @@ def fill_lines(mh: Hierarchy, memory: Memory, lines: np.ndarray) -> None:
     place = (first[order] + way)[kept]
     memory.l2.tag[place] = lines[order][kept]
     memory.l2.valid[place] = (1 << SECTORS) - 1
+    memory.l2.used[place] = 1 + way[kept]  # places that are free go first
+    memory.clock[2] = ways

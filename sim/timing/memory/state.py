@@ -89,7 +89,7 @@ class Memory(NamedTuple):
     entry_line: np.ndarray  # int64 [m, queue, depth, 32] 128-byte lines of its requests
     entry_sectors: np.ndarray  # uint32 [m, queue, depth, 32] masks
     entry_words: np.ndarray  # uint32 [m, queue, depth, 32] masks
-    accesses: Any  # Access [m, pending]
+    accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no piece while all others wait
     pieces: Any  # Piece [m, pending]
     lines: Any  # Line [m, sets * ways]
     requests: Any  # Request [m, request depth]
@@ -122,7 +122,7 @@ def allocate(mh: Hierarchy, sms: int, never: int) -> Memory:
         entry_line=np.zeros((used, queues, depth, 32), np.int64),
         entry_sectors=np.zeros((used, queues, depth, 32), np.uint32),
         entry_words=np.zeros((used, queues, depth, 32), np.uint32),
-        accesses=_records(Access, used, pending),
+        accesses=_records(Access, used, pending + 1),
         pieces=_records(Piece, used, pending),
         lines=_records(Line, used, int(mh.l1_sets * mh.l1_ways)),
         requests=_records(Request, used, int(mh.request_depth)),
@@ -141,8 +141,8 @@ def allocate(mh: Hierarchy, sms: int, never: int) -> Memory:
     for field in ("next", "arrival", "response"):
         memory.units[field] = never
     memory.units.free_pieces = pending
-    chain = np.append(np.arange(1, pending), NONE)
-    memory.accesses["next"], memory.pieces["next"] = chain, chain
+    memory.pieces["next"] = np.append(np.arange(1, pending), NONE)
+    memory.accesses["next"] = np.append(np.arange(1, pending + 1), NONE)
     memory.lines["tag"] = NONE
     memory.lines["waiting"] = NONE
     memory.l2["tag"] = NONE
