@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE
 from sim.reference.issue import Scheduler
+from sim.reference.scoreboard import UNKNOWN
 from sim.reference.wakeup import Warp
 
 
@@ -28,7 +29,7 @@ class PendingView:
 
     name: str
     why: str
-    until: int  # the cycle in which it is back
+    until: int | None  # the cycle in which it is back; None when nobody knows yet
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,22 @@ def view_warp(warp: Warp) -> WarpView:
 def _until(warp: Warp) -> int | None:
     """Return the cycle in which the present wait ends, as far as it can be known."""
     if warp.draining:
-        return warp.scoreboard.all_back
+        return known(max((pending.due for pending in warp.scoreboard.outstanding), default=warp.scoreboard.all_back))
     if warp.held is not None:
         return warp.held_until
     last = warp.scoreboard.last_missing(warp.instruction)
-    return warp.eligible if warp.ready else last.due if last else warp.scoreboard.all_back
+    return warp.eligible if warp.ready else known(last[1]) if last else warp.scoreboard.all_back
+
+
+def known(cycle: int) -> int | None:
+    """Return a cycle if it is one."""
+    return None if cycle == UNKNOWN else cycle
 
 
 def view_scoreboard(warp: Warp) -> list[PendingView]:
     """Return what the warp awaits, what is back first at the top."""
     busy = sorted(warp.scoreboard.busy.items(), key=lambda item: item[1].due)
-    return [PendingView(dependence_name(name), pending.cause.name.lower(), pending.due) for name, pending in busy]
+    return [PendingView(dependence_name(name), pending.cause.name.lower(), known(pending.due)) for name, pending in busy]
 
 
 def view_scheduler(scheduler: Scheduler) -> SchedulerView:
