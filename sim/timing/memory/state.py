@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.hierarchy import SECTORS, Hierarchy
+from sim.hierarchy import MOST_REQUESTS, SECTORS, Hierarchy
 from sim.vocabulary import TALLIES
 
 NONE = -1
@@ -86,9 +86,9 @@ class Memory(NamedTuple):
     units: Any  # Unit [m]
     queues: Any  # Queue [m, queue]
     entries: Any  # Entry [m, queue, depth]
-    entry_line: np.ndarray  # int64 [m, queue, depth, 32] 128-byte lines of its requests
-    entry_sectors: np.ndarray  # uint32 [m, queue, depth, 32] masks
-    entry_words: np.ndarray  # uint32 [m, queue, depth, 32] masks
+    entry_line: np.ndarray  # int64 [m, queue, depth, MOST_REQUESTS] 128-byte lines of its requests
+    entry_sectors: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
+    entry_words: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
     accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no piece while all others wait
     pieces: Any  # Piece [m, pending]
     lines: Any  # Line [m, sets * ways]
@@ -119,9 +119,9 @@ def allocate(mh: Hierarchy, sms: int, never: int) -> Memory:
         units=_records(Unit, used),
         queues=_records(Queue, used, queues),
         entries=_records(Entry, used, queues, depth),
-        entry_line=np.zeros((used, queues, depth, 32), np.int64),
-        entry_sectors=np.zeros((used, queues, depth, 32), np.uint32),
-        entry_words=np.zeros((used, queues, depth, 32), np.uint32),
+        entry_line=np.zeros((used, queues, depth, MOST_REQUESTS), np.int64),
+        entry_sectors=np.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
+        entry_words=np.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
         accesses=_records(Access, used, pending + 1),
         pieces=_records(Piece, used, pending),
         lines=_records(Line, used, int(mh.l1_sets * mh.l1_ways)),
