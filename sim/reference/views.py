@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 
 from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE
+from sim.gpus.path import SECTOR, TICKS
 from sim.reference.issue import Scheduler
+from sim.reference.memory.l2 import Slice
+from sim.reference.memory.lsu import LoadStoreUnit
 from sim.reference.scoreboard import UNKNOWN
 from sim.reference.wakeup import Warp
 
@@ -44,6 +47,40 @@ class SchedulerView:
     ready: int  # of these, ready
 
 
+@dataclass(frozen=True)
+class LoadStoreView:
+    """The load/store unit of one SM, its pending request table and its port towards L2."""
+
+    sm: int
+    queues: tuple[int, ...]  # instructions that wait behind each issue port
+    busy: bool  # the shared unit
+    pending: int  # lines that loads wait for: entries of the table in use
+    requests: int  # on their way to L2
+    bytes_in_flight: int  # that loads and atomics have asked for and not got
+
+
+@dataclass(frozen=True)
+class SliceView:
+    """One L2 slice and the DRAM channel behind it: requests in each queue, that being served among them."""
+
+    number: int
+    requests: int
+    transfers: int
+
+
+@dataclass(frozen=True)
+class MemoryView:
+    """The memory hierarchy."""
+
+    sms: tuple[LoadStoreView, ...]
+    slices: tuple[SliceView, ...]
+
+    @property
+    def bytes_in_flight(self) -> int:
+        """Of all SMs."""
+        return sum(sm.bytes_in_flight for sm in self.sms)
+
+
 def view_warp(warp: Warp) -> WarpView:
     """Return what is to be seen of a warp."""
     instruction, block = warp.instruction, warp.block
@@ -79,6 +116,18 @@ def view_scheduler(scheduler: Scheduler) -> SchedulerView:
     ready = sum(warp.ready and not warp.draining for warp in scheduler.warps.values())
     free = scheduler.dispatch.free > 0
     return SchedulerView(scheduler.sm.number, scheduler.number, free, scheduler.last, len(scheduler.warps), ready)
+
+
+def view_lsu(lsu: LoadStoreUnit) -> LoadStoreView:
+    """Return what is to be seen of a load/store unit."""
+    queues = tuple(len(queue.accesses) for queue in lsu.queues)
+    flying = SECTOR * lsu.sectors_in_flight
+    return LoadStoreView(lsu.sm.number, queues, not lsu.unit.free, lsu.table.used, len(lsu.requests.packets), flying)
+
+
+def view_slice(one: Slice, number: int, cycle: int) -> SliceView:
+    """Return what is to be seen of a slice at the beginning of a cycle."""
+    return SliceView(number, one.queue.length(cycle * TICKS), one.channel.queue.length(cycle * TICKS))
 
 
 def dependence_name(number: int) -> str:
