@@ -47,7 +47,7 @@ def service(request: np.record, mh: Hierarchy) -> int:
     """Return the ticks that a request holds its slice."""
     moved = sector_count(request.sectors) * mh.l2_ticks
     if request.kind >= ATOMIC:
-        return max(moved, request.repeat * mh.atomic_ticks)
+        return max(moved, request.alike * mh.atomic_ticks)
     return moved
 
 

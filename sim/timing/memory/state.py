@@ -38,7 +38,7 @@ Entry = np.dtype(  # an instruction that waits for the load/store unit
         ("requests", "u4"),  # lines that it touches
         ("passes", "u4"),  # over the banks of shared memory
         ("needed", "u4"),  # passes that its width alone needs
-        ("repeat", "u4"),  # most lanes that update the same word (atomics)
+        ("alike", "u4"),  # most lanes that update the same word (atomics)
         ("place", "u4"),  # among its warp's instructions in flight
     ],
     align=True,
@@ -69,7 +69,7 @@ Request = np.dtype(
         ("sectors", "u4"),  # mask
         ("words", "u4"),  # mask of 32 words that a store writes
         ("kind", "u4"),  # LOAD, STORE, ATOMIC, REDUCTION
-        ("repeat", "u4"),
+        ("alike", "u4"),
         ("piece", "i4"),
         ("place", "i4"),  # L1 line that it fills, NONE = none
     ],
