@@ -37,7 +37,9 @@ def path(gpu: Gpu) -> Path:
     stages += cycles(ticks(net.request_bytes_per_cycle, net.header)) if net.header else 0
     stages += cycles(ticks(net.response_bytes_per_cycle, SECTOR))
     at_l2 = l2_ticks(gpu)
-    served = cycles(at_l2 + dram_ticks(gpu) * (gpu.dram.access_bytes // SECTOR)) - cycles(at_l2)  # the channel starts when the slice has done
+    served = cycles(at_l2 + dram_ticks(gpu) * (gpu.dram.access_bytes // SECTOR)) - cycles(
+        at_l2
+    )  # the channel starts when the slice has done
     if gpu.l2 is None:
         return Path(0, gpu.dram.latency - stages - served)
     stages += cycles(at_l2)
@@ -63,7 +65,9 @@ def too_short(gpu: Gpu) -> str:
         return f"l1.latency = {gpu.l1.latency} must exceed lsu.latency = {lsu}, which it contains"
     if gpu.l2 and left.l2 < 1:
         least = gpu.l2.latency + 1 - left.l2
-        return f"l2.latency = {gpu.l2.latency} must be at least {least}: it contains lsu.latency, interconnect.latency twice and the transfers"
+        return (
+            f"l2.latency = {gpu.l2.latency} must be at least {least}: it contains lsu.latency, interconnect.latency twice and the transfers"
+        )
     if left.dram < 1:
         least = gpu.dram.latency + 1 - left.dram
         return f"dram.latency = {gpu.dram.latency} must be at least {least}: it contains the way to L2 and back, and the transfer"

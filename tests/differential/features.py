@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isa.vocabulary import Operation
+from isa.vocabulary import Operation, Space
 from sim.result import Result
 from sim.timing.state import WHEEL
 from sim.trace import Trace
@@ -97,6 +97,7 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
     modelled = gpu.memory.kind == "hierarchy"
     lsu, l1, l2 = gpu.lsu, gpu.l1, gpu.l2
     accesses = modelled and count["global_load_requests"] + count["global_store_requests"] > 0
+    encoded, executed = trace.program.encoded, trace.executed > 0
     idle = trace.program.encoded.operation[trace.arrays.instruction[trace.arrays.mask == 0]]
     return {
         **{f"counter {name}": modelled and count[name] > 0 for name in MEMORY_COUNTERS},
@@ -110,7 +111,10 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
         "no L1": modelled and l1 is None,
         "no L2": modelled and l2 is None,
         "written back beyond what stood in L2 before": bool(modelled and l2 and l2.start != "dirty" and count["dram_bytes_written"]),
-        **{f"stores in L1: {rule}": bool(modelled and l1 and l1.stores == rule and count["l1_sectors"]) for rule in ("allocate", "update", "evict")},
+        **{
+            f"stores in L1: {rule}": bool(modelled and l1 and l1.stores == rule and count["l1_sectors"])
+            for rule in ("allocate", "update", "evict")
+        },
         **{f"L2 before cycle 0: {state}": bool(modelled and l2 and l2.start == state) for state in ("cold", "warm", "dirty")},
         **{f"coalescing: {rule}": accesses and lsu.coalescing == rule for rule in ("sectors", "cc12", "cc10")},
         **{
@@ -120,6 +124,9 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
             for rule in ("words", "kepler", "cc1")
             for banks in (16, 32)
         },
+        "atomics on shared memory": modelled
+        and bool((executed & (encoded.operation == Operation.ATOM) & (encoded.space == Space.SHARED)).any()),
+        "reductions": modelled and bool((executed & (encoded.operation == Operation.ATOM) & (encoded.writes < 0).all(axis=1)).any()),
         "scattered addresses": modelled and len(trace.arrays.scattered) > 0,
         "access with no lane": modelled and bool(np.isin(idle, ACCESSES).any()),
         "start interval that is not whole": gpu.blocks.start_interval % 1 > 0,

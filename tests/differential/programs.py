@@ -85,6 +85,8 @@ MEMORY = {  # by width
         "ATOM.ADD {d}, [R10+{offset}], {a}",
         "RED.MAX [R10+{offset}], {a}",
         "ATOMS.ADD {d}, [R12+{offset}], {a}",
+        "ATOMS.MAX {d}, [R12], {a}",
+        "ATOMS.EXCH {d}, [R12], {a}",
     ),
     8: ("LDG.64 R4, [R10+{offset}]", "STG.64 [R10+{offset}], R2", "LDS.64 R4, [R12+{offset}]", "STS.64 [R12], R4", "LDL.64 R4, [R12]"),
     16: ("LDG.128 R4, [R10+{offset}]", "STG.128 [R10], R4", "LDS.128 R4, [R12+{offset}]", "STS.128 [R12], R4", "STL.128 [R12], R4"),
@@ -125,7 +127,7 @@ class Writer:
         data |= {
             "n": self.pick(0, 7, 16, 40),
             "small": self.pick(1, 2),
-            "offset": self.pick("0x0", "0x10", "0x80"),
+            "offset": self.pick("0x0", "0x10", "0x80", "0x180"),
             "cache": self.pick(".CA", ".CG"),
             "p": p,
             "q": (p + 1) % 3,

@@ -94,7 +94,13 @@ def run(request: pytest.FixtureRequest) -> Callable[..., Run]:
     """Return a function that times a listing on the toy GPU, with overrides by dotted name; every test runs on both engines."""
 
     def timed(
-        listing: str, blocks: int = 1, warps: int = 1, accesses: Accesses = (), masked: int | None = None, gpu: Gpu | None = None, **overrides: Any
+        listing: str,
+        blocks: int = 1,
+        warps: int = 1,
+        accesses: Accesses = (),
+        masked: int | None = None,
+        gpu: Gpu | None = None,
+        **overrides: Any,
     ) -> Run:
         gpu = gpu or load("textbook").replace(TOY | {name.replace("__", "."): value for name, value in overrides.items()})
         done = Run(request.param.simulate(straight(isa.parse(listing), blocks, warps, accesses, masked), gpu, timeline=(0, 10**9)))

@@ -44,7 +44,9 @@ def test_unloaded_latencies_are_those_of_the_preset(run, name: str) -> None:
     issued = run(listing, accesses=[ONE_SECTOR] * 4, gpu=gpu).first()
     waits = [issued[i + 1] - issued[i] for i in (0, 2, 6)]
     l2 = gpu.l2.latency if gpu.l2 else gpu.dram.latency
-    l1 = gpu.l1.latency + math.ceil(128 / gpu.l1.bytes_per_cycle) - 1 if gpu.l1 else l2  # and the cycles of a whole warp's words after the first
+    l1 = (
+        gpu.l1.latency + math.ceil(128 / gpu.l1.bytes_per_cycle) - 1 if gpu.l1 else l2
+    )  # and the cycles of a whole warp's words after the first
     assert waits == [gpu.dram.latency, l2, l1]
 
 
@@ -53,7 +55,9 @@ def test_unloaded_latencies_are_those_of_the_preset(run, name: str) -> None:
     [(1, [13], 4), (2, [13, 15], 4), (3, [13, 15, 17], 6), (4, [13, 15, 17, 19], 8)],
 )
 @pytest.mark.parametrize("instruction", ["LDS R{0}, [R40]", "LDG R{0}, [R40]"])
-def test_five_instructions_queue_and_the_address_unit_then_sets_the_pace(run, instruction: str, active: int, sixth: list[int], step: int) -> None:
+def test_five_instructions_queue_and_the_address_unit_then_sets_the_pace(
+    run, instruction: str, active: int, sixth: list[int], step: int
+) -> None:
     """Huerta et al., Analyzing Modern NVIDIA GPU cores, table 3, where the first instruction issues in cycle 2."""
     listing = "".join(instruction.format(n) + "\n" for n in range(9)) + "EXIT"
     four = ROUND | {"core__schedulers": 4, "pipes__ldst__lanes": 8, "lsu__depth": 5, "lsu__interval": 2}
@@ -148,3 +152,11 @@ def test_a_load_of_no_lane_needs_no_place_in_a_full_table(run) -> None:
     assert done.result.counters["pending_requests_peak"] == 128
     assert done.result.counters["global_load_requests"] == 129
     assert done.issues(129)[0] < 4000 < done.result.cycles
+
+
+def test_the_line_used_least_recently_goes(run) -> None:
+    a, b, c = LINES[:3]
+    listing = "".join(f"LDG R0, [R8]\nFADD R1, R0, R0\nMOV R{n + 10}, R1\n" for n in range(6)) + "EXIT"
+    done = run(listing, accesses=[a, b, a, c, a, b], **ROUND | {"l1__bytes": 256, "l1__ways": 2, "core__wake_rule": "all_outstanding"})
+    issued = done.first()
+    assert [issued[n + 1] - issued[n] for n in range(0, 18, 3)] == [200, 200, 40, 200, 40, 100]  # b went for c, to be found in L2

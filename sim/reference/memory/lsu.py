@@ -72,13 +72,13 @@ class LoadStoreUnit:
         self.queues = [Queue(sm, int(self.numbers.depth)) for _ in sm.pipes.memory_ports]
         for ports, queue in zip(sm.pipes.memory_ports, self.queues, strict=True):
             ports.queue = queue
-        self.last = 0  # queue served last
+        self.last = 0  # queue served last; at the start as if the first one had been
         self.unit = Ports(self.env)
         self.l1 = L1(self.numbers, memory.gpu.l1.stores if memory.gpu.l1 else "")
         self.table = PendingTable(int(self.numbers.pending), self.tallies)
         self.responses = ResponsePort(memory)
         self.requests = RequestPort(memory, self.responses)
-        self.sectors_in_flight = 0  # that loads have asked for and not got
+        self.sectors_in_flight: int = 0  # that loads have asked for and not got
 
     def put(self, warp: Warp, scheduler: int, pending: Pending, row: list[int] | None) -> None:
         """Take in the warp's instruction, which issues now. row: of the timeline."""
@@ -125,7 +125,9 @@ class LoadStoreUnit:
         """Access shared memory: the time is known."""
         now, numbers = int(self.env.now), self.numbers
         if access.passes:
-            self.tallies.update({Tally.SHARED_REQUESTS: 1, Tally.SHARED_WAVEFRONTS: access.passes, Tally.SHARED_CONFLICTS: access.conflicts})
+            self.tallies.update(
+                {Tally.SHARED_REQUESTS: 1, Tally.SHARED_WAVEFRONTS: access.passes, Tally.SHARED_CONFLICTS: access.conflicts}
+            )
         last = max(access.passes - 1, 0) * int(numbers.pass_cycles)
         if access.kind.returns:
             access.results_at(now + int(numbers.shared_latency) + last)

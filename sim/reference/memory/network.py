@@ -46,7 +46,7 @@ class RequestPort:
 
     def room_for(self, packets: int) -> bool:
         """Return whether so many more may be on their way."""
-        return len(self.packets) + packets <= self.numbers.request_depth
+        return len(self.packets) + packets <= int(self.numbers.request_depth)
 
     def send(self, packet: Packet, start: int) -> None:
         """Send a packet, which may leave from cycle `start` on: its header, and its sectors unless it is a load."""

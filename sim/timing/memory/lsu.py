@@ -56,7 +56,9 @@ def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, co
 
 
 @outlined
-def describe(m: int, number: int, place: int, op: np.record, access: int, mask: int, mh: Hierarchy, memory: Memory, trace: TraceArrays) -> None:
+def describe(
+    m: int, number: int, place: int, op: np.record, access: int, mask: int, mh: Hierarchy, memory: Memory, trace: TraceArrays
+) -> None:
     """Find what an access needs: passes over the banks, or requests."""
     entry = memory.entries[m, number, place]
     entry.requests, entry.passes, entry.needed, entry.alike = 0, 0, 0, 1
