@@ -1,6 +1,7 @@
 """What one can see of the reference engine's memory hierarchy, and its queues against queues that are stepped."""
 
 from collections import deque
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 import isa
 import sim
+import sim.reference
+import sim.timing
 from isa.errors import UserError
 from sim.reference import Session
 from sim.reference.memory.queues import Queue
@@ -95,3 +98,22 @@ def test_a_computed_queue_is_a_queue(depth: int, gaps: list[tuple[int, int]]) ->
     jobs = [(int(at), ticks) for at, (_, ticks) in zip(arrivals, gaps, strict=True)]
     queue = Queue(depth)
     assert [(queue.join(at, ticks), queue.end) for at, ticks in jobs] == stepped(depth, jobs)
+
+
+WARM = """
+.kernel warm
+.param ptr x
+    LDL R2, [RZ]
+    LOP.AND R2, R2, 0
+    IADD R3, R2, c[0x0][x]
+    LDG R4, [R3]
+    EXIT
+"""
+
+
+@pytest.mark.parametrize("engine", [sim.timing, sim.reference], ids=["numba", "simpy"])
+def test_lines_that_are_warm_stay_while_places_are_free(engine: ModuleType) -> None:
+    trace = sim.execute(sim.Launch(isa.parse(WARM), grid=(1,), block=(32,), args=(np.zeros(8, np.float32),)))
+    two_lines = {"sms": 1, "dram.channels": 1, "l2.bytes": 256, "l2.ways": 2, "l2.start": "warm"}
+    counters = engine.simulate(trace, sim.gpu("v100").replace(two_lines)).counters
+    assert counters["dram_bytes_read"] == 128  # a word of local memory for each lane
