@@ -16,6 +16,7 @@ SECTORS = LINE // SECTOR
 WHOLE = (1 << SECTORS) - 1  # all sectors of a line
 LOCAL_BASE = 1 << 40  # local memory lies here, beyond every array: by warp slot, word, lane
 LOCAL_BYTES = 4096  # per thread
+MOST_REQUESTS = 128  # of one instruction: four words of local memory at another place in every lane; tables and ports have room for it
 
 
 class Hierarchy(NamedTuple):

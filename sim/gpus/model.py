@@ -144,7 +144,7 @@ class L1(Section):
     stores: Literal["allocate", "update", "evict"] = Field(
         "allocate", description="a store, always written through, takes a line of its own, updates one that is there, or evicts it"
     )
-    pending: Annotated[int, Field(ge=32, le=65536)] = Field(
+    pending: Annotated[int, Field(ge=128, le=65536)] = Field(
         512, description="entries of the pending request table: lines that loads wait for"
     )
 
@@ -156,7 +156,7 @@ class Interconnect(Section):
     request_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(32, description="from an SM; a store carries its sectors")
     response_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(64, description="to an SM")
     header: Count = Field(8, description="bytes of a request beside its data")
-    depth: Annotated[int, Field(ge=32, le=65536)] = Field(256, description="requests of an SM on their way to L2; the unit waits for room")
+    depth: Annotated[int, Field(ge=128, le=65536)] = Field(256, description="requests of an SM on their way to L2; the unit waits for room")
 
 
 class L2(Section):

@@ -36,10 +36,13 @@ def path(gpu: Gpu) -> Path:
     stages = gpu.lsu.latency + L1_LOOKUP + FILL + 2 * net.latency
     stages += cycles(ticks(net.request_bytes_per_cycle, net.header)) if net.header else 0
     stages += cycles(ticks(net.response_bytes_per_cycle, SECTOR))
-    served = cycles(dram_ticks(gpu) * (gpu.dram.access_bytes // SECTOR))
+    at_l2 = l2_ticks(gpu)
+    served = cycles(at_l2 + dram_ticks(gpu) * (gpu.dram.access_bytes // SECTOR)) - cycles(
+        at_l2
+    )  # the channel starts when the slice has done
     if gpu.l2 is None:
         return Path(0, gpu.dram.latency - stages - served)
-    stages += cycles(l2_ticks(gpu))
+    stages += cycles(at_l2)
     return Path(gpu.l2.latency - stages, gpu.dram.latency - gpu.l2.latency - served)
 
 

@@ -27,15 +27,15 @@ class Account:
         self.warp_cycles = 0
         self.issue_cycles = 0  # scheduler-cycles with an issue
         self.window = timeline  # first and last cycle of the timeline
-        self.rows: list[tuple[int, ...]] = []  # the columns of Timeline
+        self.rows: list[list[int]] = []  # the columns of Timeline
         self.clock_reads: list[tuple[int, ...]] = []  # cycle, block, warp, instruction
 
     def charge(self, instruction: Instruction, cause: StallCause, cycles: int = 1) -> None:
         """Charge warp-cycles to the instruction that waits or issues."""
         self.stalls[instruction.number][cause] += cycles
 
-    def issue(self, warp: Warp, scheduler: Scheduler, held: int) -> None:
-        """Note that the warp issues its instruction now, which holds its port for `held` cycles."""
+    def issue(self, warp: Warp, scheduler: Scheduler) -> list[int] | None:
+        """Note that the warp issues its instruction now; return its row of the timeline, if it has one."""
         instruction, now = warp.instruction, int(warp.env.now)
         self.issues[instruction.number] += 1
         if instruction.request and warp.lanes:
@@ -44,9 +44,11 @@ class Account:
             self.clock_reads.append((now, warp.block.number, warp.number, instruction.number))
         if self.window and self.window[0] <= now <= self.window[1]:
             place = (now, scheduler.sm.number, scheduler.number, warp.block.number, warp.number, instruction.number, warp.lanes)
-            dispatched = now + max(held, 1)
-            ready = now + instruction.latency if instruction.writes else dispatched
-            self.rows.append((*place, dispatched, ready, warp.since, warp.eligible, warp.cause))
+            dispatched = now + max(instruction.port_cycles, 1)
+            ready = now + instruction.latency if instruction.writes else dispatched  # of a load: until it is known
+            self.rows.append([*place, dispatched, ready, warp.since, warp.eligible, warp.cause])
+            return self.rows[-1]
+        return None
 
 
 class IssueSlots:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.gpus.path import TICKS, cycles
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process, after
 from sim.reference.wakeup import Warp
@@ -23,7 +24,9 @@ class BlockScheduler:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.next, self.total = 0, machine.trace.launch.blocks
-        self.may_start = True  # false within the start interval of the last block
+        self.interval = round(TICKS * machine.gpu.blocks.start_interval)
+        self.due = 0  # tick from which the start interval allows the next block
+        self.may_start = True  # false before that
 
     def step(self) -> None:
         """Start every block that can start in this cycle."""
@@ -33,9 +36,15 @@ class BlockScheduler:
                 return
             Block(sm, self.next)
             self.next += 1
-            if interval := self.machine.gpu.blocks.start_interval:
-                self.may_start = False
-                after(self.machine.env, interval, self._allow)
+            self._keep_interval(int(self.machine.env.now))
+
+    def _keep_interval(self, now: int) -> None:
+        """A block has started now, as soon as the interval allowed or later: find when the next one may."""
+        in_time = cycles(self.due) == now  # the interval need not be whole; then it counts on from where it ended, not from the cycle after
+        self.due = (self.due if in_time else now * TICKS) + self.interval
+        if cycles(self.due) > now:
+            self.may_start = False
+            after(self.machine.env, cycles(self.due) - now, self._allow)
 
     def _allow(self) -> None:
         self.may_start = True

@@ -1,9 +1,11 @@
 """The clock: ONE process steps the units of the machine in a written order, so that no tie is left to the event queue.
 
 A cycle:
-  1. what is due happens: results return, ports are free again, barriers open, blocks end, places empty   (SimPy events)
+  1. what is due happens (SimPy events): results return, requests and answers arrive, ports are free again, barriers open, blocks end,
+     places empty
   2. the block scheduler starts blocks; with a start latency of 0 their warps may issue in this very cycle
-  3. for each SM in order, for each of its schedulers in order: one turn
+  3. requests that have reached L2 enter its queues, SM by SM, beginning with SM (cycle modulo SMs)
+  4. for each SM in order: answers start their transfer, the load/store unit takes an instruction, each scheduler in order has one turn
 A tick is the last event of its cycle. The order in which SimPy processes the others, which only change readiness, cannot matter.
 """
 
@@ -36,11 +38,17 @@ def clock(machine: Machine) -> Process:
     while machine.running:
         machine.blocks.step()
         yield Tick(machine.env, 0)
+        if machine.memory:
+            machine.memory.step()
         for sm in machine.sms:
             sm.step()
         machine.check_progress()
         yield Tick(machine.env, 1)
     machine.length = int(machine.env.now)
+    while machine.memory and machine.memory.busy:  # stores on their way to L2 when the last block has ended are counted, not waited for
+        yield Tick(machine.env, 0)
+        machine.memory.step()
+        yield Tick(machine.env, 1)
 
 
 def after(env: simpy.Environment, cycles: int, action: Callable[[], None]) -> simpy.Event:

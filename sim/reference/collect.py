@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from sim.counters import memory_counters
 from sim.reference.machine import Machine
 from sim.reference.sm import SM
 from sim.result import Result, Timeline, named
-from sim.vocabulary import SLOT_CAUSE_NAMES
+from sim.vocabulary import SLOT_CAUSE_NAMES, Tally
 
 
 def result(machine: Machine) -> Result:
@@ -38,6 +39,7 @@ def counters(machine: Machine, used: list[SM], cycles: int) -> dict[str, float]:
     """Return the counters by name; meanings as Nsight Compute's (README of `sim`)."""
     account, core = machine.account, machine.gpu.core
     active, instructions = sum(sm.active_cycles for sm in used), sum(account.issues)
+    fixed = {name: account.requests[name] for name in ("global_load_requests", "global_store_requests")}
     return {
         "cycles": cycles,
         "sm_active_cycles": active,
@@ -50,14 +52,13 @@ def counters(machine: Machine, used: list[SM], cycles: int) -> dict[str, float]:
         "fp32_flops": machine.trace.fp32_flops,
         "ipc": instructions / active if active else 0.0,
         "issue_active": account.issue_cycles,
-        "global_load_requests": account.requests["global_load_requests"],
-        "global_store_requests": account.requests["global_store_requests"],
+        **(memory_counters([machine.memory.tallies[tally] for tally in Tally], machine.gpu, cycles) if machine.memory else fixed),
         "theoretical_occupancy": machine.occupancy.fraction,
         "achieved_occupancy": account.warp_cycles / (active * machine.gpu.limits.warps) if active else 0.0,
     }
 
 
-def timeline(rows: list[tuple[int, ...]]) -> Timeline:
+def timeline(rows: list[list[int]]) -> Timeline:
     """Return the rows as columns."""
     table = np.array(rows, np.int64).reshape(-1, len(Timeline._fields))
     return Timeline(*np.ascontiguousarray(table.T))

@@ -1,9 +1,10 @@
 """Decode: what the timing of each static instruction needs to know, read from the program and the GPU."""
 
+from enum import Enum
 from typing import NamedTuple
 
 from isa.program import Program
-from isa.vocabulary import Operation, Space, Special, Unit
+from isa.vocabulary import Cache, Operation, Space, Special, Unit
 from sim.gpus.model import Gpu
 from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, StallCause
 
@@ -12,13 +13,43 @@ CLOCKS = (Special.CLOCKLO, Special.CLOCKHI)
 GLOBAL_SPACES = (Space.GLOBAL, Space.GENERIC)
 
 
+class Kind(Enum):
+    """What a memory instruction does; a reduction is an atomic without a result."""
+
+    LOAD = Operation.LOAD
+    STORE = Operation.STORE
+    ATOMIC = Operation.ATOM
+    REDUCTION = -1
+
+    @property
+    def returns(self) -> bool:
+        """Whether something comes back."""
+        return self in (Kind.LOAD, Kind.ATOMIC)
+
+    @property
+    def updates(self) -> bool:
+        """Whether memory is read and written."""
+        return self in (Kind.ATOMIC, Kind.REDUCTION)
+
+
+class Access(NamedTuple):
+    """A memory instruction as the load/store unit sees it."""
+
+    space: Space  # GLOBAL, SHARED or LOCAL
+    kind: Kind
+    width: int  # bytes per lane
+    cached: bool  # goes through L1
+    address_cycles: int  # of its port's address unit
+
+
 class Instruction(NamedTuple):
     """One static instruction on one GPU. Cycles are ALU-clock cycles."""
 
     number: int  # its place in the listing
     text: str
     pipe: str | None  # None: it needs no port (NOP)
-    latency: int  # issue to the issue of a dependent instruction
+    port_cycles: int  # that it holds its port
+    latency: int  # issue to the issue of a dependent instruction, or of a store to its end
     needs: tuple[int, ...]  # dependences that must be ready: those read (RAW), then those written (WAW)
     writes: tuple[int, ...]
     result_cause: StallCause  # of waiting for its result
@@ -27,7 +58,8 @@ class Instruction(NamedTuple):
     is_clock: bool
     is_store: bool
     barrier: int | None  # number of a BAR
-    request: str | None  # the counter that its memory access adds to
+    request: str | None  # the counter that its memory access adds to, with fixed latencies
+    access: Access | None  # None: it has a fixed latency
 
 
 def decode(program: Program, gpu: Gpu) -> list[Instruction]:
@@ -41,21 +73,48 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
     reads = [int(name) for name in encoded.reads[i] if name >= 0]
     writes = [int(name) for name in encoded.writes[i] if name >= 0]
     function = int(encoded.function[i])
+    pipe = None if unit == Unit.NONE else gpu.units[unit.name.lower()].pipe
+    held = gpu.pipes[pipe].hold if pipe else 0
+    is_store = operation == Operation.STORE or (operation == Operation.ATOM and not writes)
+    access = _access(program, gpu, i, held, bool(writes)) if gpu.memory.kind == "hierarchy" else None
     return Instruction(
         number=i,
         text=program.instructions[i].text,
-        pipe=None if unit == Unit.NONE else gpu.units[unit.name.lower()].pipe,
-        latency=gpu.latency(unit),
+        pipe=pipe,
+        port_cycles=1 if access else held,  # a memory instruction goes to its queue in one cycle
+        latency=gpu.memory.global_store if is_store else gpu.latency(unit),
         needs=tuple(dict.fromkeys(reads + writes)),
         writes=tuple(writes),
         result_cause=RESULT_CAUSE[unit],
         port_cause=PORT_CAUSE[unit],
         is_branch=operation in BRANCHES,
         is_clock=operation == Operation.S2R and function in CLOCKS,
-        is_store=operation == Operation.STORE or (operation == Operation.ATOM and not writes),
+        is_store=is_store,
         barrier=function if operation == Operation.BAR else None,
         request=_request(operation, Space(encoded.space[i])),
+        access=access,
     )
+
+
+def _access(program: Program, gpu: Gpu, i: int, address_cycles: int, writes: bool) -> Access | None:
+    """Return what the load/store unit does for an instruction, None when it has nothing to do with it."""
+    encoded, operation = program.encoded, Operation(program.encoded.operation[i])
+    if operation not in (Operation.LOAD, Operation.STORE, Operation.ATOM):
+        return None
+    kind = Kind.REDUCTION if operation == Operation.ATOM and not writes else Kind(operation)
+    space = Space(encoded.space[i])
+    space = Space.GLOBAL if space == Space.GENERIC else space
+    cached = not kind.updates and _is_cached(gpu, space, Cache(encoded.cache[i]))
+    return Access(space, kind, int(encoded.width[i]), cached, address_cycles)
+
+
+def _is_cached(gpu: Gpu, space: Space, operator: Cache) -> bool:
+    """Return whether loads and stores go through L1: local ones always, others as their operator says, or else the GPU."""
+    if gpu.l1 is None:
+        return False
+    if space == Space.LOCAL or operator in (Cache.ALL, Cache.READ_ONLY):
+        return True
+    return gpu.l1.global_loads and operator not in (Cache.GLOBAL, Cache.VOLATILE)
 
 
 def _request(operation: Operation, space: Space) -> str | None:

@@ -118,8 +118,12 @@ class Scheduler:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
         instruction = warp.instruction
         self.sm.pipes.hold(instruction, self.number)
-        warp.scoreboard.record(instruction, self.machine.gpu.memory.global_store)
-        self.machine.account.issue(warp, self, self.sm.pipes.cycles(instruction))
+        pending = warp.scoreboard.record(instruction)
+        row = self.machine.account.issue(warp, self)
+        if pending and self.sm.lsu and instruction.access:
+            self.sm.lsu.put(warp, self.number, pending, row)
+        elif pending:
+            warp.scoreboard.settle(pending, int(self.machine.env.now) + instruction.latency)
         self.machine.seen("issue")
         lanes = warp.lanes
         if warp.position + 1 == len(warp.path):
@@ -138,13 +142,13 @@ class Scheduler:
             return StallCause.BRANCH_RESOLVING
         missing = warp.scoreboard.last_missing(warp.instruction)
         if missing is not None:
-            return missing.cause
+            return missing[0]
         return StallCause.SELECTED if self._port_free(warp) else warp.instruction.port_cause
 
     def _hold_dispatch(self, issued: list[Instruction]) -> None:
         """Hold the dispatch port for the issue interval, or until the lanes are in where a narrow pipe holds the scheduler."""
         interval = self.core.issue_interval
-        lanes_in = [self.sm.pipes.cycles(instruction) for instruction in issued] if self.core.dispatch == "scheduler" else []
+        lanes_in = [instruction.port_cycles for instruction in issued] if self.core.dispatch == "scheduler" else []
         self.interval.hold(interval)
         self.dispatch.hold(max(interval, *lanes_in, 0))
 

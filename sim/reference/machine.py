@@ -11,6 +11,7 @@ from sim.reference.account import Account
 from sim.reference.blocks import BlockScheduler
 from sim.reference.clock import clock
 from sim.reference.decode import decode
+from sim.reference.memory.system import MemorySystem
 from sim.reference.sm import SM
 from sim.trace import NoProgressError, Trace
 
@@ -29,6 +30,7 @@ class Machine:
         self.account = Account(len(self.program), timeline)
         self.events: Counter[str] = Counter()  # issues, barriers opened, blocks started and ended
         self.env = simpy.Environment()
+        self.memory = MemorySystem(self) if gpu.memory.kind == "hierarchy" else None
         self.sms = [SM(self, number) for number in range(gpu.sms)]
         self.blocks = BlockScheduler(self)
         self.length: int | None = None  # cycles to the end of the last block, once it is known
@@ -46,7 +48,7 @@ class Machine:
 
     def check_progress(self) -> None:
         """Raise NoProgressError when nothing is due and nothing was issued: then nothing can ever happen again."""
-        if self.env.peek() == INFINITY:
+        if self.env.peek() == INFINITY and not any(sm.lsu and sm.lsu.responses.arrived for sm in self.sms):
             raise NoProgressError(min(block.number for sm in self.sms for block in sm.blocks))
 
     def seen(self, event: str) -> None:
@@ -55,8 +57,8 @@ class Machine:
 
 
 def paths(trace: Trace) -> list[list[tuple[int, int]]]:
-    """Return each path of the trace: (static instruction, lanes that execute it) of every step."""
+    """Return each path of the trace: (static instruction, mask of the lanes that execute it) of every step."""
     arrays = trace.arrays
-    steps = list(zip(arrays.instruction.tolist(), (mask.bit_count() for mask in arrays.mask.tolist()), strict=True))
+    steps = list(zip(arrays.instruction.tolist(), arrays.mask.tolist(), strict=True))
     starts = arrays.path_start.tolist()
     return [steps[start:end] for start, end in pairwise(starts)]

@@ -4,11 +4,20 @@ Its 32 threads go in `lanes` at a time (GTX 480: 16 lanes, 2 cycles). What happe
 and nothing else.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import simpy
 
 from sim.gpus.model import Gpu
 from sim.reference.clock import after
 from sim.reference.decode import Instruction
+
+if TYPE_CHECKING:
+    from sim.reference.memory.lsu import Queue
+
+MEMORY_UNITS = ("global", "local", "shared")
 
 
 class Ports:
@@ -16,6 +25,12 @@ class Ports:
 
     def __init__(self, env: simpy.Environment, count: int = 1) -> None:
         self.env, self.free = env, count
+        self.queue: Queue | None = None  # of memory instructions behind them; while it is full they take nothing
+
+    @property
+    def accept(self) -> bool:
+        """Whether one of them takes an instruction now."""
+        return self.free > 0 and (self.queue is None or self.queue.open)
 
     def hold(self, cycles: int) -> None:
         """Take a free port now and give it back after so many cycles."""
@@ -39,13 +54,22 @@ class Pipes:
 
     def accept(self, instruction: Instruction, q: int) -> bool:
         """Return whether a port that scheduler q reaches is free for the instruction."""
-        return instruction.pipe is None or self.ports[instruction.pipe, q].free > 0
+        return instruction.pipe is None or self.ports[instruction.pipe, q].accept
 
     def hold(self, instruction: Instruction, q: int) -> None:
         """Send the instruction of scheduler q through a free port."""
         if instruction.pipe is not None:
-            self.ports[instruction.pipe, q].hold(self.cycles(instruction))
+            self.ports[instruction.pipe, q].hold(instruction.port_cycles)
 
-    def cycles(self, instruction: Instruction) -> int:
-        """Return how long the instruction holds its port."""
-        return 0 if instruction.pipe is None else self.gpu.pipes[instruction.pipe].hold
+    def queue(self, instruction: Instruction, q: int) -> Queue:
+        """Return the queue behind the port by which scheduler q issues a memory instruction."""
+        assert instruction.pipe is not None
+        queue = self.ports[instruction.pipe, q].queue
+        assert queue is not None
+        return queue
+
+    @property
+    def memory_ports(self) -> list[Ports]:
+        """The ports behind which memory instructions queue, pipe by pipe."""
+        names = {self.gpu.units[unit].pipe for unit in MEMORY_UNITS}
+        return list(dict.fromkeys(ports for (name, _), ports in self.ports.items() if name in names))

@@ -2,9 +2,11 @@
 
 A dependence is busy from the issue of the instruction that writes it until its result is back. An instruction waits while one
 that it reads (RAW) or writes (WAW) is busy. Operands are read at issue, so a later write cannot overtake a read (no WAR).
+The end of a fixed latency is known at issue, that of a load when the memory system knows it.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from operator import itemgetter
 
 import simpy
 
@@ -13,12 +15,17 @@ from sim.reference.clock import Process
 from sim.reference.decode import Instruction
 from sim.vocabulary import StallCause
 
+UNKNOWN = 2**62  # a cycle later than any that is known
 
-class Pending(NamedTuple):
-    """A result on its way. The machine waits for its event; `due` is the cycle in which it will be back."""
+
+@dataclass(eq=False)
+class Pending:
+    """What an issued instruction leaves behind: results on their way, or a store."""
 
     cause: StallCause
-    due: int
+    writes: tuple[int, ...]  # dependences
+    back: simpy.Event
+    due: int = UNKNOWN  # cycle in which it is back
 
 
 class Scoreboard:
@@ -30,8 +37,8 @@ class Scoreboard:
         self.wake_all = core.wake_rule == "all_outstanding"
         self.busy: dict[int, Pending] = {}  # by dependence
         self.results: list[Pending] = []  # one per instruction with results on their way
-        self.outstanding: list[simpy.Event] = []  # these results and the stores: the warp ends after them
-        self.all_back = 0  # first cycle in which none of them is outstanding
+        self.outstanding: list[Pending] = []  # these, loads without a destination, and the stores: the warp ends after them
+        self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
 
     def missing(self, instruction: Instruction) -> StallCause | None:
         """Return the cause of waiting for the first dependence that is busy, None when all are ready."""
@@ -41,36 +48,43 @@ class Scoreboard:
         """Return whether the instruction has a result and there is no place for one more on its way."""
         return bool(self.cap and instruction.writes and len(self.results) >= self.cap)
 
-    def last_missing(self, instruction: Instruction) -> Pending | None:
-        """Return the result that the instruction will wait for longest, None when it need not wait."""
-        waits = [self.busy[name] for name in instruction.needs if name in self.busy]
+    def last_missing(self, instruction: Instruction) -> tuple[StallCause, int] | None:
+        """Return (cause, cycle) of what the instruction will wait for longest, None when it need not wait; UNKNOWN counts as longest."""
+        waits = [(self.busy[name].cause, self.busy[name].due) for name in instruction.needs if name in self.busy]
         if waits and self.wake_all:
-            waits.append(self.last_back())
+            last, needed = self.last_back(), max(waits, key=itemgetter(1))
+            waits.append((needed[0] if last.due == UNKNOWN else last.cause, last.due))
         if self.full(instruction):
-            waits.append(Pending(StallCause.DISPATCH_STALL, min(result.due for result in self.results)))
-        return max(waits, key=lambda pending: pending.due, default=None)  # max: the first of those due together
+            waits.append((StallCause.DISPATCH_STALL, min(result.due for result in self.results)))
+        return max(waits, key=itemgetter(1), default=None)  # max: the first of those due together
 
     def last_back(self) -> Pending:
-        """Return the result that will be back last; the first issued of several."""
-        return max(self.results, key=lambda result: result.due)
+        """Return the result that will be back last; of several the one with the smallest cause."""
+        return min(self.results, key=lambda result: (-result.due, result.cause))
 
-    def record(self, instruction: Instruction, store_latency: int) -> None:
-        """Note the results of an instruction that issues now."""
-        self.outstanding = [event for event in self.outstanding if not event.processed]
-        now = int(self.env.now)
-        if instruction.is_store:
-            self.all_back = max(self.all_back, now + store_latency)
-            self.outstanding.append(self.env.timeout(store_latency))
+    def record(self, instruction: Instruction) -> Pending | None:
+        """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
+        if not (instruction.writes or instruction.is_store or instruction.access):
+            return None
+        pending = Pending(instruction.result_cause, instruction.writes, self.env.event())
+        self.outstanding.append(pending)
         if instruction.writes:
-            pending = Pending(instruction.result_cause, now + instruction.latency)
-            self.all_back = max(self.all_back, pending.due)
             self.busy |= dict.fromkeys(instruction.writes, pending)
             self.results.append(pending)
-            self.outstanding.append(self.env.process(self._return(instruction, pending)))
+        return pending
 
-    def _return(self, instruction: Instruction, pending: Pending) -> Process:
-        """Bring a result back after its latency (a SimPy process)."""
-        yield self.env.timeout(instruction.latency)
-        for name in instruction.writes:
+    def settle(self, pending: Pending, cycle: int) -> None:
+        """It is known now that something will be back in that cycle."""
+        pending.due = cycle
+        self.all_back = max(self.all_back, cycle)
+        self.env.process(self._return(pending))
+
+    def _return(self, pending: Pending) -> Process:
+        """Bring it back (a SimPy process)."""
+        yield self.env.timeout(pending.due - int(self.env.now))
+        for name in pending.writes:
             del self.busy[name]
-        self.results.remove(pending)
+        if pending.writes:
+            self.results.remove(pending)
+        self.outstanding.remove(pending)
+        pending.back.succeed()

@@ -4,7 +4,17 @@ from isa.errors import UserError
 from sim.gpus.model import Gpu
 from sim.reference import collect
 from sim.reference.machine import Machine
-from sim.reference.views import PendingView, SchedulerView, WarpView, view_scheduler, view_scoreboard, view_warp
+from sim.reference.views import (
+    MemoryView,
+    PendingView,
+    SchedulerView,
+    WarpView,
+    view_lsu,
+    view_scheduler,
+    view_scoreboard,
+    view_slice,
+    view_warp,
+)
 from sim.result import Result
 from sim.trace import Trace
 
@@ -89,6 +99,14 @@ class Session:
     def schedulers(self) -> list[SchedulerView]:
         """Return the schedulers of all SMs."""
         return [view_scheduler(scheduler) for sm in self._machine.sms for scheduler in sm.schedulers]
+
+    def memory(self) -> MemoryView:
+        """Return the queues and tables of the memory hierarchy. Raises UserError when the GPU has fixed latencies instead."""
+        memory = self._machine.memory
+        if memory is None:
+            raise UserError("memory.kind = 'fixed' has no queues to look at", hint="set memory.kind = 'hierarchy'")
+        units = tuple(view_lsu(sm.lsu) for sm in self._machine.sms if sm.lsu)
+        return MemoryView(units, tuple(view_slice(one, number, self.cycle) for number, one in enumerate(memory.slices)))
 
     def result(self) -> Result:
         """Run to the end; return the Result."""

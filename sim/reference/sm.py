@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.reference.issue import Scheduler
+from sim.reference.memory.lsu import LoadStoreUnit
 from sim.reference.pipes import Pipes
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class SM:
         self.machine, self.number = machine, number
         self.pipes = Pipes(machine.env, machine.gpu)
         self.schedulers = [Scheduler(self, q) for q in range(machine.gpu.core.schedulers)]
+        self.lsu = LoadStoreUnit(self) if machine.memory else None
         self.free_places = set(range(machine.occupancy.blocks))
         self.blocks: list[Block] = []  # resident: from their start to the end of their last warp
         self.active_cycles = 0  # with a resident block
@@ -35,5 +37,7 @@ class SM:
     def step(self) -> None:
         """Advance by one cycle."""
         self.active_cycles += bool(self.blocks)
+        if self.lsu:
+            self.lsu.step()
         for scheduler in self.schedulers:
             scheduler.step()

@@ -3,7 +3,11 @@
 from dataclasses import dataclass
 
 from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE
+from sim.gpus.path import SECTOR, TICKS
 from sim.reference.issue import Scheduler
+from sim.reference.memory.l2 import Slice
+from sim.reference.memory.lsu import LoadStoreUnit
+from sim.reference.scoreboard import UNKNOWN
 from sim.reference.wakeup import Warp
 
 
@@ -28,7 +32,7 @@ class PendingView:
 
     name: str
     why: str
-    until: int  # the cycle in which it is back
+    until: int | None  # the cycle in which it is back; None when nobody knows yet
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,40 @@ class SchedulerView:
     ready: int  # of these, ready
 
 
+@dataclass(frozen=True)
+class LoadStoreView:
+    """The load/store unit of one SM, its pending request table and its port towards L2."""
+
+    sm: int
+    queues: tuple[int, ...]  # instructions that wait behind each issue port
+    busy: bool  # the shared unit
+    pending: int  # lines that loads wait for: entries of the table in use
+    requests: int  # on their way to L2
+    bytes_in_flight: int  # that loads and atomics have asked for and not got
+
+
+@dataclass(frozen=True)
+class SliceView:
+    """One L2 slice and the DRAM channel behind it: requests in each queue, that being served among them."""
+
+    number: int
+    requests: int
+    transfers: int
+
+
+@dataclass(frozen=True)
+class MemoryView:
+    """The memory hierarchy."""
+
+    sms: tuple[LoadStoreView, ...]
+    slices: tuple[SliceView, ...]
+
+    @property
+    def bytes_in_flight(self) -> int:
+        """Of all SMs."""
+        return sum(sm.bytes_in_flight for sm in self.sms)
+
+
 def view_warp(warp: Warp) -> WarpView:
     """Return what is to be seen of a warp."""
     instruction, block = warp.instruction, warp.block
@@ -55,17 +93,22 @@ def view_warp(warp: Warp) -> WarpView:
 def _until(warp: Warp) -> int | None:
     """Return the cycle in which the present wait ends, as far as it can be known."""
     if warp.draining:
-        return warp.scoreboard.all_back
+        return known(max((pending.due for pending in warp.scoreboard.outstanding), default=warp.scoreboard.all_back))
     if warp.held is not None:
         return warp.held_until
     last = warp.scoreboard.last_missing(warp.instruction)
-    return warp.eligible if warp.ready else last.due if last else warp.scoreboard.all_back
+    return warp.eligible if warp.ready else known(last[1]) if last else warp.scoreboard.all_back
+
+
+def known(cycle: int) -> int | None:
+    """Return a cycle if it is one."""
+    return None if cycle == UNKNOWN else cycle
 
 
 def view_scoreboard(warp: Warp) -> list[PendingView]:
     """Return what the warp awaits, what is back first at the top."""
     busy = sorted(warp.scoreboard.busy.items(), key=lambda item: item[1].due)
-    return [PendingView(dependence_name(name), pending.cause.name.lower(), pending.due) for name, pending in busy]
+    return [PendingView(dependence_name(name), pending.cause.name.lower(), known(pending.due)) for name, pending in busy]
 
 
 def view_scheduler(scheduler: Scheduler) -> SchedulerView:
@@ -73,6 +116,18 @@ def view_scheduler(scheduler: Scheduler) -> SchedulerView:
     ready = sum(warp.ready and not warp.draining for warp in scheduler.warps.values())
     free = scheduler.dispatch.free > 0
     return SchedulerView(scheduler.sm.number, scheduler.number, free, scheduler.last, len(scheduler.warps), ready)
+
+
+def view_lsu(lsu: LoadStoreUnit) -> LoadStoreView:
+    """Return what is to be seen of a load/store unit."""
+    queues = tuple(len(queue.accesses) for queue in lsu.queues)
+    flying = SECTOR * lsu.sectors_in_flight
+    return LoadStoreView(lsu.sm.number, queues, not lsu.unit.free, lsu.table.used, len(lsu.requests.packets), flying)
+
+
+def view_slice(one: Slice, number: int, cycle: int) -> SliceView:
+    """Return what is to be seen of a slice at the beginning of a cycle."""
+    return SliceView(number, one.queue.length(cycle * TICKS), one.channel.queue.length(cycle * TICKS))
 
 
 def dependence_name(number: int) -> str:

@@ -30,8 +30,9 @@ class Warp:
         self.machine, self.env, self.core = machine, machine.env, machine.gpu.core
         self.block, self.number = block, number
         self.index = block.number * machine.trace.launch.warps_per_block + number  # in launch order: its age
-        self.path = machine.paths[machine.trace.arrays.warp_path[self.index]]  # (instruction, lanes) of each step
+        self.path = machine.paths[machine.trace.arrays.warp_path[self.index]]  # (instruction, mask) of each step
         self.position = 0
+        self.next_access = int(machine.trace.arrays.access_start[self.index])  # of the trace
         self.scoreboard = Scoreboard(self.env, self.core)
         self.ended = self.env.event()  # its last instruction has issued and its results are back
         self.draining = False  # its last instruction has issued
@@ -44,7 +45,12 @@ class Warp:
 
     @property
     def lanes(self) -> int:
-        """Lanes that execute it."""
+        """How many lanes execute it."""
+        return self.mask.bit_count()
+
+    @property
+    def mask(self) -> int:
+        """The lanes that execute it, as a mask of 32 bits."""
         return self.path[self.position][1]
 
     def _wait(self, cause: StallCause, since: int) -> None:
@@ -104,6 +110,6 @@ class Warp:
 
     def drain(self) -> Process:
         """After its last instruction, wait for its results and stores; then it has ended (a SimPy process)."""
-        yield self.env.all_of([self.env.timeout(1), *self.scoreboard.outstanding])
+        yield self.env.all_of([self.env.timeout(1), *(pending.back for pending in self.scoreboard.outstanding)])
         self.block.sm.scheduler_of(self).dismiss(self)
         self.ended.succeed()

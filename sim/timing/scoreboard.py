@@ -27,10 +27,11 @@ def wait_until(warp: np.record, earliest: int, cause: int, hw: Hardware, code: C
             break
         if sm.ready[m, s, name] > when:
             when, why = sm.ready[m, s, name], np.int64(sm.ready_cause[m, s, name])
-    if hw.wake_all and when > earliest and (warp.outstanding > when or warp.unknown):
-        when, why = warp.outstanding, np.int64(warp.outstanding_cause)
-        if warp.unknown:
+    if hw.wake_all and when > earliest:
+        if warp.unknown:  # nobody knows yet which result comes last
             when = np.int64(NEVER)
+        elif warp.outstanding > when:
+            when, why = warp.outstanding, np.int64(warp.outstanding_cause)
     if hw.in_flight_cap and code.ops[i].results and warp.flight_free > when:
         when, why = warp.flight_free, np.int64(DISPATCH_STALL)
     return when, why

@@ -16,6 +16,7 @@ from sim.trace import Trace
 from tests.differential.gpus import tables
 from tests.differential.programs import WORDS, listings
 
+MEMORY = ("memory", "lsu", "shared", "l1", "interconnect", "l2", "dram")
 EVERYTHING = (0, 10**9)  # the timeline of a whole run
 
 
@@ -44,7 +45,7 @@ class Case:
 def overview(table: dict[str, Any]) -> str:
     """Return a GPU's table in a few lines."""
     units = " ".join(f"{name}={unit['latency']}" for name, unit in table["units"].items() if "latency" in unit)
-    rows = [f"{name}: {table[name]}" for name in ("sms", "core", "pipes", "memory", "blocks")]
+    rows = [f"{name}: {table[name]}" for name in ("sms", "core", "pipes", "blocks", *MEMORY) if name in table]
     return "\n".join([*rows, f"latencies: {units}", f"limits: warps {table['limits']['warps']}, blocks {table['limits']['blocks']}"])
 
 

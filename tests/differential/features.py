@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isa.vocabulary import Operation
+from isa.vocabulary import Operation, Space
 from sim.result import Result
 from sim.timing.state import WHEEL
 from sim.trace import Trace
@@ -10,6 +10,23 @@ from sim.vocabulary import CAUSE_NAMES, SLOT_CAUSE_NAMES, Policy, StallCause, Wa
 
 NOT_MODELLED = {"membar", "sleeping"}
 NEVER_OF_A_SLOT = {"not_selected", "drain"}  # a ready warp that another one displaced, a warp past its end: no slot waits for these
+ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM)
+MEMORY_COUNTERS = (
+    "global_load_sectors",
+    "global_store_sectors",
+    "global_atomic_sectors",
+    "local_sectors",
+    "shared_wavefronts",
+    "l1_sectors",
+    "l1_merged_sectors",
+    "l2_sectors_read",
+    "l2_sectors_written",
+    "dram_bytes_read",
+    "dram_bytes_written",
+    "load_latency",
+    "l2_queue_full",
+    "dram_queue_full",
+)
 SECOND_SLOT = [
     StallCause.SELECTED,
     StallCause.WAIT,
@@ -74,6 +91,48 @@ def program_features(result: Result, trace: Trace) -> dict[str, bool]:
     }
 
 
+def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
+    """Return what of the memory hierarchy the run exercised; everything is False with fixed latencies."""
+    gpu, count, causes = result.gpu, result.counters, result.stalls
+    modelled = gpu.memory.kind == "hierarchy"
+    lsu, l1, l2 = gpu.lsu, gpu.l1, gpu.l2
+    accesses = modelled and count["global_load_requests"] + count["global_store_requests"] > 0
+    encoded, executed = trace.program.encoded, trace.executed > 0
+    idle = trace.program.encoded.operation[trace.arrays.instruction[trace.arrays.mask == 0]]
+    return {
+        **{f"counter {name}": modelled and count[name] > 0 for name in MEMORY_COUNTERS},
+        "a full queue stops the port: global": modelled and "lg_throttle" in causes,
+        "a full queue stops the port: shared": modelled and "mio_throttle" in causes,
+        "pending request table at its limit": bool(modelled and l1 and count["pending_requests_peak"] == l1.pending),
+        "requests of an SM at their limit": modelled and count["sm_requests_peak"] == gpu.interconnect.depth,
+        "hits in L1": modelled and count["l1_hit_rate"] > 0,
+        "L1 fetches whole lines": bool(modelled and l1 and l1.sector == 128 and count["l1_sectors"]),
+        "hits in L2": modelled and count["l2_hit_rate"] > 0,
+        "no L1": modelled and l1 is None,
+        "no L2": modelled and l2 is None,
+        "written back beyond what stood in L2 before": bool(modelled and l2 and l2.start != "dirty" and count["dram_bytes_written"]),
+        **{
+            f"stores in L1: {rule}": bool(modelled and l1 and l1.stores == rule and count["l1_sectors"])
+            for rule in ("allocate", "update", "evict")
+        },
+        **{f"L2 before cycle 0: {state}": bool(modelled and l2 and l2.start == state) for state in ("cold", "warm", "dirty")},
+        **{f"coalescing: {rule}": accesses and lsu.coalescing == rule for rule in ("sectors", "cc12", "cc10")},
+        **{
+            f"bank conflicts: {rule}, {banks} banks": modelled
+            and (gpu.shared.rule, gpu.shared.banks) == (rule, banks)
+            and count["shared_bank_conflicts"] > 0
+            for rule in ("words", "kepler", "cc1")
+            for banks in (16, 32)
+        },
+        "atomics on shared memory": modelled
+        and bool((executed & (encoded.operation == Operation.ATOM) & (encoded.space == Space.SHARED)).any()),
+        "reductions": modelled and bool((executed & (encoded.operation == Operation.ATOM) & (encoded.writes < 0).all(axis=1)).any()),
+        "scattered addresses": modelled and len(trace.arrays.scattered) > 0,
+        "access with no lane": modelled and bool(np.isin(idle, ACCESSES).any()),
+        "start interval that is not whole": gpu.blocks.start_interval % 1 > 0,
+    }
+
+
 def features(result: Result, trace: Trace, second_slots: set[StallCause]) -> dict[str, bool]:
     """Return, for every rule, whether a run exercised it. result: with its whole timeline. second_slots: what became of them."""
     core = result.gpu.core
@@ -85,5 +144,6 @@ def features(result: Result, trace: Trace, second_slots: set[StallCause]) -> dic
         **{f"wake rule: {rule.name.lower()}": core.wake_rule == rule.name.lower() for rule in WakeRule},
         **{f"cap: {cap}": core.in_flight_cap == cap for cap in range(6)},
         **{f"machine: {name}": found for name, found in machine_features(result).items()},
+        **{f"memory: {name}": found for name, found in memory_features(result, trace).items()},
         **{f"program: {name}": found for name, found in program_features(result, trace).items()},
     }

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sim.gpus.checks import LATENCY_ELSEWHERE, UNIT_NAMES
+from tests.differential.memories import hierarchies, with_latencies
 
 PIPES = ("alu", "sfu", "memory", "control")
 HOME = {"mufu": "sfu", "special": "sfu", "convert": "sfu", "branch": "control", "barrier": "control"} | dict.fromkeys(
@@ -62,14 +63,28 @@ def pipes(draw: Callable) -> dict[str, dict[str, Any]]:
 
 @st.composite
 def units(draw: Callable) -> dict[str, dict[str, Any]]:
-    """Return the [units] table: every unit on its usual pipe, or all on one."""
+    """Return the [units] table: every unit on its usual pipe, or all on one; shared memory's with the global one or apart."""
     together = draw(st.integers(0, 9)) == 0
+    home = HOME | {"shared": draw(st.sampled_from(("memory", "memory", "sfu")))}
     table: dict[str, dict[str, Any]] = {}
     for name in UNIT_NAMES:
-        table[name] = {"pipe": "alu" if together else HOME.get(name, "alu")}
+        table[name] = {"pipe": "alu" if together else home.get(name, "alu")}
         if name not in LATENCY_ELSEWHERE:
             table[name]["latency"] = draw(latencies(24))
     return table
+
+
+@st.composite
+def fixed_memories(draw: Callable) -> dict[str, Any]:
+    """Return the [memory] and [dram] tables of a GPU whose every access takes the same time."""
+    memory = {
+        "kind": "fixed",
+        "global_load": draw(latencies(90)),  # beyond the 64 cycles that the wheel of sim.timing.wakeup reaches
+        "global_store": draw(latencies(40)),
+        "shared_load": draw(latencies(30)),
+        "constant_load": draw(latencies(10)),
+    }
+    return {"memory": memory, "dram": {"bandwidth": 100, "latency": 100}}
 
 
 @st.composite
@@ -77,7 +92,8 @@ def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
     """Return the table of a GPU on which a block of that many warps fits."""
     core = draw(cores())
     least = max(warps_per_block, core["schedulers"])
-    return {
+    fixed = draw(st.integers(0, 2)) == 0
+    table = {
         "name": "random",
         "chip": "random",
         "compute_capability": "1.0",
@@ -86,14 +102,8 @@ def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
         "core": core,
         "pipes": draw(pipes()),
         "units": draw(units()),
-        "memory": {
-            "global_load": draw(latencies(90)),  # beyond the 64 cycles that the wheel of sim.timing.wakeup reaches
-            "global_store": draw(latencies(40)),
-            "shared_load": draw(latencies(30)),
-            "constant_load": draw(latencies(10)),
-        },
         "blocks": {
-            "start_interval": draw(st.sampled_from((0, 0, 1, 7))),
+            "start_interval": draw(st.sampled_from((0, 0, 0.3, 1, 2.7, 7))),
             "start_latency": draw(st.sampled_from((0, 0, 1, 9))),
             "retire_latency": draw(st.sampled_from((0, 0, 1, 13))),
             "launch_overhead": draw(st.sampled_from((0, 100))),
@@ -104,6 +114,7 @@ def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
             "warps": draw(st.integers(least, max(least, 16))),
             "blocks": draw(st.integers(1, 4)),
         },
-        "dram": {"bandwidth": 100},
         "source": {},
+        **draw(fixed_memories() if fixed else hierarchies()),
     }
+    return table if fixed else draw(with_latencies(table))

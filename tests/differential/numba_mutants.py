@@ -18,6 +18,7 @@ from sim import reference, timing
 from sim.lower import Code, Hardware
 from sim.timing import blocks
 from sim.timing.blocks import emptiest
+from tests.differential import memory_mutants
 from tests.differential.cases import EVERYTHING
 from tests.differential.pool import caught_by, jobs
 
@@ -27,7 +28,7 @@ TABLES: dict[str, Change] = {
     "barrier latency one cycle longer": lambda hw: {"barrier_latency": hw.barrier_latency + 1},
     "cap on results in flight one higher": lambda hw: {"in_flight_cap": hw.in_flight_cap + (hw.in_flight_cap > 0)},
     "wake rule always per_register": lambda hw: {"wake_all": np.int64(0)},
-    "start interval ignored": lambda hw: {"start_interval": np.int64(0)},
+    "start interval ignored": lambda hw: {"start_ticks": np.int64(0)},
     "retire latency ignored": lambda hw: {"retire_latency": np.int64(0)},
     "one port per pipe": lambda hw: {"row_ports": np.ones_like(hw.row_ports)},
     "reissue distance ignored": lambda hw: {"reissue_distance": np.int64(1)},
@@ -69,7 +70,7 @@ def main(count: int) -> None:
     pool = jobs(count)
     rights = [reference.simulate(job.trace, job.gpu, EVERYTHING) for job in pool]
     caught: dict[str, int | None] = {"none": caught_by(pool, rights, lambda job, _: timing.simulate(job.trace, job.gpu, EVERYTHING))}
-    for name, (module, attribute, wrong) in CODE.items():
+    for name, (module, attribute, wrong) in (CODE | memory_mutants.CODE).items():
         place = importlib.import_module(module)
         right = getattr(place, attribute)
         setattr(place, attribute, wrong)

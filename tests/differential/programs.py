@@ -1,7 +1,7 @@
 """Random programs: mini-SASS text that executes without mistakes whatever is drawn.
 
-R0 thread, R1 block, R2-R5 data (few, so that instructions depend on each other), R10 and R12 addresses of global and shared memory,
-R20 and up loop counters; P0-P2 are free, P3 is true in the first warp, P6 belongs to loops.
+R0 thread, R1 block, R2-R5 data (few, so that instructions depend on each other; wide loads write up to R7), R10 and R12 addresses of
+global and of shared or local memory, R20 and up loop counters; P0-P2 are free, P3 is true in the first warp, P6 belongs to loops.
 Barriers stand where all lanes of a warp are together.
 """
 
@@ -16,10 +16,20 @@ LOOPS = 3  # of one program
 PROLOGUE = """\
     S2R R0, SR_TID.X
     S2R R1, SR_CTAID.X
-    SHL R12, R0, 3
-    IADD R10, R12, c[0x0][data]
-    ISETP.LT.AND P3, PT, R0, 32, PT
+{pattern}    IADD R10, R12, c[0x0][data]
+{apart}    ISETP.LT.AND P3, PT, R0, 32, PT
 """
+PATTERNS = (  # R12 from the thread's number: at most 0x7f8; the widest access that it is aligned to
+    ("SHL R12, R0, 2", 4),
+    ("SHL R12, R0, 3", 8),
+    ("SHL R12, R0, 4; LOP.AND R12, R12, 0x7f0", 16),
+    ("SHL R12, R0, 7; LOP.AND R12, R12, 0x780", 16),  # a line of its own for each lane, all in one bank
+    ("MOV R13, 0x94; IMAD R12, R0, R13, R1; LOP.AND R12, R12, 0x3fc", 4),
+    ("MOV R13, 0x9e30; IMAD R12, R0, R13, RZ; SHR.U32 R12, R12, 5; LOP.AND R12, R12, 0x7f0", 16),  # here and there
+    ("LOP.AND R12, R0, 0x3; SHL R12, R12, 5", 16),  # lanes on one word
+    ("MOV R12, 0x40", 16),
+)
+BLOCKS_APART = "SHL R13, R1, 9; IADD R10, R10, R13"
 LANES_APART = """\
     LOP.AND R2, R0, 0x1
     ISETP.EQ.AND P0, PT, R2, 0x1, PT
@@ -57,16 +67,30 @@ PREDICATES = (
     "FSETP.GT.AND P{p}, PT, {a}, {b}, PT",
     "PSETP.AND.AND P{p}, PT, P{q}, !P{p}, PT",
 )
-MEMORY = (
-    "LDG {d}, [R10+{offset}]",
-    "LDG.64 R4, [R10+{offset}]",
-    "LD {d}, [R10]",
-    "STG [R10+{offset}], {a}",
-    "ST [R10], {a}",
-    "LDS {d}, [R12+{offset}]",
-    "STS [R12+{offset}], {a}",
-    "LDG RZ, [R10]",
-)
+MEMORY = {  # by width
+    4: (
+        "LDG {d}, [R10+{offset}]",
+        "LDG{cache} {d}, [R10+{offset}]",
+        "LDG.U8 {d}, [R10+{offset}]",
+        "LD {d}, [R10]",
+        "STG{cache} [R10+{offset}], {a}",
+        "STG.U16 [R10+{offset}], {a}",
+        "ST [R10], {a}",
+        "LDS {d}, [R12+{offset}]",
+        "LDS.U8 {d}, [R12+{offset}]",
+        "STS [R12+{offset}], {a}",
+        "LDL {d}, [R12+{offset}]",
+        "STL [R12+{offset}], {a}",
+        "LDG RZ, [R10]",
+        "ATOM.ADD {d}, [R10+{offset}], {a}",
+        "RED.MAX [R10+{offset}], {a}",
+        "ATOMS.ADD {d}, [R12+{offset}], {a}",
+        "ATOMS.MAX {d}, [R12], {a}",
+        "ATOMS.EXCH {d}, [R12], {a}",
+    ),
+    8: ("LDG.64 R4, [R10+{offset}]", "STG.64 [R10+{offset}], R2", "LDS.64 R4, [R12+{offset}]", "STS.64 [R12], R4", "LDL.64 R4, [R12]"),
+    16: ("LDG.128 R4, [R10+{offset}]", "STG.128 [R10], R4", "LDS.128 R4, [R12+{offset}]", "STS.128 [R12], R4", "STL.128 [R12], R4"),
+}
 
 
 @dataclass
@@ -79,6 +103,8 @@ class Writer:
     draw: Callable
     markers: str
     guarded_barriers: bool
+    width: int  # of the widest access to memory
+    memory: int  # how many of four simple statements access it
     labels: int = 0
     depth: int = 0
     loops: int = 0
@@ -92,14 +118,17 @@ class Writer:
 
     def simple(self) -> list[str]:
         """Return one instruction, sometimes under a guard."""
-        template = self.pick(*self.draw(st.sampled_from((ARITHMETIC, ARITHMETIC, PREDICATES, MEMORY))))
+        width = self.draw(st.sampled_from([width for width in MEMORY if width <= self.width]))
+        others = (ARITHMETIC, PREDICATES, ARITHMETIC)[: 4 - self.memory]
+        template = self.pick(*self.draw(st.sampled_from((*others, *[MEMORY[width]] * self.memory))))
         guard = self.pick("", "", "", "@P0 ", "@!P1 ", "@P2 ")
         data = {key: f"R{self.draw(st.integers(2, 5))}" for key in "dabc" if f"{{{key}}}" in template}
         p = self.draw(st.integers(0, 2)) if "{p}" in template else 0
         data |= {
             "n": self.pick(0, 7, 16, 40),
             "small": self.pick(1, 2),
-            "offset": self.pick("0x0", "0x8", "0x80"),
+            "offset": self.pick("0x0", "0x10", "0x80", "0x180"),
+            "cache": self.pick(".CA", ".CG"),
             "p": p,
             "q": (p + 1) % 3,
         }
@@ -155,11 +184,18 @@ class Writer:
         return {"simple": self.simple, "branch": self.branch, "loop": self.loop}[kind]()
 
 
+def indented(statements: str) -> str:
+    """Return statements as lines."""
+    return "".join(f"    {statement}\n" for statement in statements.split("; "))
+
+
 @st.composite
 def listings(draw: Callable) -> str:
     """Return the text of a program."""
-    writer = Writer(draw, draw(st.sampled_from(("", "", "ssy", "bssy"))), draw(st.booleans()))
+    pattern, width = draw(st.sampled_from(PATTERNS))
+    writer = Writer(draw, draw(st.sampled_from(("", "", "ssy", "bssy"))), draw(st.booleans()), width, draw(st.integers(1, 3)))
     header = f".kernel random\n.registers {draw(st.sampled_from((24, 32, 64)))}\n.shared {SHARED}\n.param ptr data\n.param f32 scale\n"
     lines = writer.statements(1, 12)
     body = "".join(line + "\n" if line.endswith(":") else f"    {line}\n" for line in lines)
-    return header + PROLOGUE + (LANES_APART if draw(st.booleans()) else "") + body + "    EXIT\n"
+    prologue = PROLOGUE.format(pattern=indented(pattern), apart=indented(BLOCKS_APART) if draw(st.booleans()) else "")
+    return header + prologue + (LANES_APART if draw(st.booleans()) else "") + body + "    EXIT\n"

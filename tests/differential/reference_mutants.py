@@ -94,7 +94,7 @@ def dispatch_not_held(right: Right) -> Right:
 
 
 def stores_forgotten(right: Right) -> Right:
-    return lambda self, i, store_latency: right(self, i, 1)
+    return lambda *a: [i._replace(latency=1) if i.is_store else i for i in right(*a)]
 
 
 def schedulers_backwards(right: Right) -> Right:
@@ -127,6 +127,6 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "start interval ignored": (BlockScheduler, "step", no_start_interval),
     "second instruction ignores pending results": (Scheduler, "_second", second_ignores_results),
     "narrow pipe does not hold the scheduler": (Scheduler, "_hold_dispatch", dispatch_not_held),
-    "a warp ends before its stores": (Scoreboard, "record", stores_forgotten),
+    "a warp ends before its stores": (machine, "decode", stores_forgotten),
     "schedulers take their turns backwards": (SM, "step", schedulers_backwards),
 }

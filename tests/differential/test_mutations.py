@@ -10,11 +10,11 @@ import pytest
 
 from sim import lower, timing
 from sim.result import Result
-from tests.differential import numba_mutants, reference_mutants
+from tests.differential import memory_mutants, numba_mutants, reference_mutants
 from tests.differential.cases import EVERYTHING
 from tests.differential.pool import Job, caught_by, jobs, reference_result
 
-CASES = 300
+CASES = 400
 UNCOMPILED = 80  # cases of the uncompiled Numba engine
 ROOT = Path(__file__).parents[2]
 
@@ -34,9 +34,12 @@ def test_the_engines_without_seeded_bugs_agree(pool: tuple[list[Job], list[Resul
     assert caught_by(*pool, reference_result) is None
 
 
-@pytest.mark.parametrize("bug", reference_mutants.MUTANTS)
+REFERENCE = reference_mutants.MUTANTS | memory_mutants.REFERENCE
+
+
+@pytest.mark.parametrize("bug", REFERENCE)
 def test_a_bug_in_the_reference_engine_is_caught(bug: str, pool: tuple[list[Job], list[Result]], monkeypatch: pytest.MonkeyPatch) -> None:
-    place, attribute, mutate = reference_mutants.MUTANTS[bug]
+    place, attribute, mutate = REFERENCE[bug]
     monkeypatch.setattr(place, attribute, mutate(getattr(place, attribute)))
     assert caught_by(*pool, reference_result) is not None
 
@@ -51,11 +54,21 @@ def test_a_bug_in_the_tables_of_the_numba_engine_is_caught(
     assert caught_by(*pool, numba_result) is not None
 
 
+@pytest.mark.parametrize("bug", memory_mutants.TABLES)
+def test_a_bug_in_the_memory_tables_of_the_numba_engine_is_caught(
+    bug: str, pool: tuple[list[Job], list[Result]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = lower.hierarchy
+    change = memory_mutants.TABLES[bug]
+    monkeypatch.setattr(lower, "hierarchy", lambda *arguments: (mh := right(*arguments))._replace(**change(mh)))
+    assert caught_by(*pool, numba_result) is not None
+
+
 def test_bugs_in_the_code_of_the_numba_engine_are_caught() -> None:
     command = [sys.executable, "-m", "tests.differential.numba_mutants", str(UNCOMPILED)]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     caught = json.loads(done.stdout)
     assert caught.pop("none") is None, "the uncompiled engine itself"
-    assert caught.keys() == numba_mutants.CODE.keys()
+    assert caught.keys() == (numba_mutants.CODE | memory_mutants.CODE).keys()
     assert None not in caught.values(), caught

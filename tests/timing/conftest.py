@@ -1,6 +1,6 @@
 """A toy GPU small enough to check by hand, and traces of straight-line programs that need no executor."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,25 +8,36 @@ import numpy as np
 import pytest
 
 import isa
+from isa.vocabulary import Operation
 from sim import reference, timing
 from sim.gpus.loader import load
+from sim.gpus.model import Gpu
 from sim.launch import Launch
 from sim.result import Result
 from sim.trace import Trace, TraceArrays
 from sim.vocabulary import CAUSE_NAMES
 
+Accesses = Sequence[tuple[int, int]]
 
-def straight(program: isa.Program, blocks: int, warps: int) -> Trace:
-    """Return the trace of a program without branches: every warp executes every instruction with all lanes."""
+
+def straight(program: isa.Program, blocks: int, warps: int, accesses: Accesses = (), masked: int | None = None) -> Trace:
+    """Return the trace of a program without branches: every warp executes every instruction with all lanes.
+
+    accesses: (address of lane 0, bytes between lanes) of each memory instruction, for all warps; where they end, (0, 4).
+    masked: an instruction that no lane executes.
+    """
     n, count = len(program), blocks * warps
+    memory = int(np.isin(program.encoded.operation, (Operation.LOAD, Operation.STORE, Operation.ATOM)).sum())
+    base, stride = np.array([*accesses, *[(0, 4)] * (memory - len(accesses))], np.int64).reshape(-1, 2).T
+    mask = np.where(np.arange(n) == masked, 0, 0xFFFFFFFF).astype(np.uint32)
     arrays = TraceArrays(
         path_start=np.array([0, n], np.int64),
         instruction=np.arange(n, dtype=np.int32),
-        mask=np.full(n, 0xFFFFFFFF, np.uint32),
+        mask=mask,
         warp_path=np.zeros(count, np.int32),
-        access_start=np.zeros(count + 1, np.int64),
-        access_base=np.zeros(0, np.int64),
-        access_stride=np.zeros(0, np.int64),
+        access_start=np.arange(count + 1, dtype=np.int64) * memory,
+        access_base=np.tile(base, count),
+        access_stride=np.tile(stride, count),
         scattered=np.zeros((0, 32), np.uint32),
     )
     executed = np.full(n, count, np.int64)
@@ -82,9 +93,17 @@ TOY = {
 def run(request: pytest.FixtureRequest) -> Callable[..., Run]:
     """Return a function that times a listing on the toy GPU, with overrides by dotted name; every test runs on both engines."""
 
-    def timed(listing: str, blocks: int = 1, warps: int = 1, **overrides: Any) -> Run:
-        gpu = load("textbook").replace(TOY | {name.replace("__", "."): value for name, value in overrides.items()})
-        done = Run(request.param.simulate(straight(isa.parse(listing), blocks, warps), gpu, timeline=(0, 10**9)))
+    def timed(
+        listing: str,
+        blocks: int = 1,
+        warps: int = 1,
+        accesses: Accesses = (),
+        masked: int | None = None,
+        gpu: Gpu | None = None,
+        **overrides: Any,
+    ) -> Run:
+        gpu = gpu or load("textbook").replace(TOY | {name.replace("__", "."): value for name, value in overrides.items()})
+        done = Run(request.param.simulate(straight(isa.parse(listing), blocks, warps, accesses, masked), gpu, timeline=(0, 10**9)))
         done.check_account()
         return done
 

@@ -47,7 +47,7 @@ def service(request: np.record, mh: np.record) -> int:
     """Return the ticks that a request holds its slice."""
     moved = sector_count(request.sectors) * mh.l2_ticks
     if request.kind >= ATOMIC:
-        return max(moved, request.repeat * mh.atomic_ticks)
+        return max(moved, request.alike * mh.atomic_ticks)
     return moved
 
 
@@ -205,3 +205,5 @@ def fill_lines(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     place = (first[order] + way)[kept]
     memory.l2_tag[place] = lines[order][kept]
     memory.l2.valid[place] = (1 << SECTORS) - 1
+    memory.l2_used[place] = 1 + way[kept]  # places that are free go first
+    memory.clock[2] = ways

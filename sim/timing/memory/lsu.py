@@ -61,7 +61,7 @@ def describe(
 ) -> None:
     """Find what an access needs: passes over the banks, or requests."""
     entry = memory.entries[m, number, place]
-    entry.requests, entry.passes, entry.needed, entry.repeat = 0, 0, 0, 1
+    entry.requests, entry.passes, entry.needed, entry.alike = 0, 0, 0, 1
     if mask == np.uint32(0):
         return
     width = np.int64(op.width)
@@ -77,7 +77,7 @@ def describe(
         slot = m * 64 + np.int64(entry.slot)
         entry.requests = local(access, mask, width, slot, line, sectors, words, trace)
     if op.access >= ATOMIC:
-        entry.repeat = most_alike(access, mask, trace)
+        entry.alike = most_alike(access, mask, trace)
 
 
 @inner
@@ -217,7 +217,7 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
         if op.cached and mh.l1_sets and op.access == STORE:
             store(m, line, sectors, words, mh, memory)
         start = now + L1_LOOKUP + k * mh.line_cycles
-        send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.repeat), NOTHING, NOTHING, mh, memory)
+        send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, NOTHING, mh, memory)
     taken(m, np.int64(entry.slot), now + busy(entry, op, mh), hw, sm)
 
 
@@ -276,7 +276,7 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
 def go_past(m: int, number: int, place: int, k: int, access: int, start: int, op: np.record, mh: np.record, memory: Memory) -> None:
     """Fetch line k of a load, or send an atomic, past L1."""
     sectors, words = memory.entry_sectors[m, number, place, k], memory.entry_words[m, number, place, k]
-    repeat = np.int64(memory.entries[m, number, place].repeat)
+    repeat = np.int64(memory.entries[m, number, place].alike)
     piece = add_piece(m, access, sectors, mh, memory)
     send(m, start, memory.entry_line[m, number, place, k], sectors, words, np.int64(op.access), repeat, piece, NOTHING, mh, memory)
 

@@ -52,7 +52,7 @@ def send(
     request.sectors = sectors
     request.words = words
     request.kind = kind
-    request.repeat = repeat
+    request.alike = repeat
     request.piece = piece
     request.place = place
     if unit.requests == 0:

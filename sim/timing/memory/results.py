@@ -6,8 +6,11 @@ from sim.kernel import inner
 from sim.lower import Code, Hardware
 from sim.timing.blocks import finish_warp
 from sim.timing.scoreboard import settle_flight, wait_until
-from sim.timing.state import NEVER, Machine
-from sim.timing.wakeup import sleep
+from sim.timing.state import Machine
+from sim.timing.wakeup import rouse, sleep
+from sim.vocabulary import StallCause
+
+DISPATCH_STALL = int(StallCause.DISPATCH_STALL)
 
 
 @inner
@@ -27,13 +30,20 @@ def resolve(m: int, slot: int, i: int, place: int, ready: int, log: int, hw: Har
         if hw.in_flight_cap:
             sm.in_flight[m, slot, place] = ready
             settle_flight(warp, hw, sm)
-        if warp.parked:
-            warp.wake, warp.cause = wait_until(warp, warp.earliest, np.int64(warp.earliest_cause), hw, code, sm)
-            if warp.wake < NEVER:
-                warp.parked = 0
-                sleep(warp, sm)
-                sm.cores[m].next = min(sm.cores[m].next, warp.wake)
+        if warp.parked or (warp.wake > ready and warp.cause == DISPATCH_STALL):  # for a place in flight: this one may be free sooner
+            reconsider(warp, hw, code, sm)
     leave_memory(warp, hw, sm)
+
+
+@inner
+def reconsider(warp: np.record, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Find anew until when a warp waits."""
+    if not warp.parked:
+        rouse(warp, sm)
+    warp.parked = 0
+    warp.wake, warp.cause = wait_until(warp, warp.earliest, np.int64(warp.earliest_cause), hw, code, sm)
+    sleep(warp, sm)
+    sm.cores[warp.sm].next = min(sm.cores[warp.sm].next, warp.wake)
 
 
 @inner

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.hierarchy import SECTORS
+from sim.hierarchy import MOST_REQUESTS, SECTORS
 from sim.vocabulary import TALLIES
 
 NONE = -1
@@ -38,7 +38,7 @@ Entry = np.dtype(  # an instruction that waits for the load/store unit
         ("requests", "u4"),  # lines that it touches
         ("passes", "u4"),  # over the banks of shared memory
         ("needed", "u4"),  # passes that its width alone needs
-        ("repeat", "u4"),  # most lanes that update the same word (atomics)
+        ("alike", "u4"),  # most lanes that update the same word (atomics)
         ("place", "u4"),  # among its warp's instructions in flight
     ],
     align=True,
@@ -69,7 +69,7 @@ Request = np.dtype(
         ("sectors", "u4"),  # mask
         ("words", "u4"),  # mask of 32 words that a store writes
         ("kind", "u4"),  # LOAD, STORE, ATOMIC, REDUCTION
-        ("repeat", "u4"),
+        ("alike", "u4"),
         ("piece", "i4"),
         ("place", "i4"),  # L1 line that it fills, NONE = none
     ],
@@ -86,10 +86,10 @@ class Memory(NamedTuple):
     units: Any  # Unit [m]
     queues: Any  # Queue [m, queue]
     entries: Any  # Entry [m, queue, depth]
-    entry_line: np.ndarray  # int64 [m, queue, depth, 32] 128-byte lines of its requests
-    entry_sectors: np.ndarray  # uint32 [m, queue, depth, 32] masks
-    entry_words: np.ndarray  # uint32 [m, queue, depth, 32] masks
-    accesses: Any  # Access [m, pending]
+    entry_line: np.ndarray  # int64 [m, queue, depth, MOST_REQUESTS] 128-byte lines of its requests
+    entry_sectors: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
+    entry_words: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
+    accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no piece while all others wait
     pieces: Any  # Piece [m, pending]
     lines: Any  # Line [m, sets * ways]
     requests: Any  # Request [m, request depth]
@@ -121,10 +121,10 @@ def allocate(mh: np.record, sms: int, never: int) -> Memory:
         units=_records(Unit, used),
         queues=_records(Queue, used, queues),
         entries=_records(Entry, used, queues, depth),
-        entry_line=np.zeros((used, queues, depth, 32), np.int64),
-        entry_sectors=np.zeros((used, queues, depth, 32), np.uint32),
-        entry_words=np.zeros((used, queues, depth, 32), np.uint32),
-        accesses=_records(Access, used, pending),
+        entry_line=np.zeros((used, queues, depth, MOST_REQUESTS), np.int64),
+        entry_sectors=np.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
+        entry_words=np.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
+        accesses=_records(Access, used, pending + 1),
         pieces=_records(Piece, used, pending),
         lines=_records(Line, used, int(mh.l1_sets * mh.l1_ways)),
         requests=_records(Request, used, int(mh.request_depth)),
@@ -145,8 +145,8 @@ def allocate(mh: np.record, sms: int, never: int) -> Memory:
     for field in ("next", "arrival", "response"):
         memory.units[field] = never
     memory.units.free_pieces = pending
-    chain = np.append(np.arange(1, pending), NONE)
-    memory.accesses["next"], memory.pieces["next"] = chain, chain
+    memory.pieces["next"] = np.append(np.arange(1, pending), NONE)
+    memory.accesses["next"] = np.append(np.arange(1, pending + 1), NONE)
     memory.lines["tag"] = NONE
     memory.lines["waiting"] = NONE
     return memory

@@ -1,0 +1,1 @@
+"""The memory hierarchy of the reference engine. See README.md in the folder above."""

@@ -1,0 +1,97 @@
+"""One memory instruction of one warp, from its issue to the end: what it needs, and whom it tells when its time is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from isa.vocabulary import Space
+from sim.reference.clock import after
+from sim.reference.decode import Kind
+from sim.reference.memory import banks, coalescer
+from sim.result import Timeline
+from sim.vocabulary import Tally
+
+if TYPE_CHECKING:
+    from sim.reference.memory.lsu import LoadStoreUnit
+    from sim.reference.scoreboard import Pending
+    from sim.reference.wakeup import Warp
+
+WARP_SLOTS = 64  # per SM, in the numbering of local memory
+READY = Timeline._fields.index("ready")
+COUNTED = {  # requests and sectors, by what a global access does
+    Kind.LOAD: (Tally.LOAD_REQUESTS, Tally.LOAD_SECTORS),
+    Kind.STORE: (Tally.STORE_REQUESTS, Tally.STORE_SECTORS),
+    Kind.ATOMIC: (Tally.ATOMIC_REQUESTS, Tally.ATOMIC_SECTORS),
+    Kind.REDUCTION: (Tally.ATOMIC_REQUESTS, Tally.ATOMIC_SECTORS),
+}
+
+
+class Access:
+    """A memory instruction that issues now."""
+
+    def __init__(self, lsu: LoadStoreUnit, warp: Warp, pending: Pending, row: list[int] | None) -> None:
+        decoded = warp.instruction.access
+        assert decoded is not None
+        self.lsu, self.warp, self.pending, self.row, self.decoded = lsu, warp, pending, row, decoded
+        self.kind, self.issued = decoded.kind, int(lsu.env.now)
+        self.arrived = False  # where the shared unit may take it
+        self.requests: list[coalescer.Request] = []
+        self.passes = self.conflicts = 0  # over the banks of shared memory; of them, beyond those that its width needs
+        self.repeat = 1  # most lanes that update the same word
+        if warp.lanes:
+            self._describe(lsu.memory.addresses(warp.next_access, warp.mask))
+        warp.next_access += 1
+        if decoded.space != Space.SHARED and self.kind.returns:
+            lsu.sectors_in_flight += self.sectors
+
+    def _describe(self, addresses: coalescer.Addresses) -> None:
+        """Find what the addresses of its lanes need: passes over the banks, or requests."""
+        gpu, width = self.lsu.memory.gpu, self.decoded.width
+        if self.decoded.space == Space.SHARED:
+            rule = gpu.shared.rule
+            self.passes = banks.passes(rule, addresses, width, self.kind.updates)
+            self.conflicts = max(0, self.passes - banks.passes_needed(rule, addresses, width))
+        elif self.decoded.space == Space.LOCAL:
+            sm = self.lsu.sm
+            self.requests = coalescer.local(addresses, width, sm.number * WARP_SLOTS + sm.slot_of(self.warp))
+        else:
+            self.requests = coalescer.coalesce(gpu.lsu.coalescing, addresses, width)
+        if self.kind.updates:
+            self.repeat = max(Counter(address // coalescer.WORD for address in addresses.values()).values())
+
+    @property
+    def sectors(self) -> int:
+        """Sectors of all its requests."""
+        return sum(len(request.sectors) for request in self.requests)
+
+    def arrive(self) -> None:
+        """It has come to where the shared unit may take it."""
+        self.arrived = True
+
+    def count(self, tallies: Counter[Tally]) -> None:
+        """Count its requests and sectors."""
+        local = (Tally.LOCAL_REQUESTS, Tally.LOCAL_SECTORS)
+        requests, sectors = local if self.decoded.space == Space.LOCAL else COUNTED[self.kind]
+        tallies[requests] += bool(self.requests)
+        tallies[sectors] += self.sectors
+
+    def stored_at(self, cycle: int) -> None:
+        """The warp need wait for it no longer from that cycle on."""
+        self.warp.scoreboard.settle(self.pending, cycle)
+
+    def results_at(self, cycle: int) -> None:
+        """Its results may be read from that cycle on."""
+        self.warp.scoreboard.settle(self.pending, cycle)
+        if self.row:
+            self.row[READY] = cycle
+
+    def loaded_at(self, cycle: int) -> None:
+        """The same, of one that went beyond shared memory."""
+        waited, tallies = cycle - self.issued, self.lsu.tallies
+        tallies.update({Tally.LOADS: 1, Tally.LOAD_CYCLES: waited, Tally.LOAD_SECTOR_CYCLES: waited * self.sectors})
+        after(self.lsu.env, cycle - int(self.lsu.env.now), self._land)
+        self.results_at(cycle)
+
+    def _land(self) -> None:
+        self.lsu.sectors_in_flight -= self.sectors

@@ -1,0 +1,120 @@
+"""L2 slice: looks requests up as they arrive and serves them in order; write-back, with a DRAM channel of its own.
+
+A load waits for the sectors that are not there. A store does not: the words that it wrote are remembered, and a sector written in
+part is completed from DRAM when its line is evicted. Peak rate: l2.bytes_per_cycle * SMs / slices.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sim.gpus.path import TICKS, cycles
+from sim.hierarchy import SECTORS
+from sim.reference.decode import Kind
+from sim.reference.memory.dram import Channel
+from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
+from sim.reference.memory.queues import Queue
+from sim.vocabulary import Tally
+
+if TYPE_CHECKING:
+    from sim.reference.memory.network import Packet
+    from sim.reference.memory.system import MemorySystem
+
+
+@dataclass
+class Line:
+    """One line of the cache."""
+
+    there: dict[int, int] = field(default_factory=dict)  # sector -> cycle from which it is there; those not fetched are absent
+    written: set[int] = field(default_factory=set)  # words that DRAM does not have yet
+
+
+class Slice:
+    """One slice. Its sets keep their lines in the order of their last use."""
+
+    def __init__(self, memory: MemorySystem) -> None:
+        self.env, self.tallies, self.numbers = memory.env, memory.tallies, memory.numbers
+        self.queue = Queue(int(self.numbers.slice_depth))
+        self.channel = Channel(memory)
+        self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(self.numbers.l2_sets)]  # empty: there is no L2
+
+    def set_of(self, line: int) -> OrderedDict[int, Line]:
+        """Return the set of a line of this slice."""
+        return self.sets[line // int(self.numbers.channels) % len(self.sets)]
+
+    def serve(self, packet: Packet) -> tuple[int, int]:
+        """Serve a request that arrives now; return the cycles in which (the queue has room for it, its answer leaves)."""
+        arrival = int(self.env.now) * TICKS
+        admitted = self.queue.join(arrival, self._ticks(packet))
+        self.tallies[Tally.SLICE_FULL] += admitted > arrival
+        self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
+        there = self._look_up(packet) if self.sets else self._pass_on(packet)
+        return cycles(admitted), max(cycles(self.queue.end), there) + int(self.numbers.l2_latency)
+
+    def _ticks(self, packet: Packet) -> int:
+        """Return how long a request holds the slice: for its sectors, or for the updates of one word one after another."""
+        moved = len(packet.sectors) * int(self.numbers.l2_ticks)
+        return max(moved, packet.repeat * int(self.numbers.atomic_ticks)) if packet.kind.updates else moved
+
+    def _pass_on(self, packet: Packet) -> int:
+        """Send a request to DRAM; return the cycle in which its sectors are there."""
+        count = len(packet.sectors)
+        return self._transfer(count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD))
+
+    def _look_up(self, packet: Packet) -> int:
+        """Find or fetch a request's sectors; return the cycle in which they are there."""
+        line, evicted = self._place(packet.line)
+        missing, there = set(), 0
+        if packet.kind is not Kind.STORE:
+            missing = packet.sectors - line.there.keys() - whole_sectors(line.written)
+            self._fetch(line, missing)
+            there = max(line.there.get(sector, 0) for sector in packet.sectors)
+        if packet.kind is not Kind.LOAD:
+            line.written |= packet.words
+        self.tallies[Tally.L2_HITS] += len(packet.sectors) - len(missing)
+        self._write_back(evicted)
+        return there
+
+    def _place(self, number: int) -> tuple[Line, Line]:
+        """Return (a line, empty unless it was there; the line that had to go, empty if none)."""
+        lines, evicted = self.set_of(number), Line()
+        if number not in lines:
+            if len(lines) == self.numbers.l2_ways:
+                _, evicted = lines.popitem(last=False)
+            lines[number] = Line()
+        lines.move_to_end(number)
+        return lines[number], evicted
+
+    def _fetch(self, line: Line, missing: set[int]) -> None:
+        """Fetch sectors, whole accesses of DRAM less what is there."""
+        size = int(self.numbers.access_sectors)
+        accesses = {sector // size for sector in missing}
+        wanted = {sector for sector in range(SECTORS) if sector // size in accesses} - line.there.keys()
+        if wanted:
+            line.there |= dict.fromkeys(wanted, self._transfer(len(wanted), 0))
+
+    def _write_back(self, line: Line) -> None:
+        """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""
+        dirty = {word // WORDS_OF_SECTOR for word in line.written}
+        part = dirty - whole_sectors(line.written) - line.there.keys()
+        if dirty:
+            self._transfer(len(part), len(dirty))
+
+    def _transfer(self, read: int, written: int) -> int:
+        """Move sectors over the channel, for which the slice waits while the channel's queue is full; return when those read are there."""
+        admitted, there = self.channel.transfer(self.queue.end, read, written)
+        self.queue.prolong(admitted)
+        return there
+
+    def warm(self, number: int) -> None:
+        """Put in a line before cycle 0 if its set has room."""
+        if self.sets and len(self.set_of(number)) < self.numbers.l2_ways:
+            self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), 0))
+
+    def dirty(self) -> None:
+        """Fill the slice with lines of nobody's, not written back."""
+        for lines in self.sets:
+            for other in range(int(self.numbers.l2_ways)):
+                lines[~other] = Line(dict.fromkeys(range(SECTORS), 0), set(range(SECTORS * WORDS_OF_SECTOR)))

@@ -1,0 +1,65 @@
+"""The memory system that all SMs share: L2 slices, each with a DRAM channel, and what is counted on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from sim.hierarchy import hierarchy, place_of
+from sim.placement import lines_of
+from sim.reference.memory.coalescer import Addresses
+from sim.reference.memory.l2 import Slice
+from sim.trace import SCATTERED
+from sim.vocabulary import Tally
+
+if TYPE_CHECKING:
+    from sim.reference.machine import Machine
+
+
+class MemorySystem:
+    """Everything beyond the SMs, in its state before cycle 0."""
+
+    def __init__(self, machine: Machine) -> None:
+        gpu, launch = machine.gpu, machine.trace.launch
+        self.machine, self.env, self.gpu = machine, machine.env, gpu
+        shared = (launch.shared_per_block + gpu.limits.shared_reserved) * machine.occupancy.blocks
+        self.numbers = hierarchy(gpu, 0, shared)  # latencies and rates less what each contains of the others
+        self.tallies: Counter[Tally] = Counter()
+        self.slices = [Slice(self) for _ in range(gpu.dram.channels)]
+        self.answers = 0
+        start = gpu.l2.start if gpu.l2 else "cold"
+        for line in lines_of(launch).tolist() if start == "warm" else []:
+            self.slice_of(line).warm(line)
+        for one in self.slices if start == "dirty" else []:
+            one.dirty()
+
+    def slice_of(self, line: int) -> Slice:
+        """Return the slice of a line; its channel is the same."""
+        return self.slices[place_of(line, len(self.slices))]
+
+    @property
+    def busy(self) -> bool:
+        """Whether requests are on their way to L2."""
+        return any(sm.lsu and sm.lsu.requests.packets for sm in self.machine.sms)
+
+    def step(self) -> None:
+        """Let requests reach L2, SM by SM; no SM is always the first."""
+        sms = self.machine.sms
+        first = int(self.env.now) % len(sms)
+        for sm in sms[first:] + sms[:first]:
+            if sm.lsu:
+                sm.lsu.requests.enter_l2()
+
+    def next_answer(self) -> int:
+        """Return the place of an answer in the order of service."""
+        self.answers += 1
+        return self.answers
+
+    def addresses(self, access: int, mask: int) -> Addresses:
+        """Return the byte addresses of the lanes that take part in an access of the trace."""
+        arrays = self.machine.trace.arrays
+        base, stride = int(arrays.access_base[access]), int(arrays.access_stride[access])
+        lanes = [lane for lane in range(32) if mask >> lane & 1]
+        if stride == SCATTERED:
+            return {lane: int(arrays.scattered[base, lane]) for lane in lanes}
+        return {lane: base + lane * stride for lane in lanes}

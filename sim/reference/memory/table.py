@@ -1,0 +1,62 @@
+"""Pending request table of an SM: a load under way waits for *pieces*, one per line that was not all there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sim.vocabulary import Tally
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable
+
+
+@dataclass(eq=False)
+class Load:
+    """A load or an atomic that the shared unit has taken."""
+
+    ready: int  # when what has come so far may be read
+    finish: Callable[[int], None]  # takes the cycle from which all of it may be read, once that is known
+    missing: int = 0  # pieces that have not come
+
+    def finish_if_complete(self) -> None:
+        """Nothing is missing any more: the result is ready at a cycle now known."""
+        if not self.missing:
+            self.finish(self.ready)
+
+
+@dataclass(eq=False)
+class Piece:
+    """One line that a load waits for: an entry of the table."""
+
+    table: PendingTable
+    load: Load
+    need: set[int]  # sectors
+
+    def receive(self, sectors: set[int], ready: int) -> None:
+        """Sectors have come, to be read from cycle `ready` on; with the last of them the entry is free."""
+        self.need = self.need - sectors
+        if not self.need:
+            self.table.used -= 1
+            self.load.missing -= 1
+            self.load.ready = max(self.load.ready, ready)
+            self.load.finish_if_complete()
+
+
+class PendingTable:
+    """The table."""
+
+    def __init__(self, size: int, tallies: Counter[Tally]) -> None:
+        self.size, self.used, self.tallies = size, 0, tallies
+
+    def room_for(self, pieces: int) -> bool:
+        """Return whether so many entries are free."""
+        return self.used + pieces <= self.size
+
+    def add(self, load: Load, need: set[int]) -> Piece:
+        """Let a load wait for sectors of one line."""
+        self.used += 1
+        load.missing += 1
+        self.tallies[Tally.TABLE_PEAK] = max(self.tallies[Tally.TABLE_PEAK], self.used)
+        return Piece(self, load, need)

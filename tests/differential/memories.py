@@ -1,0 +1,90 @@
+"""Random memory hierarchies: small queues, caches of a few lines, odd rates."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from sim.gpus.model import Gpu
+from sim.gpus.path import path
+
+RATES = (7.3, 16, 32, 64)  # bytes per cycle
+PLENTY = 10_000  # cycles: more than all stages that an end-to-end latency contains
+
+
+@st.composite
+def hierarchies(draw: Callable) -> dict[str, Any]:
+    """Return the tables of the memory hierarchy; latencies are filled in by `with_latencies`."""
+
+    def pick(*choices: Any) -> Any:
+        return draw(st.sampled_from(choices))
+
+    return {
+        "memory": {"kind": "hierarchy", "shared_load": 0, "constant_load": pick(1, 4, 10)},
+        "lsu": {
+            "coalescing": pick("sectors", "sectors", "cc12", "cc10"),
+            "depth": pick(1, 2, 5),
+            "latency": pick(1, 3, 10),
+            "interval": pick(1, 2, 3),
+            "replay": pick(1, 3),
+            "word_cycles": pick(0, 2, 9),
+        },
+        "shared": {"rule": pick("fermi", "kepler4", "kepler8", "cc1"), "pass_cycles": pick(1, 2)},
+        "l1": None
+        if pick(0, 0, 0, 1)
+        else {
+            "bytes": 128 * pick(1, 2, 4, 9, 64),
+            "sector": pick(32, 128),
+            "ways": pick(1, 2, 4),
+            "latency": 0,
+            "bytes_per_cycle": pick(7.3, 64, 128),
+            "line_cycles": pick(1, 2),
+            "global_loads": pick(True, True, False),
+            "stores": pick("allocate", "update", "evict"),
+            "pending": pick(128, 129, 160),
+        },
+        "interconnect": {
+            "latency": pick(1, 2, 15),
+            "request_bytes_per_cycle": pick(*RATES),
+            "response_bytes_per_cycle": pick(*RATES),
+            "header": pick(0, 8),
+            "depth": pick(128, 140),
+        },
+        "l2": None
+        if pick(0, 0, 0, 1)
+        else {
+            "bytes": 128 * pick(1, 4, 16, 256),
+            "ways": pick(1, 2, 4),
+            "latency": 0,
+            "bytes_per_cycle": pick(2.9, 16, 64),
+            "atomic_cycles": pick(1, 4),
+            "start": pick("cold", "warm", "dirty"),
+        },
+        "dram": {
+            "bandwidth": pick(20, 73, 200),
+            "efficiency": pick(0.8, 1.0),
+            "latency": 0,
+            "access_bytes": pick(32, 64, 128),
+            "channels": draw(st.integers(1, 6)),
+            "depth": draw(st.integers(1, 4)),
+        },
+    }
+
+
+@st.composite
+def with_latencies(draw: Callable, table: dict[str, Any]) -> dict[str, Any]:
+    """Return a GPU's table with latencies that leave each array of memory a few cycles of its own."""
+    least = table["lsu"]["latency"]
+    table["memory"]["shared_load"] = least + draw(st.integers(1, 20))
+    if table["l1"]:
+        table["l1"]["latency"] = least + draw(st.integers(1, 20))
+    if table["l2"]:
+        table["l2"]["latency"] = PLENTY
+    table["dram"]["latency"] = 2 * PLENTY
+    left = path(Gpu.from_table(table))
+    if table["l2"]:
+        table["l2"]["latency"] -= left.l2 - draw(st.integers(1, 20))
+        table["dram"]["latency"] = table["l2"]["latency"] + PLENTY
+        left = path(Gpu.from_table(table))
+    table["dram"]["latency"] -= left.dram - draw(st.integers(1, 60))
+    return table

@@ -1,0 +1,162 @@
+"""The memory hierarchy: each expectation is worked by hand from a toy machine's numbers, or is a preset's own."""
+
+import math
+
+import pytest
+
+from sim.gpus.loader import load, names
+
+ROUND = {  # one SM whose every stage takes a whole number of cycles
+    "memory.kind": "hierarchy",
+    "memory.global_load": None,
+    "memory.shared_load": 30,
+    "lsu.latency": 10,
+    "pipes.ldst.lanes": 32,
+    "l1.bytes": 65536,
+    "l1.latency": 40,
+    "interconnect.latency": 10,
+    "interconnect.header": 0,
+    "interconnect.response_bytes_per_cycle": 32,  # a sector per cycle
+    "l2.bytes": 1 << 20,
+    "l2.latency": 100,
+    "l2.bytes_per_cycle": 32,
+    "dram.bandwidth": 32,  # GB/s at 1 GHz: a sector per cycle
+    "dram.latency": 200,
+    "dram.channels": 1,
+}
+ROUND = {name.replace(".", "__"): value for name, value in ROUND.items()}
+ONE_SECTOR = (1 << 20, 0)
+LINES = [(1 << 20 | line << 7, 0) for line in range(200)]  # one sector of a line each
+
+
+def test_unloaded_latencies_are_those_of_the_machine(run) -> None:
+    listing = "LDG R0, [R4]\nFADD R1, R0, R0\nLDG R2, [R4]\nFADD R3, R2, R2\nLDG.CG R5, [R4]\nFADD R6, R5, R5\nEXIT"
+    done = run(listing, accesses=[ONE_SECTOR] * 3, **ROUND)
+    issued = done.first()
+    assert [issued[i + 1] - issued[i] for i in (0, 2, 4)] == [200, 40, 100]  # DRAM, L1, L2
+
+
+@pytest.mark.parametrize("name", [name for name in names() if load(name).memory.kind == "hierarchy"])
+def test_unloaded_latencies_are_those_of_the_preset(run, name: str) -> None:
+    gpu = load(name)
+    listing = "LDG.CG R0, [R4]\nFADD R1, R0, R0\nLDG.CG R2, [R4]\nFADD R3, R2, R2\n"
+    listing += "LDG.CA R5, [R4]\nFADD R6, R5, R5\nLDG.CA R7, [R4]\nFADD R8, R7, R7\nEXIT"
+    issued = run(listing, accesses=[ONE_SECTOR] * 4, gpu=gpu).first()
+    waits = [issued[i + 1] - issued[i] for i in (0, 2, 6)]
+    l2 = gpu.l2.latency if gpu.l2 else gpu.dram.latency
+    l1 = (
+        gpu.l1.latency + math.ceil(128 / gpu.l1.bytes_per_cycle) - 1 if gpu.l1 else l2
+    )  # and the cycles of a whole warp's words after the first
+    assert waits == [gpu.dram.latency, l2, l1]
+
+
+@pytest.mark.parametrize(
+    ("active", "sixth", "step"),
+    [(1, [13], 4), (2, [13, 15], 4), (3, [13, 15, 17], 6), (4, [13, 15, 17, 19], 8)],
+)
+@pytest.mark.parametrize("instruction", ["LDS R{0}, [R40]", "LDG R{0}, [R40]"])
+def test_five_instructions_queue_and_the_address_unit_then_sets_the_pace(
+    run, instruction: str, active: int, sixth: list[int], step: int
+) -> None:
+    """Huerta et al., Analyzing Modern NVIDIA GPU cores, table 3, where the first instruction issues in cycle 2."""
+    listing = "".join(instruction.format(n) + "\n" for n in range(9)) + "EXIT"
+    four = ROUND | {"core__schedulers": 4, "pipes__ldst__lanes": 8, "lsu__depth": 5, "lsu__interval": 2}
+    done = run(listing, warps=active, accesses=[ONE_SECTOR if "LDG" in instruction else (0, 4)] * 9, **four)
+    issued = [sorted(done.first(warp)[n] + 2 for warp in range(active)) for n in range(9)]
+    assert issued[:5] == [[n + 2] * active for n in range(5)]
+    assert issued[5:] == [[cycle + turn * step for cycle in sixth] for turn in range(4)]
+
+
+def test_bank_conflicts_take_passes(run) -> None:
+    listing = "LDS R0, [R8]\nLDS R1, [R8]\nFADD R2, R0, R0\nFADD R3, R1, R1\nEXIT"
+    done = run(listing, accesses=[(0, 16)] * 2, **ROUND, shared__pass_cycles=2)
+    assert done.first()[:4] == [0, 1, 36, 44]  # four passes: taken in 10 and 18; 20 more and three further passes
+    counters = done.result.counters
+    assert (counters["shared_wavefronts"], counters["shared_bank_conflicts"]) == (8, 6)
+
+
+def test_the_address_unit_replays_conflicts(run) -> None:
+    listing = "LDS R0, [R8]\nLDS R1, [R8]\nFADD R3, R1, R1\nEXIT"
+    done = run(listing, accesses=[(0, 16), (0, 4)], **ROUND, lsu__replay=5)
+    assert done.first()[2] == 10 + 4 * 5 + 20
+
+
+def test_sixteen_banks_serve_a_warp_in_two_passes(run) -> None:
+    assert run("LDS R0, [R8]\nEXIT", **ROUND, shared__rule="cc1").result.counters["shared_wavefronts"] == 2
+
+
+def test_wide_loads_take_their_registers_one_after_another(run) -> None:
+    done = run("LDG.128 R0, [R8]\nFADD R4, R0, R0\nLDG.128 R0, [R8]\nFADD R4, R0, R0\nEXIT", accesses=[(0, 16)] * 2, **ROUND)
+    issued = done.first()
+    assert issued[3] - issued[2] == 40 + 3 * 2
+
+
+def test_a_full_queue_stops_the_port(run) -> None:
+    done = run("LDG R0, [R8]\nLDG R1, [R8]\nEXIT", accesses=[ONE_SECTOR] * 2, **ROUND, lsu__depth=1)
+    assert done.first()[:2] == [0, 11]  # the first is taken in cycle 10
+    assert done.stalls(1) == {"selected": 1, "lg_throttle": 10}
+
+
+def test_a_full_slice_keeps_requests_waiting(run) -> None:
+    """The first reaches L2 in cycle 21, is served until 29 and has its data in 200; the second, there in 22, starts when that is done."""
+    listing = "LDG R0, [R8]\nLDG R1, [R8]\nFADD R2, R0, R0\nFADD R3, R1, R1\nEXIT"
+    done = run(listing, accesses=LINES[:2], **ROUND | {"dram__depth": 1, "l2__bytes_per_cycle": 4})
+    assert done.first()[2:4] == [200, 208]
+    assert done.result.counters["l2_queue_full"] == 1
+
+
+def test_loads_of_the_same_sector_join(run) -> None:
+    listing = "LDG R0, [R8]\nLDG R1, [R8]\nFADD R2, R1, R1\nEXIT"
+    done = run(listing, accesses=[ONE_SECTOR] * 2, **ROUND)
+    assert done.first()[2] == 200  # with the first
+    counters = done.result.counters
+    assert (counters["l1_merged_sectors"], counters["l2_sectors_read"], counters["dram_bytes_read"]) == (1, 1, 32)
+
+
+def test_a_store_is_over_when_the_unit_is_done_with_it(run) -> None:
+    done = run("STG [R8], R0\nEXIT", accesses=[(0, 128)], **ROUND)
+    assert done.result.cycles == 10 + 32  # a cycle per line
+    assert done.result.counters["l2_sectors_written"] == 32  # on their way when the run has ended, but counted
+
+
+def test_lanes_that_update_a_word_go_one_after_another(run) -> None:
+    listing = "ATOM.ADD R0, [R8], R1\nFADD R2, R0, R0\nEXIT"
+    apart, together = (run(listing, accesses=[(1 << 20, stride)], **ROUND, l2__atomic_cycles=3) for stride in (4, 0))
+    shorter = 3 + 4 + 3 + 3  # its one sector goes to L2, is read from DRAM and comes back in so much less, of which 3 ...
+    assert together.first()[1] - apart.first()[1] == 32 * 3 - shorter
+
+
+def test_a_place_in_flight_may_come_free_before_the_one_known_first(run) -> None:
+    listing = "LDG R0, [R8]\nFADD R9, R0, R0\nLDG R1, [R9]\nLDS R2, [R8]\nMOV R3, R4\nEXIT"
+    done = run(listing, accesses=[ONE_SECTOR, ONE_SECTOR, (0, 4)], **ROUND | {"l1__latency": 80}, core__in_flight_cap=2)
+    issued = done.first()
+    assert issued[4] - issued[3] == 30  # the LDS is back then, the LDG 49 cycles later; its end was known before that of the LDS
+
+
+def test_a_second_slot_waits_for_a_load_that_nobody_knows_the_end_of(run) -> None:
+    listing = "LDG R0, [R8]\nFADD R1, R0, R0\nEXIT"
+    done = run(listing, accesses=[ONE_SECTOR], **ROUND, core__issue_width=2, core__wake_rule="all_outstanding")
+    assert done.result.issue_slots["selected"] == 3
+    assert done.result.issue_slots["long_scoreboard"] == 2 * 199 + 1
+
+
+def test_answers_come_to_every_sm(run) -> None:
+    done = run("LDG R0, [R8]\nFADD R1, R0, R0\nEXIT", blocks=3, accesses=[ONE_SECTOR], **ROUND | {"sms": 3})
+    assert {done.first(block=block)[0] for block in range(3)} == {0}
+    assert done.result.counters["sms_used"] == 3
+
+
+def test_a_load_of_no_lane_needs_no_place_in_a_full_table(run) -> None:
+    listing = "".join(f"LDG R{n}, [R250]\n" for n in range(130)) + "EXIT"
+    done = run(listing, accesses=LINES[:130], masked=128, **ROUND | {"l1__pending": 128, "dram__latency": 4000, "lsu__depth": 1})
+    assert done.result.counters["pending_requests_peak"] == 128
+    assert done.result.counters["global_load_requests"] == 129
+    assert done.issues(129)[0] < 4000 < done.result.cycles
+
+
+def test_the_line_used_least_recently_goes(run) -> None:
+    a, b, c = LINES[:3]
+    listing = "".join(f"LDG R0, [R8]\nFADD R1, R0, R0\nMOV R{n + 10}, R1\n" for n in range(6)) + "EXIT"
+    done = run(listing, accesses=[a, b, a, c, a, b], **ROUND | {"l1__bytes": 256, "l1__ways": 2, "core__wake_rule": "all_outstanding"})
+    issued = done.first()
+    assert [issued[n + 1] - issued[n] for n in range(0, 18, 3)] == [200, 200, 40, 200, 40, 100]  # b went for c, to be found in L2
