@@ -49,7 +49,13 @@ def fma(a: Any, b: Any, c: Any) -> np.ndarray:
     return odd.view(np.float64).astype(np.float32)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in NUMPY.split()} | {"fma": fma}
+def fft(points: Any) -> np.ndarray:
+    """Return `numpy.fft.fft` over the axis before the last; the last one holds (real, imaginary)."""
+    transformed = np.fft.fft(points[..., 0] + 1j * points[..., 1])
+    return np.stack((transformed.real, transformed.imag), axis=-1)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(np, name) for name in NUMPY.split()} | {"fft": fft, "fma": fma}
 
 
 class Expected(BaseModel):

@@ -8,7 +8,7 @@ import pytest
 
 import isa
 from isa.errors import UserError
-from sim.expectation import check, evaluate, fma
+from sim.expectation import check, evaluate, fft, fma
 from sim.functional import execute
 from sim.launchfile import LaunchFile, load_launch
 from sim.placement import BASE, place
@@ -174,3 +174,12 @@ def test_fma_of_expressions_is_that_of_the_instruction_set() -> None:
     a, b, c = ((rng.integers(1 << 12, 1 << 13, 500) | 1).astype(np.float32) for _ in range(3))
     c *= np.float32(2.0**-45)
     assert [isa.semantics.fma(*row) for row in zip(a, b, c, strict=True)] == fma(a, b, c).tolist()
+
+
+def test_fft_of_expressions_takes_and_gives_pairs() -> None:
+    """A shifted impulse becomes a wave that turns clockwise."""
+    points = np.zeros((2, 8, 2))
+    points[1, 1, 0] = 3.0
+    angle = 2 * np.pi * np.arange(8) / 8
+    assert np.allclose(fft(points)[1], 3 * np.stack((np.cos(angle), -np.sin(angle)), axis=-1), atol=1e-12)
+    assert not fft(points)[0].any()
