@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Collection
 
-from isa.dependences import ADDRESS64, CC, WIDE, X
+from isa.dependences import ADDRESS64, CC, INDEX64, PAIRED, WIDE, X
+from isa.operands import register_name
 from isa.rows import Row
-from isa.vocabulary import BARRIERS, PT, RZ, AtomicFunction, Compare, Flag, Kind, Operation
+from isa.vocabulary import BARRIERS, PT, RZ, UNIFORM_BASE, UNIFORM_REGISTERS, AtomicFunction, Compare, Flag, Kind, Operation
 
 EXTENDED, FLOAT, FTZ, SIGNED = int(Flag.EXTENDED), int(Flag.FLOAT), int(Flag.FTZ), int(Flag.SIGNED)
 
@@ -17,21 +18,23 @@ def wrong(row: Row, words: Collection[str]) -> str:
 def _aligned(row: Row, words: Collection[str]) -> str:
     """Registers that hold 8 or 16 bytes start at a multiple of 2 or 4."""
     groups = [(row.destination, row.destination_count), (row.address_register, 2 if row.flags & ADDRESS64 else 1)]
+    groups.append((row.address_index, 2 if row.flags & INDEX64 else 1))
     if row.operation in (Operation.STORE, Operation.ATOM):
         data = zip(row.source_kind, row.source_value, strict=True)
         groups += [(register, max(row.width // 4, 1)) for kind, register in data if kind == Kind.REGISTER]
-    if row.operation == Operation.IMAD and row.flags & WIDE and row.source_kind[2] == Kind.REGISTER:
+    if row.operation == Operation.IMAD and row.flags & (WIDE | PAIRED) and row.source_kind[2] == Kind.REGISTER:
         groups.append((row.source_value[2], 2))
     for first, count in groups:
         if first not in (-1, RZ) and first % count:
-            return f"R{first} cannot start a group of {count} registers: its number must be a multiple of {count}"
-        if first not in (-1, RZ) and first + count > RZ:
-            return f"R{first} to R{first + count - 1}: the highest register is R{RZ - 1}"
+            return f"{register_name(first)} cannot start a group of {count} registers: its number must be a multiple of {count}"
+        end = UNIFORM_BASE + UNIFORM_REGISTERS if first >= UNIFORM_BASE else RZ
+        if first not in (-1, RZ) and first + count > end:
+            return f"{register_name(first)} to {register_name(first + count - 1)}: the highest register is {register_name(end - 1)}"
     return ""
 
 
 def _carry_predicate(row: Row, words: Collection[str]) -> str:
-    if row.operation not in (Operation.IADD3, Operation.IMAD) or "Pa" not in words:
+    if row.operation not in (Operation.IADD3, Operation.IMAD, Operation.LEA) or "Pa" not in words:
         return ""
     if not row.flags & X:
         return "a carry-in predicate needs .X"

@@ -15,7 +15,7 @@ What the arrays hold where `isa.program` leaves a choice:
 * PSETP: predicate_destination[0] is (source predicate 0 COMBINE 1), [1] its negation.
 """
 
-from isa import checks, dependences
+from isa import architecture, checks, dependences
 from isa.bind import bind
 from isa.diagnostics import Diagnostics, nearest
 from isa.immediates import bits
@@ -29,6 +29,7 @@ from isa.operands import (
     NEGATE,
     NUMBERS,
     REGISTER,
+    SUFFIXES,
     Operand,
     OperandError,
     predicate_number,
@@ -37,9 +38,9 @@ from isa.operands import (
 from isa.parser import Statement
 from isa.program import Encoded, Instruction
 from isa.rows import Row, pack
-from isa.vocabulary import PT, RZ, Flag, Kind, Operation, Space, Special
+from isa.vocabulary import PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
 
-SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special != Special.ZERO} | {"SRZ": Special.ZERO}
+SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special < Special.ZERO} | {"SRZ": Special.ZERO, "SR_CgaCtaId": Special.CGA_CTAID}
 SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
 CONSTANT_BYTES = 1 << 16
 BARRIERS = 16
@@ -51,6 +52,7 @@ class Encoder:
     def __init__(self, kernel: Kernel, diagnostics: Diagnostics) -> None:
         self.kernel, self.diagnostics = kernel, diagnostics
         self.parameters = {parameter.name: parameter.offset for parameter in kernel.parameters}
+        self.era = architecture.era(kernel.architecture) if kernel.architecture else ""
 
     def encode(self) -> tuple[Encoded, tuple[Instruction, ...]]:
         """Return the arrays and the readable instructions; incomplete when `diagnostics` has found mistakes."""
@@ -80,7 +82,7 @@ class Encoder:
 
     def _instruction(self, statement: Statement) -> tuple[Row, str]:
         """Return one row and its canonical text. Raises SpellingError, OperandError."""
-        decoded = decode(statement.opcode)
+        decoded = decode(statement.opcode, self.era)
         opcode = decoded.opcode
         row = Row(opcode.operation, opcode.unit, opcode.space, *decoded.modifiers)
         if statement.guard:
@@ -112,14 +114,17 @@ class Encoder:
                 row.source_kind[slot], row.source_value[slot] = Kind.REGISTER, RZ
             elif word in "abcrK":
                 self._source(row, opcode, slot, operand)
+                row.source_flags[slot] ^= opcode.forced.get(word, 0)
             else:
                 FILL[word](self, row, operand)
             slot += word in "abcrK0"
         words = [word for word, _ in bound]
         if opcode.absent_not and "Pa" not in words:
             row.predicate_source_not[0] = 1
-        if row.operation in (Operation.IADD3, Operation.IMAD) and "Pa" in words and "Pb" not in words:
+        if row.operation in CARRY_PREDICATES and "Pa" in words and "Pb" not in words:
             row.predicate_source_not[1] = 1
+        if row.operation == Operation.WARPSYNC and "a" not in words:
+            row.source_kind[0], row.source_value[0] = Kind.IMMEDIATE, 0xFFFFFFFF
         if row.destination != -1:
             row.destination_count = dependences.destination_registers(row.operation, row.flags, row.width)
 
@@ -129,10 +134,10 @@ class Encoder:
             return
         if operand.flags and (refused := [sign for flag, sign in SIGNS.items() if operand.flags & flag and sign not in opcode.signs]):
             raise OperandError(f"{opcode.name} does not take {refused[0]} before this operand", operand.column)
+        if operand.suffix:
+            raise OperandError(f".{operand.suffix} does not belong to a source of {opcode.name}", operand.column)
         row.source_flags[slot] = operand.flags
         if operand.shape == REGISTER:
-            if operand.suffix:
-                raise OperandError(f".{operand.suffix} does not belong to a source register", operand.column)
             row.source_kind[slot], row.source_value[slot] = Kind.REGISTER, int(operand.value)
             return
         row.source_kind[slot], row.source_bank[slot] = Kind.CONSTANT, operand.bank
@@ -180,10 +185,20 @@ class Encoder:
     def _address(self, row: Row, operand: Operand) -> None:
         if operand.symbol:
             raise OperandError(f"{operand.symbol} is not defined", operand.column, "define it before with .equ NAME VALUE")
-        if operand.suffix and row.space not in (Space.GENERIC, Space.GLOBAL):
-            raise OperandError("shared and local addresses have 32 bits", operand.column, "leave .64 out")
-        row.flags |= int(Flag.ADDRESS64) if operand.suffix else 0
+        if operand.suffix in ("64", "U32") and row.space not in (Space.GENERIC, Space.GLOBAL):
+            raise OperandError("shared and local addresses have 32 bits", operand.column, f"leave .{operand.suffix} out")
+        if operand.index not in (-1, RZ):
+            row.address_index = operand.index
+            row.flags |= int(Flag.INDEX64) if row.flags & Flag.ADDRESS64 else 0
+        if operand.suffix == "64":
+            row.flags |= int(Flag.ADDRESS64)
+        elif operand.suffix or (operand.descriptor != -1 and operand.base < UNIFORM_BASE):
+            row.flags &= ~int(Flag.ADDRESS64)
+        row.address_scale = SUFFIXES[operand.suffix]
         row.address_register = RZ if operand.base == -1 else operand.base
+        row.address_offset = int(operand.value)
+
+    def _jump_offset(self, row: Row, operand: Operand) -> None:
         row.address_offset = int(operand.value)
 
     def _number(self, row: Row, operand: Operand) -> None:
@@ -208,6 +223,7 @@ class Encoder:
 
 
 CARRIES = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA)
+CARRY_PREDICATES = (Operation.IADD3, Operation.IMAD, Operation.LEA)
 FILL = {
     "Rd": Encoder._destination,
     "Pd": lambda self, row, operand: self._predicate_destination(row, operand, 0),
@@ -217,6 +233,8 @@ FILL = {
     "PT": Encoder._neutral,
     "A": Encoder._address,
     "n": Encoder._number,
+    "o": Encoder._jump_offset,
+    "x": lambda self, row, operand: None,
     "S": Encoder._special,
     "L": Encoder._label,
     "B": Encoder._barrier,

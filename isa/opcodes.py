@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, NamedTuple
 
-from isa.vocabulary import AtomicFunction, Cache, Combine, Compare, Flag, Mufu, Operation, Rounding, Space, Unit
+from isa.vocabulary import AtomicFunction, Cache, Combine, Compare, Flag, Mufu, Operation, Rounding, SourceFlag, Space, Unit
 
-WORDS = {"Rd", "Pd", "Pq", "a", "b", "c", "r", "0", "Pa", "Pb", "PT", "A", "K", "n", "S", "L", "B"}
-KEYS = {"operation", "unit", "operands", "modifiers", "required", "flags", "space", "width", "numbers", "signs", "absent"}
+WORDS = {"Rd", "Pd", "Pq", "a", "b", "c", "r", "0", "Pa", "Pb", "PT", "A", "K", "n", "o", "S", "L", "B", "x"}
+KEYS = {"operation", "unit", "operands", "modifiers", "required", "flags", "space", "width", "numbers", "signs", "absent", "like", "forced"}
 FIELDS: dict[str, tuple[str, type[int]]] = {  # the table's word -> field of `Modifiers`, type of its values
     "compare": ("compare", Compare),
     "combine": ("combine", Combine),
@@ -20,6 +20,10 @@ FIELDS: dict[str, tuple[str, type[int]]] = {  # the table's word -> field of `Mo
     "width": ("width", int),
     "cache": ("cache", Cache),
 }
+
+
+ERAS = ("before_volta", "volta")
+FORCED = {"-": SourceFlag.NEGATE, "|": SourceFlag.ABSOLUTE}
 
 
 class Effect(NamedTuple):
@@ -47,6 +51,8 @@ class Opcode:
     numbers: str  # "integer", "float" or "bits"
     signs: frozenset[str]  # of "-", "|", "~"
     absent_not: int  # 1 = predicate source 0 reads as !PT when left out
+    forced: dict[str, int]  # operand word -> SourceFlag that it has however it is written
+    era: str  # "" = of every architecture, else the table's section
 
 
 class Modifiers(NamedTuple):
@@ -101,7 +107,7 @@ def _expand(pattern: str) -> list[tuple[str, ...]]:
     return sorted(forms, key=len, reverse=True)
 
 
-def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]]) -> Opcode:
+def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]], era: str = "") -> Opcode:
     if unknown := set(row) - KEYS:
         raise ValueError(f"opcode {name}: unknown keys {sorted(unknown)}")
     operands = [row["operands"]] if isinstance(row["operands"], str) else row["operands"]
@@ -125,12 +131,14 @@ def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]]) -
         numbers=numbers,
         signs=frozenset(row.get("signs", "")),
         absent_not={"PT": 0, "!PT": 1}[row.get("absent", "PT")],
+        forced={word: int(FORCED[sign]) for word, sign in row.get("forced", {}).items()},
+        era=era,
     )
 
 
 def _usage(pattern: str) -> str:
     """Return a pattern in a reader's notation: `Pd, [Pq,] a, b [, Pa]`."""
-    names = {"A": "[address]", "K": "c[bank][offset]", "n": "number", "S": "SR_name", "L": "label", "B": "B0..B15", "r": "Rs"}
+    names = {"A": "[address]", "K": "c[bank][offset]", "n": "number", "S": "SR_name", "L": "label", "B": "B0..B15", "r": "Rs", "o": "number", "x": "..."}
     text = ""
     for word in pattern.replace(" 0", "").split():
         name = names.get(word.rstrip("?"), word.rstrip("?"))
@@ -145,24 +153,44 @@ def _usage(pattern: str) -> str:
 
 def load_table(text: str) -> dict[str, Opcode]:
     """Return the opcodes of a table. Raises ValueError or KeyError for a name that the vocabulary lacks."""
+    return load_eras(text)[""]
+
+
+def load_eras(text: str) -> dict[str, dict[str, Opcode]]:
+    """Return the opcodes of a table by the section they stand in: "" for all architectures, "before_volta", "volta"."""
     table = tomllib.loads(text)
     groups = {group: {name: _effect(effect) for name, effect in names.items()} for group, names in table["modifiers"].items()}
-    if unused := set(groups) - {group for row in table["opcodes"].values() for group in row.get("modifiers", [])}:
+    common = table["opcodes"]
+    sections = {"": common, **{era: table.get(era, {}) for era in ERAS}}
+    rows = {
+        era: {name: common[row["like"]] | row if "like" in row else row for name, row in section.items()}
+        for era, section in sections.items()
+    }
+    if unused := set(groups) - {group for section in rows.values() for row in section.values() for group in row.get("modifiers", [])}:
         raise ValueError(f"modifier groups {sorted(unused)} are not used")
-    return {name: _row(name, row, groups) for name, row in table["opcodes"].items()}
+    return {era: {name: _row(name, row, groups, era) for name, row in section.items()} for era, section in rows.items()}
 
 
-OPCODES = load_table(resources.files("isa").joinpath("opcodes.toml").read_text("utf-8"))
+BY_ERA = load_eras(resources.files("isa").joinpath("opcodes.toml").read_text("utf-8"))
+OPCODES = BY_ERA[""]
+
+
+def lookup(name: str, era: str = "") -> Opcode | None:
+    """Return an opcode as an architecture understands it, or None."""
+    return BY_ERA[era].get(name) or OPCODES.get(name)
 
 
 @functools.lru_cache(maxsize=4096)
-def decode(spelling: str) -> Decoded:
-    """Return the opcode and what its modifiers say. Raises SpellingError."""
+def decode(spelling: str, era: str = "") -> Decoded:
+    """Return the opcode and what its modifiers say, on architectures of an era. Raises SpellingError."""
     name, *modifiers = spelling.split(".")
-    opcode = OPCODES.get(name)
+    opcode = lookup(name, era)
     if opcode is None:
         raise SpellingError(f"unknown opcode {name}", name, tuple(OPCODES))
     flags = opcode.flags
+    if era == "before_volta" and modifiers[-1:] == ["S"]:  # Kepler: any opcode may end what SSY began
+        flags |= Flag.JOIN
+        modifiers.pop()
     fields = {"compare": 0, "combine": 0, "rounding": 0, "function": 0, "width": opcode.width, "cache": 0}
     used: dict[str, Effect] = {}
     for modifier in modifiers:

@@ -8,7 +8,7 @@ from isa.program import READS, SOURCES, WRITES, Encoded
 from isa.vocabulary import PT
 
 DTYPES = {
-    **dict.fromkeys(("operation", "destination", "address_register", "reads", "writes"), np.int16),
+    **dict.fromkeys(("operation", "destination", "address_register", "address_index", "reads", "writes"), np.int16),
     **dict.fromkeys(("guard_not", "source_kind", "source_flags", "predicate_source_not", "cache"), np.uint8),
     **dict.fromkeys(("flags", "function", "target", "reconverge"), np.int32),
     **dict.fromkeys(("source_value", "address_offset"), np.int64),
@@ -43,6 +43,8 @@ class Row:
     predicate_source: list[int] = field(default_factory=lambda: [PT, PT])
     predicate_source_not: list[int] = field(default_factory=lambda: [0, 0])
     address_register: int = -1
+    address_index: int = -1
+    address_scale: int = 1
     address_offset: int = 0
     target: int = -1
     reconverge: int = -1

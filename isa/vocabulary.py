@@ -47,6 +47,14 @@ class Operation(IntEnum):
     BSYNC = 34  # wait at it
     BAR = 35
     EXIT = 36
+    BRX = 37  # go where a register says: BRX, RET through a register
+    PBK = 38  # push where a loop is left (before Volta)
+    BRK = 39  # leave it
+    CAL = 40  # push the next instruction and go (before Volta)
+    RET = 41  # return there
+    WARPSYNC = 42  # wait for the lanes of a mask (from Volta)
+    BREAK = 43  # take lanes out of convergence barrier B
+    BMOV = 44  # move convergence barrier B to a register, or back
 
 
 class Unit(IntEnum):
@@ -61,7 +69,7 @@ class Unit(IntEnum):
     MUFU = 6
     CONVERT = 7
     SPECIAL = 8  # S2R
-    BRANCH = 9  # BRA, SSY, SYNC, BSSY, BSYNC, EXIT
+    BRANCH = 9  # BRA, SSY, SYNC, BSSY, BSYNC, EXIT and the like
     BARRIER = 10
     GLOBAL = 11  # global and generic memory
     LOCAL = 12
@@ -84,7 +92,7 @@ class Kind(IntEnum):
     """What a source slot holds."""
 
     NONE = 0
-    REGISTER = 1  # value = register number; 255 = RZ
+    REGISTER = 1  # value = register number; 255 = RZ, from UNIFORM_BASE on UR0 to UR62
     IMMEDIATE = 2  # value = the 32 bits, zero-extended (floats already encoded)
     CONSTANT = 3  # value = byte offset, bank = bank; c[b][R + offset] also has Encoded.address_register
 
@@ -106,6 +114,10 @@ class Flag(IntFlag):
     EXTENDED = 1024  # ISETP.EX / compare continues a wider one (source predicate 1 is the low result)
     HALF64 = 2048  # SHF.*64: funnel operands form a 64-bit value
     FLOAT = 4096  # .F32 of an ATOM: the words are floats
+    PAIRED = 8192  # the addend of a HIGH IMAD is a pair (from Volta)
+    INDEX64 = 16384  # the second register of an address is the low half of a pair
+    JOIN = 32768  # .S of Kepler: afterwards SYNC
+    CLEAR = 65536  # .CLEAR of BMOV: the source becomes empty
 
 
 class SourceFlag(IntFlag):
@@ -183,6 +195,7 @@ class Special(IntEnum):
     GTMASK = 21
     GEMASK = 22
     ZERO = 23  # SRZ
+    CGA_CTAID = 24  # SR_CgaCtaId, the block's place in its cluster: 0, clusters are not modelled
 
 
 class Mufu(IntEnum):
@@ -224,12 +237,16 @@ class Cache(IntEnum):
     READ_ONLY = 5  # .CI, .CONSTANT, .NC: the read-only path, cached in L1
 
 
-RZ = 255  # register that reads zero
+RZ = 255  # register that reads zero; URZ too
 BARRIERS = 16  # named barriers of a block
-PT = 7  # predicate that is true
+PT = 7  # predicate that is true; UPT too
+UP0 = 8  # predicates 8..14: UP0..UP6
 
 # Names of dependences (Encoded.reads, Encoded.writes): what a scoreboard tracks.
 PREDICATE_BASE = 256  # 256..262: P0..P6
 CARRY = 263  # the CC register
 BARRIER_BASE = 264  # 264..279: convergence barriers B0..B15
-DEPENDENCES = 280
+UNIFORM_BASE = 280  # 280..342: UR0..UR62; also their register numbers
+UNIFORM_REGISTERS = 63
+UNIFORM_PREDICATE_BASE = 343  # 343..349: UP0..UP6
+DEPENDENCES = 350

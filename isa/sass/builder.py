@@ -3,7 +3,7 @@
 from typing import NoReturn
 
 from isa.errors import UserError
-from isa.sass.architecture import KEPLER, Family
+from isa.architecture import KEPLER, Family
 from isa.sass.function import RawFunction, RawInstruction
 from isa.sass.statement import Statement
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from isa.errors import UserError
-from isa.sass.architecture import KNOWN, family
+from isa.architecture import KNOWN, family
 from isa.sass.image import Image, Section, Symbol
 
 MAGIC = b"\x7fELF"

@@ -6,11 +6,12 @@ of 32 equal words with their sign or inversion applied; only register operands a
 
 import numpy as np
 
-from isa.errors import UserError
 from isa.program import Program
-from isa.vocabulary import RZ, Compare, Flag, Kind, Operation, SourceFlag
+from isa.architecture import era
+from isa.errors import UserError
+from isa.vocabulary import RZ, UNIFORM_BASE, UNIFORM_PREDICATE_BASE, UP0, Compare, Flag, Kind, Operation, SourceFlag
 from sim.functional.constants import Banks
-from sim.functional.state import FULL, LANES, ZERO, Code
+from sim.functional.state import FULL, LANES, NO_INDEX, ZERO, Code
 from sim.launch import Launch
 
 FLOATS = (Operation.FADD, Operation.FMUL, Operation.FFMA, Operation.FMNMX, Operation.FSETP, Operation.FSEL, Operation.MUFU, Operation.F2I)
@@ -45,16 +46,20 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
     additions = np.isin(e.operation, ADDITIONS)
     flags = e.source_flags.astype(np.int64)
     subtracted = (additions[:, None] & (flags & SourceFlag.NEGATE != 0)).astype(np.int64)
+    subtracted[e.operation == Operation.LEA, 0] = 0  # what is shifted is negated before
     flags = np.where(subtracted != 0, flags ^ (SourceFlag.NEGATE | SourceFlag.INVERT), flags)
     key = np.column_stack([e.operation, e.flags, flags, e.source_kind, e.source_value, e.source_bank])
     _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)  # an unrolled loop has few distinct rows
-    rows = {int(i): [operand(program, int(i), slot, int(flags[i, slot]), banks, literals) for slot in range(4)] for i in np.sort(first)}
+    uniform = first_uniform(launch)
+    rows = {
+        int(i): [operand(program, int(i), slot, int(flags[i, slot]), banks, literals, uniform) for slot in range(4)] for i in np.sort(first)
+    }
     table = np.array([rows[int(i)] for i in first], np.int64).reshape(-1, 4, 2)[alike.reshape(-1)]
     return Code(
         operation=e.operation.astype(np.int64),
         guard=e.guard.astype(np.int64),
         guard_flip=np.where(e.guard_not != 0, np.int64(FULL), np.int64(0)),
-        destination=np.where(e.destination == RZ, np.int64(-1), e.destination.astype(np.int64)),
+        destination=np.where(e.destination == RZ, np.int64(-1), row_number(e.destination, uniform)),
         predicate_destination=np.where(e.predicate_destination < 0, np.int64(7), e.predicate_destination.astype(np.int64)),
         operand=np.ascontiguousarray(table[:, :, 0]),
         modify=np.ascontiguousarray(table[:, :, 1]),
@@ -70,20 +75,25 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
         function=e.function.astype(np.int64),
         space=e.space.astype(np.int64),
         width=e.width.astype(np.int64),
-        address=np.where((e.address_register == RZ) | (e.address_register < 0), np.int64(~ZERO), e.address_register.astype(np.int64)),
+        address=np.where((e.address_register == RZ) | (e.address_register < 0), np.int64(~ZERO), row_number(e.address_register, uniform)),
+        scale=e.address_scale.astype(np.int64),
+        index=np.where(e.address_index < 0, NO_INDEX, row_number(e.address_index, uniform)),
         offset=np.where(e.operation == Operation.LDC, e.source_value[:, 0], e.address_offset).astype(np.int64),
         bank=e.source_bank[:, 0].astype(np.int64),
         target=e.target.astype(np.int64),
+        places=places(program),
+        spread=np.where((e.destination >= UNIFORM_BASE) | (e.predicate_destination >= UP0).any(axis=1), np.int64(FULL), np.int64(0)),
         reconverge=np.full(len(program), -1, np.int64) if program.markers else e.reconverge.astype(np.int64),
         limit=limits(launch, names),
         iterations=np.array([launch.iterations[name] for name in names], np.int64),
-        registers=register_rows(launch),
+        registers=uniform + uniform_registers(program),
         turns=int(program.parameter_base >= VOLTA_PARAMETERS),
+        apart=int(bool(program.architecture) and era(program.architecture) == "volta"),
     )
 
 
-def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, literals: Literals) -> tuple[int, int]:
-    """Return the operand code of a source and the SourceFlags left to apply while running."""
+def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, literals: Literals, uniform: int) -> tuple[int, int]:
+    """Return the operand code of a source and the SourceFlags left to apply while running. uniform: row of UR0."""
     e = program.encoded
     kind, value = e.source_kind[i, slot], int(e.source_value[i, slot])
     operation = e.operation[i]
@@ -91,8 +101,8 @@ def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, liter
         word = modified(0, flags, operation)
         return literals.code(word) if word else ~ZERO, 0
     if kind == Kind.REGISTER:
-        return value, flags
-    is_pair = operation == Operation.IMAD and bool(e.flags[i] & Flag.WIDE) and slot == 2
+        return int(row_number(value, uniform)), flags
+    is_pair = operation == Operation.IMAD and bool(e.flags[i] & (Flag.WIDE | Flag.PAIRED)) and slot == 2
     if kind == Kind.CONSTANT:
         where = (program, i)
         low = banks.word(int(e.source_bank[i, slot]), value, where)
@@ -118,7 +128,7 @@ def modified(word: int, flags: int, operation: int) -> int:
 def carries(program: Program) -> np.ndarray:
     """Return where each instruction's carry-in comes from: predicates where any is written, else CC."""
     e = program.encoded
-    uses = (e.flags & Flag.X != 0) & np.isin(e.operation, (Operation.IADD, Operation.IADD3, Operation.IMAD))
+    uses = (e.flags & Flag.X != 0) & np.isin(e.operation, (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA))
     written = ~((e.predicate_source[:, 0] == 7) & (e.predicate_source_not[:, 0] == 0))
     return np.where(uses, np.where(written, 2, 1), 0).astype(np.int64)
 
@@ -141,8 +151,31 @@ def limits(launch: Launch, names: list[str]) -> np.ndarray:
     return limit
 
 
-def register_rows(launch: Launch) -> int:
-    """Return how many registers a warp needs: one more than the highest that is named."""
+def row_number(register: np.ndarray | int, uniform: int) -> np.ndarray:
+    """Return the rows of registers within a warp's: uniform ones lie behind the others, from row `uniform` on."""
+    numbers = np.asarray(register, np.int64)
+    return np.where(numbers >= UNIFORM_BASE, numbers - UNIFORM_BASE + uniform, numbers)
+
+
+def uniform_registers(program: Program) -> int:
+    """Return how many uniform registers a warp needs, the zero that may be read behind a pair included."""
+    named = np.concatenate([program.encoded.reads.ravel(), program.encoded.writes.ravel()])
+    named = named[(named >= UNIFORM_BASE) & (named < UNIFORM_PREDICATE_BASE)]
+    return int(named.max()) - UNIFORM_BASE + 2 if named.size else 0
+
+
+def places(program: Program) -> np.ndarray:
+    """Return which instruction stands at each multiple of 8 bytes, -1 = none. A control word stands for what follows it."""
+    found = np.full(program.addresses[-1] // 8 + 1 if program.addresses else 1, -1, np.int64)
+    for i, address in enumerate(program.addresses):
+        found[address // 8] = i
+        if address >= 8 and found[address // 8 - 1] < 0 and era(program.architecture) == "before_volta":
+            found[address // 8 - 1] = i
+    return found
+
+
+def first_uniform(launch: Launch) -> int:
+    """Return how many ordinary registers a warp needs: one more than the highest that is named."""
     e = launch.program.encoded
     named = [int(x.max(initial=-1)) for x in (np.where(e.reads < RZ, e.reads, -1), np.where(e.writes < RZ, e.writes, -1))]
     return max([*named, *(register + 1 for register in launch.preset)], default=-1) + 2

@@ -22,6 +22,7 @@ from isa.semantics import (
     shf_right,
     shl,
     shr,
+    signed,
     word,
 )
 from isa.vocabulary import Combine, Operation
@@ -121,10 +122,13 @@ def funnel_shift(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, l
 
 
 @inner
-def logic_words(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, combine: int) -> None:
-    """Write the two-input function."""
+def logic_words(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, combine: int) -> int:
+    """Write the two-input function; return the lanes with a result that is not zero."""
+    result = np.int64(0)
     for k in range(lanes):
         out[k] = logic(a[k], b[k], combine)
+        result |= np.int64(out[k] != 0) << k
+    return result
 
 
 @inner
@@ -143,6 +147,20 @@ def shift_add(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, count: 
     result = np.int64(0)
     for k in range(lanes):
         total = lea(a[k], b[k], count, addend)
+        out[k] = word(total)
+        result |= ((total >> 32) & 1) << k
+    return result
+
+
+@inner
+def shift_high(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, count: int, addend: int, carry: int, is_signed: int
+) -> int:
+    """Write the high word of (c:a << count), c being the sign of a when signed, plus b and a carry; return the lanes that carry out."""
+    result = np.int64(0)
+    for k in range(lanes):
+        upper = high_word(signed(a[k])) if is_signed else c[k]
+        total = iadd(shf_left(a[k], np.uint32(count), upper, 0, 1, 63), b[k], addend + ((carry >> k) & 1))
         out[k] = word(total)
         result |= ((total >> 32) & 1) << k
     return result

@@ -3,7 +3,7 @@
 import numpy as np
 
 from isa.vocabulary import Compare, Operation
-from sim.functional.flags import CC, EXTENDED, WIDE, X
+from sim.functional.flags import CC, EXTENDED, HIGH, PAIRED, SIGNED, WIDE, X
 from sim.functional.floats import arithmetic, float_compare, minmax, multi_function
 from sim.functional.integers import (
     add,
@@ -21,6 +21,7 @@ from sim.functional.integers import (
     select,
     shift,
     shift_add,
+    shift_high,
     to_float,
     to_integer,
 )
@@ -66,7 +67,8 @@ def compute_word(i: int, w: int, mask: int, code: Code, machine: Machine) -> Non
     elif operation in (Operation.SEL, Operation.FSEL):
         select(a, b, out, lanes, predicate(i, FIRST, w, code, machine))
     elif operation == Operation.LOP:
-        logic_words(a, b, out, lanes, code.combine[i])
+        nonzero = logic_words(a, b, out, lanes, code.combine[i])
+        write_predicate(i, FIRST, w, nonzero, mask, code, machine)
     elif operation == Operation.LOP3:
         nonzero = logic3(a, b, machine.rows[operand(i, THIRD, w, code, machine)], out, lanes, code.function[i])
         write_predicate(i, FIRST, w, nonzero | predicate(i, FIRST, w, code, machine), mask, code, machine)
@@ -74,6 +76,8 @@ def compute_word(i: int, w: int, mask: int, code: Code, machine: Machine) -> Non
         funnel_shift(a, b, machine.rows[operand(i, THIRD, w, code, machine)], out, lanes, flags)
     elif operation == Operation.S2R:
         read_special(code.function[i], w, out, machine)
+        if flags & WIDE:
+            write(ZERO, i, SECOND, w, mask, code, machine)
     elif operation == Operation.MUFU:
         multi_function(x, result, lanes, flags, code.function[i], code.turns)
     elif operation == Operation.FMNMX:
@@ -94,7 +98,13 @@ def sum_words(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
     operation, lanes, out = code.operation[i], machine.lanes[0], machine.rows[OUT]
     a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
     first, second = carries_in(i, w, code, machine)
-    if operation == Operation.IADD and first == 0 and not code.flags[i] & CC:
+    if operation == Operation.LEA and code.flags[i] & HIGH:
+        c = machine.rows[operand(i, THIRD, w, code, machine)]
+        once = shift_high(a, b, c, out, lanes, code.function[i], code.addend[i], first, code.flags[i] & SIGNED)
+        write_predicate(i, FIRST, w, once, mask, code, machine)
+        if code.flags[i] & CC:
+            write_carry(w, once, mask, machine)
+    elif operation == Operation.IADD and first == 0 and not code.flags[i] & CC:
         add_plain(a, b, out, lanes, code.addend[i])
     elif operation == Operation.IADD3:
         c = machine.rows[operand(i, THIRD, w, code, machine)]
@@ -108,6 +118,7 @@ def sum_words(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
             carried = add(a, b, out, lanes, code.addend[i], first)
         else:
             carried = shift_add(a, b, out, lanes, code.function[i], code.addend[i])
+            write_predicate(i, FIRST, w, carried, mask, code, machine)
         if code.flags[i] & CC:
             write_carry(w, carried, mask, machine)
     write(OUT, i, FIRST, w, mask, code, machine)
@@ -132,6 +143,8 @@ def multiply_add(i: int, w: int, mask: int, code: Code, machine: Machine) -> Non
     if flags & WIDE:
         multiply_wide(a, b, machine.rows[third], machine.rows[third + 1], out, machine.rows[OUT + 1], lanes, flags)
         write(OUT + 1, i, SECOND, w, mask, code, machine)
+    elif flags & PAIRED:
+        multiply_wide(a, b, machine.rows[third], machine.rows[third + 1], machine.rows[OUT + 1], out, lanes, flags)
     elif flags & (X | CC):
         multiply(a, b, machine.rows[ZERO], out, lanes, flags)
         first, second = carries_in(i, w, code, machine)

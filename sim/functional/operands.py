@@ -46,6 +46,7 @@ def write(row: int, i: int, part: int, w: int, mask: int, code: Code, machine: M
         return
     result, lanes = machine.rows[row], machine.lanes[0]
     target = machine.rows[machine.base + w * code.registers + code.destination[i] + part]
+    mask |= code.spread[i]
     if mask == FULL:
         for k in range(lanes):
             target[k] = result[k]
@@ -65,6 +66,7 @@ def write_predicate(i: int, slot: int, w: int, lanes: int, mask: int, code: Code
     """Set predicate destination `slot` to the truth of `lanes`, for the lanes of `mask`."""
     p = code.predicate_destination[i, slot]
     if p != 7:
+        mask |= code.spread[i]
         machine.predicates[w, p] = (machine.predicates[w, p] & ~mask) | (lanes & mask)
 
 

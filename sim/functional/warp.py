@@ -7,7 +7,8 @@ opens; when all have ended, the next block starts. One call executes the whole g
 from isa.vocabulary import Operation
 from sim.functional.barriers import arrive
 from sim.functional.blocks import advance
-from sim.functional.divergence import control
+from sim.functional.divergence import control, synchronise
+from sim.functional.flags import JOIN
 from sim.functional.lanes import compute
 from sim.functional.memory import access, load_constant
 from sim.functional.paths import record
@@ -46,4 +47,6 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
             return status
         if operation < Operation.BRA:
             machine.pc[w] = i + 1
+            if code.flags[i] & JOIN and mask != 0 and synchronise(w, mask, machine, progress) != Status.RUNNING:
+                return Status.ERROR
         record(w, i, active, mask, log, store)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE
+from isa.dependences import name as dependence_name
 from sim.reference.issue import Scheduler
 from sim.reference.wakeup import Warp
 
@@ -73,12 +73,3 @@ def view_scheduler(scheduler: Scheduler) -> SchedulerView:
     ready = sum(warp.ready and not warp.draining for warp in scheduler.warps.values())
     free = scheduler.dispatch.free > 0
     return SchedulerView(scheduler.sm.number, scheduler.number, free, scheduler.last, len(scheduler.warps), ready)
-
-
-def dependence_name(number: int) -> str:
-    """Return how a listing writes a dependence."""
-    if number >= BARRIER_BASE:
-        return f"B{number - BARRIER_BASE}"
-    if number == CARRY:
-        return "CC"
-    return f"P{number - PREDICATE_BASE}" if number >= PREDICATE_BASE else f"R{number}"
