@@ -92,7 +92,7 @@ class Kind(IntEnum):
     """What a source slot holds."""
 
     NONE = 0
-    REGISTER = 1  # value = register number; 255 = RZ, from UNIFORM_BASE on UR0 to UR62
+    REGISTER = 1  # value = register number; 255 = RZ, from UNIFORM_BASE on UR0 to UR254
     IMMEDIATE = 2  # value = the 32 bits, zero-extended (floats already encoded)
     CONSTANT = 3  # value = byte offset, bank = bank; c[b][R + offset] also has Encoded.address_register
 
@@ -246,7 +246,7 @@ UP0 = 8  # predicates 8..14: UP0..UP6
 PREDICATE_BASE = 256  # 256..262: P0..P6
 CARRY = 263  # the CC register
 BARRIER_BASE = 264  # 264..279: convergence barriers B0..B15
-UNIFORM_BASE = 280  # 280..342: UR0..UR62; also their register numbers
-UNIFORM_REGISTERS = 63
-UNIFORM_PREDICATE_BASE = 343  # 343..349: UP0..UP6
-DEPENDENCES = 350
+UNIFORM_BASE = 280  # 280..534: UR0..UR254; also their register numbers
+UNIFORM_REGISTERS = 255  # 63 before Blackwell
+UNIFORM_PREDICATE_BASE = 535  # 535..541: UP0..UP6
+DEPENDENCES = 542
