@@ -27,9 +27,10 @@ def _aligned(row: Row, words: Collection[str]) -> str:
     for first, count in groups:
         if first not in (-1, RZ) and first % count:
             return f"{register_name(first)} cannot start a group of {count} registers: its number must be a multiple of {count}"
-        end = UNIFORM_BASE + UNIFORM_REGISTERS if first >= UNIFORM_BASE else RZ
+        start, end = (UNIFORM_BASE, UNIFORM_BASE + UNIFORM_REGISTERS) if first >= UNIFORM_BASE else (0, RZ)
         if first not in (-1, RZ) and first + count > end:
-            return f"{register_name(first)} to {register_name(first + count - 1)}: the highest register is {register_name(end - 1)}"
+            last = f"{register_name(start)[:-1]}{first + count - 1 - start}"
+            return f"{register_name(first)} to {last}: the highest register is {register_name(end - 1)}"
     return ""
 
 

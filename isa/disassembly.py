@@ -71,10 +71,7 @@ class _Reader:
         self.kernel = Kernel(function.name, function.line, architecture=function.architecture)
         self.kernel.labels = {name: Label(index, 0) for name, index in function.labels.items()}
         self.jumps = {
-            opcode.name
-            for opcodes in BY_ERA.values()
-            for opcode in opcodes.values()
-            if any("L" in pattern for pattern in opcode.patterns)
+            opcode.name for opcodes in BY_ERA.values() for opcode in opcodes.values() if any("L" in pattern for pattern in opcode.patterns)
         }
 
     def read(self) -> Kernel:

@@ -40,7 +40,10 @@ from isa.program import Encoded, Instruction
 from isa.rows import Row, pack
 from isa.vocabulary import PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
 
-SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special < Special.ZERO} | {"SRZ": Special.ZERO, "SR_CgaCtaId": Special.CGA_CTAID}
+SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special < Special.ZERO} | {
+    "SRZ": Special.ZERO,
+    "SR_CgaCtaId": Special.CGA_CTAID,
+}
 SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
 CONSTANT_BYTES = 1 << 16
 BARRIERS = 16

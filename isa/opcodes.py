@@ -138,7 +138,17 @@ def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]], e
 
 def _usage(pattern: str) -> str:
     """Return a pattern in a reader's notation: `Pd, [Pq,] a, b [, Pa]`."""
-    names = {"A": "[address]", "K": "c[bank][offset]", "n": "number", "S": "SR_name", "L": "label", "B": "B0..B15", "r": "Rs", "o": "number", "x": "..."}
+    names = {
+        "A": "[address]",
+        "K": "c[bank][offset]",
+        "n": "number",
+        "S": "SR_name",
+        "L": "label",
+        "B": "B0..B15",
+        "r": "Rs",
+        "o": "number",
+        "x": "...",
+    }
     text = ""
     for word in pattern.replace(" 0", "").split():
         name = names.get(word.rstrip("?"), word.rstrip("?"))

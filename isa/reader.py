@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 
 from isa import cfg, cubin, disassembly, needs, sass
-from isa.disassembly import registers_needed
 from isa.diagnostics import Diagnostics, nearest
+from isa.disassembly import registers_needed
 from isa.encode import Encoder
 from isa.errors import UserError
 from isa.kernels import Kernel, KernelReader
 from isa.parser import statements
-from isa.program import Encoded, Program
+from isa.program import Program
 
 
 def load(path: str | Path, function: str | None = None) -> Program:

@@ -46,4 +46,4 @@ def _argument(position: int, text: str) -> Any:
     if rule in RULES:
         high = 1.0 if match[1] == "f" else INTEGERS_BELOW
         return Array(name=name, dtype=dtype, shape=shape, init=rule, high=high, seed=position)  # type: ignore[arg-type]
-    return Array(name=name, dtype=dtype, shape=shape, file=str(Path(rule).resolve()))
+    return Array(name=name, dtype=dtype, shape=shape, seed=0, file=str(Path(rule).resolve()))

@@ -6,9 +6,9 @@ of 32 equal words with their sign or inversion applied; only register operands a
 
 import numpy as np
 
-from isa.program import Program
 from isa.architecture import era
 from isa.errors import UserError
+from isa.program import Program
 from isa.vocabulary import RZ, UNIFORM_BASE, UNIFORM_PREDICATE_BASE, UP0, Compare, Flag, Kind, Operation, SourceFlag
 from sim.functional.constants import Banks
 from sim.functional.state import FULL, LANES, NO_INDEX, ZERO, Code

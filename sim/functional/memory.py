@@ -12,7 +12,22 @@ from sim.functional.atomics import update
 from sim.functional.divergence import fault
 from sim.functional.flags import ADDRESS64, INDEX64, SIGNED
 from sim.functional.operands import row_of
-from sim.functional.state import FULL, LANES, LOCAL_BYTES, NO_INDEX, ZERO, Code, Fault, Log, Machine, Memory, Progress, Report, Status, Store
+from sim.functional.state import (
+    FULL,
+    LANES,
+    LOCAL_BYTES,
+    NO_INDEX,
+    ZERO,
+    Code,
+    Fault,
+    Log,
+    Machine,
+    Memory,
+    Progress,
+    Report,
+    Status,
+    Store,
+)
 from sim.kernel import first_bit, inner
 from sim.trace import SCATTERED
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.functional.flags import ABSOLUTE, INVERT, NEGATE
 from sim.functional.state import FULL, SCRATCH, Code, Machine
-from sim.kernel import inner
+from sim.kernel import first_bit, inner
 
 
 @inner
@@ -41,13 +41,19 @@ def modify(source: int, target: int, flags: int, is_float: int, machine: Machine
 
 @inner
 def write(row: int, i: int, part: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Copy a result row to destination register `part` of instruction i, in the lanes of `mask`."""
+    """Copy a result row to destination register `part` of instruction i, in the lanes of `mask`.
+
+    A uniform register gets what the first of them found, in every lane.
+    """
     if code.destination[i] < 0:
         return
     result, lanes = machine.rows[row], machine.lanes[0]
     target = machine.rows[machine.base + w * code.registers + code.destination[i] + part]
-    mask |= code.spread[i]
-    if mask == FULL:
+    if code.spread[i]:
+        value = result[first_bit(mask)]
+        for k in range(lanes):
+            target[k] = value
+    elif mask == FULL:
         for k in range(lanes):
             target[k] = result[k]
     else:
@@ -66,7 +72,8 @@ def write_predicate(i: int, slot: int, w: int, lanes: int, mask: int, code: Code
     """Set predicate destination `slot` to the truth of `lanes`, for the lanes of `mask`."""
     p = code.predicate_destination[i, slot]
     if p != 7:
-        mask |= code.spread[i]
+        if code.spread[i]:
+            lanes, mask = FULL * ((lanes >> first_bit(mask)) & 1), FULL
         machine.predicates[w, p] = (machine.predicates[w, p] & ~mask) | (lanes & mask)
 
 
