@@ -137,8 +137,8 @@ def _raise(diagnostics: Diagnostics, function: RawFunction, path: str) -> None:
         hints.setdefault(message, hint)
     parts = [f"function {function.name} ({function.architecture}) holds what is not covered"]
     for message, found in sorted(lines.items(), key=lambda item: min(item[1])):
-        found = sorted(set(found))
-        named = ", ".join(map(str, found[:MOST_LINES])) + (f" and {len(found) - MOST_LINES} more" if len(found) > MOST_LINES else "")
-        parts.append(f"  {'line' if len(found) == 1 else 'lines'} {named}: {message}")
+        numbered = sorted(set(found))
+        named = ", ".join(map(str, numbered[:MOST_LINES])) + (f" and {len(numbered) - MOST_LINES} more" if len(numbered) > MOST_LINES else "")
+        parts.append(f"  {'line' if len(numbered) == 1 else 'lines'} {named}: {message}")
     known = f"isa/opcodes.toml has {len(OPCODES)} opcodes"
     raise UserError("\n".join(parts), path=path, line=min(min(found) for found in lines.values()), hint=known)

@@ -190,8 +190,8 @@ class Encoder:
             raise OperandError(f"{operand.symbol} is not defined", operand.column, "define it before with .equ NAME VALUE")
         if operand.suffix in ("64", "U32") and row.space not in (Space.GENERIC, Space.GLOBAL):
             raise OperandError("shared and local addresses have 32 bits", operand.column, f"leave .{operand.suffix} out")
-        if operand.index not in (-1, RZ):
-            row.address_index = operand.index
+        if operand.uniform not in (-1, RZ):
+            row.address_index = operand.uniform
             row.flags |= int(Flag.INDEX64) if row.flags & Flag.ADDRESS64 else 0
         if operand.suffix == "64":
             row.flags |= int(Flag.ADDRESS64)

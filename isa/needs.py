@@ -9,7 +9,6 @@ from isa.sass.function import RawFunction
 from isa.sass.resources import Resources
 
 CUBIN = ".cubin"
-INFO = ".section\t.nv.info"
 
 
 def of(function: RawFunction, functions: Sequence[RawFunction], text: str, path: str = "") -> Resources:
@@ -18,9 +17,9 @@ def of(function: RawFunction, functions: Sequence[RawFunction], text: str, path:
     The first of these that knows the function: the cubin `path`, or the one beside it of the same name; `.nv.info` sections of
     full nvdisasm text; the lines of `cuobjdump -res-usage`; the code alone.
     """
-    beside = Path(path).with_suffix(CUBIN)
-    if path and beside.is_file():
-        for found in resources.of_image(elf.read(beside)):
+    compiled = Path(path).with_suffix(CUBIN)
+    if path and compiled.is_file():
+        for found in resources.of_image(elf.read(compiled)):
             if found.name == function.name and found.architecture == function.architecture:
                 return found
     if ".nv.info" in text:

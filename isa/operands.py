@@ -43,7 +43,7 @@ class Operand(NamedTuple):
     bank: int = 0  # of a constant
     base: int = -1  # register in the brackets, -1 = none
     suffix: str = ""  # "CC", "H1"... of a register, "64", "U32", "X4"... of an address
-    index: int = -1  # second register in the brackets, -1 = none
+    uniform: int = -1  # uniform register that is added in the brackets, -1 = none
     descriptor: int = -1  # register of desc[...], which says how memory is mapped; -1 = none
     symbol: str = ""  # the name of a NAME; of others, a name whose value is added
     column: int = 0  # 1-based
@@ -94,7 +94,7 @@ class OperandBuilder(Transformer[Token, Any]):
         number, suffix = register_number(str(token))
         if number < UNIFORM_BASE or suffix:
             raise OperandError("a descriptor is a uniform register: desc[UR4][R2.64]", token.column)
-        return address._replace(descriptor=number, column=token.column)  # type: ignore[no-any-return]
+        return address._replace(descriptor=number, column=token.column)
 
     def constant(self, children: list[Any]) -> Operand:
         bank, offset, *half = children
@@ -102,13 +102,13 @@ class OperandBuilder(Transformer[Token, Any]):
             raise OperandError("a constant bank is a number from 0 to 31", bank.column)
         if offset.suffix:
             raise OperandError(f"c[bank][register] takes no .{offset.suffix}", offset.column)
-        if offset.index != -1:
+        if offset.uniform != -1:
             raise OperandError("one register at most in c[bank][...]", offset.column)
         return offset._replace(shape=CONSTANT, bank=int(bank.value), suffix=half[0][1:] if half else "")
 
     def offset(self, children: list[Any]) -> Operand:
         """Sum the terms inside brackets: at most one name, numbers, and a register followed by a uniform one."""
-        base, suffix, index, value, symbol = -1, "", -1, 0, ""
+        base, suffix, uniform, value, symbol = -1, "", -1, 0, ""
         for token in children:
             if token.type == "REGISTER":
                 number, wrong = register_number(str(token))
@@ -116,20 +116,20 @@ class OperandBuilder(Transformer[Token, Any]):
                     raise OperandError(wrong if number < 0 else f"an address register has no .{wrong}", token.column)
                 if base == -1:
                     base, suffix = number, wrong
-                elif index != -1 or token[0] != "U" or wrong:
+                elif uniform != -1 or token[0] != "U" or wrong:
                     raise OperandError("inside brackets stand a register and behind it a uniform register", token.column)
                 else:
-                    index = number
+                    uniform = number
             elif token.type == "NUMBER":
-                shape, number = number_of(str(token))
+                shape, amount = number_of(str(token))
                 if shape == FLOAT:
                     raise OperandError("an offset is a whole number of bytes", token.column)
-                value += int(number)
+                value += int(amount)
             elif symbol:
                 raise OperandError("one name at most inside brackets", token.column)
             else:
                 symbol = str(token)
-        return Operand(ADDRESS, value, base=base, suffix=suffix, index=index, symbol=symbol, column=children[0].column)
+        return Operand(ADDRESS, value, base=base, suffix=suffix, uniform=uniform, symbol=symbol, column=children[0].column)
 
 
 @functools.lru_cache(maxsize=2048)
@@ -188,7 +188,7 @@ def print_number(shape: str, value: int | float) -> str:
 
 def print_operand(operand: Operand) -> str:
     """Return the operand as canonical text."""
-    shape, value, flags, bank, base, suffix, index, descriptor, symbol, _ = operand
+    shape, value, flags, bank, base, suffix, uniform, descriptor, symbol, _ = operand
     if shape == PREDICATE:
         return ("!" if flags else "") + predicate_name(int(value))
     if shape == REGISTER:
@@ -198,7 +198,7 @@ def print_operand(operand: Operand) -> str:
     elif shape in NUMBERS:
         text = print_number(shape, value)
     else:
-        text = _print_brackets(base, "" if shape == CONSTANT else suffix, index, symbol, int(value))
+        text = _print_brackets(base, "" if shape == CONSTANT else suffix, uniform, symbol, int(value))
         if shape == CONSTANT:
             text = f"c[{bank:#x}]{text}" + (f".{suffix}" if suffix else "")
         elif descriptor != -1:
@@ -212,9 +212,9 @@ def _print_register(number: int, suffix: str) -> str:
     return register_name(number) + (f".{suffix}" if suffix else "")
 
 
-def _print_brackets(base: int, suffix: str, index: int, symbol: str, value: int) -> str:
+def _print_brackets(base: int, suffix: str, uniform: int, symbol: str, value: int) -> str:
     terms = [_print_register(base, suffix)] if base != -1 else []
-    terms += [register_name(index)] if index not in (-1, RZ) else []
+    terms += [register_name(uniform)] if uniform not in (-1, RZ) else []
     terms += [symbol] if symbol else []
     terms += [hex(value)] if value or not terms else []
     return f"[{'+'.join(terms)}]"

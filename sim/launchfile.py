@@ -39,6 +39,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import isa
+from isa.architecture import family
 from isa.errors import UserError
 from isa.program import Parameter, Program
 from sim.arrays import Array, build_arrays
@@ -95,7 +96,7 @@ def load_launch(path: str | Path, program: Program | None = None, **overrides: A
     file's); `args` is a mapping from argument names to scalars or arrays. Raises UserError.
     """
     path = Path(path)
-    file = path if path.suffix == ".toml" else path.with_suffix(".toml")
+    file = beside(path)
     arguments = overrides.pop("args", None) or {}
     table = _validated(file, {key: value for key, value in overrides.items() if value is not None})
     if program is None:
@@ -116,6 +117,14 @@ def load_launch(path: str | Path, program: Program | None = None, **overrides: A
         name=file.stem,
     )
     return LaunchFile(launch, expectation(table.expect, values, file))
+
+
+def beside(listing: Path) -> Path:
+    """Return the launch file of a listing: `k.toml` of `k.sass`; of `k.sm_90.sass` also `k.toml`, where there is no `k.sm_90.toml`."""
+    own = listing.with_suffix(".toml")
+    name, _, architecture = own.stem.rpartition(".")
+    common = own.with_name(f"{name}.toml")
+    return common if name and family(architecture) and not own.exists() and common.exists() else own
 
 
 def _validated(file: Path, overrides: Mapping[str, Any]) -> LaunchTable:

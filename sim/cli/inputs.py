@@ -14,7 +14,7 @@ from sim.expectation import Expectation
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
 from sim.launch import Launch
-from sim.launchfile import SCALARS, load_launch
+from sim.launchfile import SCALARS, beside, load_launch
 
 WARP = 32
 
@@ -69,7 +69,7 @@ def launch(listing: Path, launch_file: Path | None, kernel: str | None, changes:
     if launch_file is not None and launch_file.suffix != ".toml":
         raise UserError("a launch file's name ends in .toml", path=str(launch_file))
     shape = changes.grid_and_block(gpu)
-    file = launch_file or (listing if listing.suffix == ".toml" else listing.with_suffix(".toml"))
+    file = launch_file or beside(listing)
     if launch_file is None and not file.exists():
         made, expected = _without_file(isa.load(listing, kernel), shape, changes), None
     else:
