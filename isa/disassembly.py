@@ -138,7 +138,8 @@ def _raise(diagnostics: Diagnostics, function: RawFunction, path: str) -> None:
     parts = [f"function {function.name} ({function.architecture}) holds what is not covered"]
     for message, found in sorted(lines.items(), key=lambda item: min(item[1])):
         numbered = sorted(set(found))
-        named = ", ".join(map(str, numbered[:MOST_LINES])) + (f" and {len(numbered) - MOST_LINES} more" if len(numbered) > MOST_LINES else "")
+        more = f" and {len(numbered) - MOST_LINES} more" if len(numbered) > MOST_LINES else ""
+        named = ", ".join(map(str, numbered[:MOST_LINES])) + more
         parts.append(f"  {'line' if len(numbered) == 1 else 'lines'} {named}: {message}")
     known = f"isa/opcodes.toml has {len(OPCODES)} opcodes"
     raise UserError("\n".join(parts), path=path, line=min(min(found) for found in lines.values()), hint=known)

@@ -96,7 +96,7 @@ def _check_end(kernel: Kernel, diagnostics: Diagnostics) -> None:
     if not kernel.instructions:
         diagnostics.add(kernel.line, 0, f"kernel {kernel.name} has no instructions")
         return
-    last = kernel.instructions[-1]
+    last = next((s for s in reversed(kernel.instructions) if s.opcode != "NOP"), kernel.instructions[-1])  # compilers pad with NOP
     jumps = last.opcode.split(".")[0] == "BRA" or (last.opcode in ("EXIT", "SYNC") and last.guard in ("", "@PT"))
     if not jumps:
         hint = "end it with EXIT or BRA"

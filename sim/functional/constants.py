@@ -36,9 +36,8 @@ class Banks:
         image = self.images.get(bank, b"")
         if offset < 0 or offset + 4 > len(image):
             program, i = where
-            hint = (
-                "parameters: .param lines of the listing" if bank == 0 else f"give the bank's contents: Launch(constants={{{bank}: array}})"
-            )
+            contents = f"give the bank's contents: Launch(constants={{{bank}: array}})"
+            hint = "parameters: .param lines of the listing, or the launch's arguments" if bank == 0 else contents
             raise UserError(
                 f"c[{bank:#x}][{offset:#x}] is outside the bank, which has {len(image)} bytes",
                 path=program.path,
