@@ -308,7 +308,7 @@ def test_a_real_interrupt_exits_130() -> None:
     assert "Traceback" not in errors
 
 
-COMPILED = CHAIN.parents[1] / "cuda" / "saxpy.sm_90.sass"
+COMPILED = PROGRAMS / "cuda" / "saxpy.sm_90.sass"
 
 
 def test_disassembly_takes_its_arguments_in_order(tmp_path: Path) -> None:
