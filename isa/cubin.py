@@ -9,7 +9,7 @@ from isa.errors import UserError
 
 MAGIC = b"\x7fELF"
 TOOL = "nvdisasm"
-INSTALL = f"pip install 'simtlab[cuda]', or put {TOOL} of a CUDA toolkit on the PATH; or give the text of `cuobjdump -sass`"
+INSTALL = f"pip install 'simtlab[disassembler]', or put {TOOL} of a CUDA toolkit on the PATH; or give the text of `cuobjdump -sass`"
 
 
 def is_cubin(path: Path) -> bool:

@@ -321,7 +321,7 @@ def test_disassembly_takes_its_arguments_in_order(tmp_path: Path) -> None:
     assert "this is no typed argument" in refused("run", kernel, "--block", "32", "--arg", "n=3")
     assert "no value of that type" in refused("run", kernel, "--block", "32", "--arg", "u8:300")
     assert "cannot read" in refused("run", kernel, "--block", "32", "--arg", "f32[4]=missing.npy")
-    assert "is outside the bank" in refused("run", kernel, "--block", "32", "--arg", "u32:1000")
+    assert "is outside constant bank 0" in refused("run", kernel, "--block", "32", "--arg", "u32:1000")
 
 
 def test_listings_of_several_architectures_share_a_launch_file() -> None:
