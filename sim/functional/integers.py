@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from isa.semantics import (
-    f2i,
-    high_word,
-    i2f,
+from isa.semantics.conversions import f2i, i2f
+from isa.semantics.integers import (
     iadd,
     iadd3,
     imad,
@@ -16,14 +14,13 @@ from isa.semantics import (
     lea,
     logic,
     lop3,
-    pair,
     popc,
     shf_left,
     shf_right,
     shl,
     shr,
-    word,
 )
+from isa.semantics.words import high_word, pair, word
 from isa.vocabulary import Combine, Operation
 from sim.functional.flags import HALF64, HIGH, LEFT, SIGNED, WRAP
 from sim.kernel import inner
