@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 
-from isa.dependences import ADDRESS64, CC, WIDE, X
+from isa.dependences import ADDRESS64, CC, HIGH, WIDE, X, source_registers
 from isa.rows import Row
 from isa.vocabulary import BARRIERS, PT, RZ, AtomicFunction, Compare, Flag, Kind, Operation
 
@@ -20,8 +20,9 @@ def _aligned(row: Row, words: Collection[str]) -> str:
     if row.operation in (Operation.STORE, Operation.ATOM):
         data = zip(row.source_kind, row.source_value, strict=True)
         groups += [(register, max(row.width // 4, 1)) for kind, register in data if kind == Kind.REGISTER]
-    if row.operation == Operation.IMAD and row.flags & WIDE and row.source_kind[2] == Kind.REGISTER:
-        groups.append((row.source_value[2], 2))
+    for slot, (kind, register) in enumerate(zip(row.source_kind, row.source_value, strict=True)):
+        if kind == Kind.REGISTER and row.operation not in (Operation.STORE, Operation.ATOM):
+            groups.append((register, source_registers(row.operation, row.flags, slot, row.width)))
     for first, count in groups:
         if first not in (-1, RZ) and first % count:
             return f"R{first} cannot start a group of {count} registers: its number must be a multiple of {count}"
@@ -31,18 +32,18 @@ def _aligned(row: Row, words: Collection[str]) -> str:
 
 
 def _carry_predicate(row: Row, words: Collection[str]) -> str:
-    if row.operation not in (Operation.IADD3, Operation.IMAD) or "Pa" not in words:
+    if row.operation not in (Operation.IADD3, Operation.IMAD, Operation.LEA, Operation.LEA_HI) or "Pa" not in words:
         return ""
     if not row.flags & X:
         return "a carry-in predicate needs .X"
-    true = [PT, 0] in ([number, inverted] for number, inverted in zip(row.predicate_source, row.predicate_source_not, strict=True))
+    true = [PT, 0] in ([number, inverted] for number, inverted in zip(row.predicate_source[:2], row.predicate_source_not[:2], strict=True))
     return "a carry-in is P0 to P6 or !PT, not PT" if true else ""
 
 
 def _wide(row: Row, words: Collection[str]) -> str:
     if row.operation != Operation.IMAD or not row.flags & WIDE:
         return ""
-    if row.flags & (X | CC):
+    if row.flags & (X | CC) and not row.flags & HIGH:
         return ".WIDE with a carry is not modelled"
     return "the addend of .WIDE is a register pair or a constant" if row.source_kind[2] == Kind.IMMEDIATE else ""
 

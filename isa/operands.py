@@ -23,6 +23,7 @@ SHAPE_NAMES = {
 }
 NEGATE, ABSOLUTE, INVERT = int(SourceFlag.NEGATE), int(SourceFlag.ABSOLUTE), int(SourceFlag.INVERT)
 HIGHEST_REGISTER = 254
+HALF_OR_BYTE = re.compile(r"(H[01]|B[0-3]|H0_H0|H1_H1)$")
 UNIFORM = re.compile(r"U(R\d+|RZ|P[0-6T])$")
 
 
@@ -84,18 +85,19 @@ class OperandBuilder(Transformer[Token, Any]):
         return children[0]._replace(flags=children[0].flags ^ INVERT)
 
     def absolute(self, children: list[Operand]) -> Operand:
-        return children[0]._replace(flags=ABSOLUTE)
+        part = next((token[1:] for token in children[1:] if token.type == "PART"), "")
+        return children[0]._replace(flags=ABSOLUTE, suffix=part or children[0].suffix)
 
     def address(self, children: list[Operand]) -> Operand:
         return children[0]._replace(shape=ADDRESS)
 
     def constant(self, children: list[Any]) -> Operand:
-        bank, offset = children
+        bank, offset, *parts = children
         if bank.base != -1 or bank.symbol or not 0 <= bank.value < 32:
             raise OperandError("a constant bank is a number from 0 to 31", bank.column)
         if offset.suffix:
             raise OperandError(f"c[bank][register] takes no .{offset.suffix}", offset.column)
-        return offset._replace(shape=CONSTANT, bank=int(bank.value))
+        return offset._replace(shape=CONSTANT, bank=int(bank.value), suffix=parts[0][1:] if parts else "")
 
     def offset(self, children: list[Any]) -> Operand:
         """Sum the terms inside brackets: at most one register and one name, and numbers."""
@@ -103,8 +105,8 @@ class OperandBuilder(Transformer[Token, Any]):
         for token in children:
             if token.type == "REGISTER":
                 base, suffix = register_number(str(token))
-                if base < 0 or suffix == "CC":
-                    raise OperandError(suffix if base < 0 else "an address has no .CC", token.column)
+                if base < 0 or suffix not in ("", "64"):
+                    raise OperandError(suffix if base < 0 else f"an address has no .{suffix}", token.column)
             elif token.type == "NUMBER":
                 shape, number = number_of(str(token))
                 if shape == FLOAT:
@@ -127,7 +129,7 @@ def register_number(text: str) -> tuple[int, str]:
     number = RZ if name == "RZ" else int(name[1:])
     if name != "RZ" and number > HIGHEST_REGISTER:
         return -1, f"{name}: registers are R0 to R{HIGHEST_REGISTER}, and RZ"
-    if suffixes and suffixes not in (["CC"], ["64"]):
+    if suffixes and suffixes not in (["CC"], ["64"]) and not (len(suffixes) == 1 and HALF_OR_BYTE.match(suffixes[0])):
         return -1, f"{text}: the suffix .{suffixes[0]} is not modelled"
     return number, "".join(suffixes)
 
@@ -172,8 +174,8 @@ def print_operand(operand: Operand) -> str:
     elif shape in NUMBERS:
         text = print_number(shape, value)
     else:
-        text = _print_brackets(base, suffix, symbol, int(value))
-        text = f"c[{bank:#x}]{text}" if shape == CONSTANT else text
+        text = _print_brackets(base, "" if shape == CONSTANT else suffix, symbol, int(value))
+        text = f"c[{bank:#x}]{text}" + (f".{suffix}" if suffix else "") if shape == CONSTANT else text
     if flags & ABSOLUTE:
         text = f"|{text}|"
     return ("-" if flags & NEGATE else "") + ("~" if flags & INVERT else "") + text

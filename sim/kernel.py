@@ -28,7 +28,7 @@ from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
 import isa.semantics
-from isa.semantics import rounding
+from isa.semantics import doubles, rounding
 
 F = TypeVar("F", bound=Callable[..., Any])
 FLAGS = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
@@ -130,7 +130,12 @@ def _fma(a, b, c):  # type: ignore[no-untyped-def]
     return lambda a, b, c: _fma32(a, b, c)  # noqa: PLW0108  Numba takes the parameter names from a function
 
 
-OVERLOADED = (rounding.fma,)
+@overload(doubles.dfma, jit_options=NO_COUNTS)
+def _dfma(a, b, c):  # type: ignore[no-untyped-def]
+    return lambda a, b, c: _fma64(a, b, c)  # noqa: PLW0108  Numba takes the parameter names from a function
+
+
+OVERLOADED = (rounding.fma, doubles.dfma)
 for _module in [importlib.import_module(f"isa.semantics.{found.name}") for found in pkgutil.iter_modules(isa.semantics.__path__)]:
     for _function in vars(_module).values():
         if inspect.isfunction(_function) and _function.__module__ == _module.__name__ and _function not in OVERLOADED:

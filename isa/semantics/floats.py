@@ -82,3 +82,20 @@ def frelation(a: np.float32, b: np.float32) -> int:
     return (
         (LESS if a < b else 0) | (EQUAL if a == b else 0) | (GREATER if a > b else 0) | (UNORDERED if math.isnan(a) or math.isnan(b) else 0)
     )
+
+
+def fmul_scaled(a: np.float32, b: np.float32, power: int, rounding: int) -> np.float32:
+    """Return a * b * 2**power rounded once: the product and the scale are exact in float64."""
+    return canonical(narrow(np.float64(a) * np.float64(b) * 2.0**power, rounding))
+
+
+def division_is_slow(a: np.uint32, b: np.uint32) -> bool:
+    """Return whether a / b leaves the range in which Newton's iteration on MUFU.RCP rounds correctly (FCHK).
+
+    The rule is our own, on the safe side: hardware's is not documented, and both paths of a compiled division give the same
+    quotient. The remainder a - b * q has bits down to 2**-46 of a, which must be above the smallest subnormal, 2**-149; the
+    reciprocal and the quotient must be normal.
+    """
+    exponent_a, exponent_b = np.int64(a) >> 23 & 0xFF, np.int64(b) >> 23 & 0xFF
+    outside = exponent_a < 27 or exponent_a > 227 or exponent_b < 27 or exponent_b > 227
+    return outside or abs(exponent_a - exponent_b) > 100

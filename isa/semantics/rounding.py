@@ -20,14 +20,19 @@ def fma(a: np.float32, b: np.float32, c: np.float32) -> np.float32:
 def odd_sum(x: np.float64, y: np.float64) -> np.float64:
     """Return x + y rounded to odd: the exact sum when float64 holds it, else the neighbour with an odd last bit."""
     total = x + y
-    back = total - x
-    error = (x - (total - back)) + (y - back)  # Knuth's TwoSum: x + y = total + error exactly
+    error = exact_error(x, y, total)
     if not (error < 0.0 or error > 0.0):  # exact, or not finite
         return total
     bits = np.float64(total).view(np.int64)
     if bits & 1:
         return total
     return np.int64(bits + 1 if (error > 0.0) == (total > 0.0) else bits - 1).view(np.float64)
+
+
+def exact_error(x: np.float64, y: np.float64, total: np.float64) -> np.float64:
+    """Return x + y - total, `total` being the float64 nearest to x + y (Knuth's TwoSum: exact)."""
+    back = total - x
+    return (x - (total - back)) + (y - back)
 
 
 def narrow(x: np.float64, rounding: int) -> np.float32:
@@ -56,6 +61,13 @@ def next_up(x: np.float32) -> np.float32:
     return as_float(bits - 1 if bits & SIGN else bits + 1)
 
 
-def nearest_even(v: np.float64) -> np.float64:
-    """Return the nearest integer (|v| < 2**51), halves to even: adding 1.5 * 2**52 leaves no bit for a fraction."""
-    return (v + 6755399441055744.0) - 6755399441055744.0
+def whole(v: np.float64, rounding: int) -> np.float64:
+    """Return the whole number nearest to v in a direction, with the sign of v when it is zero."""
+    if not abs(v) < 4503599627370496.0:  # 2**52: whole already, infinite or NaN
+        return v
+    below = np.int64(math.floor(v))
+    fraction = v - np.float64(below)
+    up = fraction > 0.0 and (rounding == Rounding.UP or (rounding == Rounding.ZERO and v < 0.0))
+    if rounding == Rounding.NEAREST:
+        up = fraction > 0.5 or (fraction == 0.5 and below & 1 != 0)
+    return np.float64(math.copysign(np.float64(below + 1 if up else below), v))

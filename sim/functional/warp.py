@@ -12,6 +12,7 @@ from sim.functional.lanes import compute
 from sim.functional.memory import access, load_constant
 from sim.functional.paths import record
 from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store
+from sim.functional.uncommon import compute_uncommon
 from sim.kernel import kernel
 
 
@@ -40,10 +41,13 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
             status = load_constant(i, w, mask, code, machine, memory, progress)
         elif operation == Operation.BAR:
             status = arrive(i, w, mask, code, machine, progress)
+        elif operation >= Operation.SHFL:
+            if mask != 0:
+                compute_uncommon(i, w, mask, code, machine)
         else:
             status = control(i, w, mask, code, machine, progress)
         if status != Status.RUNNING:
             return status
-        if operation < Operation.BRA:
+        if operation < Operation.BRA or operation >= Operation.SHFL:
             machine.pc[w] = i + 1
         record(w, i, active, mask, log, store)

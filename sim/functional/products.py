@@ -1,0 +1,102 @@
+"""Integer operations of one or two generations: XMAD, 64-bit words, compare-and-select, dot products."""
+
+import numpy as np
+
+from isa.semantics.integers import imnmx, irelation
+from isa.semantics.products import absolute_difference, dot, iadd3_shifted, lea_high, xmad
+from isa.semantics.words import EQUAL, GREATER, LESS, high_word, pair, signed, word
+from isa.vocabulary import Operation
+from sim.functional.flags import CC, LEFT, SIGNED
+from sim.functional.integers import combine_masks
+from sim.functional.lanes import carries_in
+from sim.functional.operands import operand, predicate, wide_operand, write, write_carry, write_predicate
+from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
+from sim.kernel import inner
+
+HIGH_A, HIGH_B = 256, 512  # bits of XMAD's function
+SIGN_64 = np.int64(-(2**63))
+
+
+@inner
+def integer(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Execute an integer instruction out of the hot loop."""
+    operation = code.operation[i]
+    if operation >= Operation.IADD64:
+        double_word(i, w, mask, code, machine)
+    elif operation in (Operation.XMAD, Operation.LEA_HI):
+        carried(i, w, mask, code, machine)
+    else:
+        one_word(i, w, code, machine)
+        write(OUT, i, FIRST, w, mask, code, machine)
+
+
+@inner
+def one_word(i: int, w: int, code: Code, machine: Machine) -> None:
+    """Write ICMP, IABS, IADD3.RS, IDP, VABSDIFF or VIADDMNMX to row OUT."""
+    operation, is_signed, out = code.operation[i], code.flags[i] & SIGNED, machine.rows[OUT]
+    a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
+    c, smaller = machine.rows[operand(i, THIRD, w, code, machine)], predicate(i, FIRST, w, code, machine)
+    for k in range(machine.lanes[0]):
+        if operation == Operation.ICMP:
+            out[k] = a[k] if irelation(c[k], np.uint32(0), is_signed) & code.compare[i] else b[k]
+        elif operation == Operation.IABS:
+            out[k] = word(abs(signed(a[k])))
+        elif operation == Operation.IADD3_SHIFTED:
+            out[k] = iadd3_shifted(a[k], b[k], c[k], code.flags[i] & LEFT)
+        elif operation == Operation.IDP:
+            out[k] = dot(a[k], b[k], c[k], code.function[i])
+        elif operation == Operation.VABSDIFF:
+            out[k] = absolute_difference(a[k], b[k], c[k], is_signed)
+        else:
+            out[k] = imnmx(word(np.int64(a[k]) + np.int64(b[k])), c[k], is_signed, (smaller >> k) & 1)
+
+
+@inner
+def carried(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Execute XMAD or LEA.HI with their carries."""
+    function, out, total_carry = code.function[i], machine.rows[OUT], np.int64(0)
+    a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
+    c = machine.rows[operand(i, THIRD, w, code, machine)]
+    first, second = carries_in(i, w, code, machine)
+    for k in range(machine.lanes[0]):
+        carry = ((first >> k) & 1) + ((second >> k) & 1)
+        if code.operation[i] == Operation.XMAD:
+            total = xmad(a[k], b[k], c[k], function, function & HIGH_A, function & HIGH_B, carry)
+        else:
+            upper = signed(a[k]) >> 31 if code.flags[i] & SIGNED else np.int64(c[k])
+            total = lea_high(a[k], upper, b[k], function, code.addend[i] + carry)
+        out[k] = word(total)
+        total_carry |= ((total >> 32) & 1) << k
+    write(OUT, i, FIRST, w, mask, code, machine)
+    write_predicate(i, FIRST, w, total_carry, mask, code, machine)
+    if code.flags[i] & CC:
+        write_carry(w, total_carry, mask, machine)
+
+
+@inner
+def double_word(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Execute IADD.64, MOV.64 or ISETP.U64."""
+    operation = code.operation[i]
+    first = wide_operand(i, FIRST, w, code, machine)
+    if operation == Operation.MOV64:
+        write(first, i, FIRST, w, mask, code, machine)  # pairs start at even registers: the source is this pair or apart from it
+        write(first + 1, i, SECOND, w, mask, code, machine)
+        return
+    second = wide_operand(i, SECOND, w, code, machine)
+    low, high, truth = machine.rows[OUT], machine.rows[OUT + 1], np.int64(0)
+    for k in range(machine.lanes[0]):
+        a, b = pair(machine.rows[first][k], machine.rows[first + 1][k]), pair(machine.rows[second][k], machine.rows[second + 1][k])
+        if operation == Operation.IADD64:
+            low[k], high[k] = word(a + b), high_word(a + b)
+        else:
+            flip = np.int64(0) if code.flags[i] & SIGNED else SIGN_64
+            a, b = a ^ flip, b ^ flip
+            relation = LESS if a < b else EQUAL if a == b else GREATER
+            truth |= np.int64((relation & code.compare[i]) != 0) << k
+    if operation == Operation.IADD64:
+        write(OUT, i, FIRST, w, mask, code, machine)
+        write(OUT + 1, i, SECOND, w, mask, code, machine)
+        return
+    other, combine = predicate(i, FIRST, w, code, machine), code.combine[i]
+    write_predicate(i, FIRST, w, combine_masks(truth, other, combine), mask, code, machine)
+    write_predicate(i, SECOND, w, combine_masks(FULL & ~truth, other, combine), mask, code, machine)
