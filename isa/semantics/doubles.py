@@ -33,8 +33,8 @@ def dfma(a: np.float64, b: np.float64, c: np.float64) -> np.float64:
     try:
         rounded = np.float64(float(exact))
     except OverflowError:
-        return np.float64(math.copysign(math.inf, exact))
-    return np.float64(math.copysign(rounded, exact))
+        return np.float64(math.copysign(math.inf, 1 if exact > 0 else -1))
+    return np.float64(math.copysign(rounded, 1 if exact > 0 else -1))
 
 
 def directed(nearest: np.float64, error: np.float64, rounding: int) -> np.float64:

@@ -58,4 +58,4 @@ def compute(text: str, *sources: np.ndarray, prologue: str = "", base: int = 0x1
     out, flags = np.zeros(2 * THREADS, np.uint32), np.zeros(THREADS, np.uint32)
     arguments: list[Any] = [out, flags, *(array.view(np.uint32) for array in arrays)]
     execute(Launch(isa.parse("\n".join(lines)), grid=(1,), block=(THREADS,), args=tuple(arguments)))
-    return (out.view(np.uint64) if wide else out[::2]), flags
+    return (out.view(np.uint64) if wide else out[::2].copy()), flags

@@ -82,7 +82,7 @@ MISTAKES = {
 loop: FFMMA R0, R1, R2, R3
   IADD R0, R1 R2
   BRA lop
-  XMAD R0, R1, R2, RZ
+  XMADD R0, R1, R2, RZ
   LDS R0, [R1
   MOV R0, 1e99
   BRA loop""",
@@ -114,7 +114,7 @@ def test_every_mistake_is_reported_at_once() -> None:
         "k.sass:1:7: unknown opcode FFMMA",
         "k.sass:2:15: unexpected 'R2'",
         "k.sass:3:7: label lop is not defined",
-        "k.sass:4:3: unknown opcode XMAD",
+        "k.sass:4:3: unknown opcode XMADD",
         "k.sass:5:14: unexpected end",
         "k.sass:6:11: 1e+99 is out of the range of a 32-bit float",
     ]
