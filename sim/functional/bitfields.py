@@ -11,7 +11,7 @@ from sim.functional.floats import float_compare
 from sim.functional.integers import combine_masks, int_compare
 from sim.functional.operands import operand, predicate, write, write_predicate
 from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
-from sim.kernel import inner
+from sim.kernel import inner, outlined
 
 ONE_BITS = np.int64(0x3F800000)  # 1.0
 
@@ -21,23 +21,27 @@ def bit_field(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
     """Execute an instruction on the bits of words."""
     operation, flags, function, out = code.operation[i], code.flags[i], code.function[i], machine.rows[OUT]
     a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
-    c, is_signed, wrap, reverse = machine.rows[operand(i, THIRD, w, code, machine)], flags & SIGNED, flags & WRAP, flags & REVERSE
+    c = machine.rows[operand(i, THIRD, w, code, machine)]
     for k in range(machine.lanes[0]):
-        if operation == Operation.PRMT:
-            out[k] = prmt(a[k], b[k], c[k], function)
-        elif operation == Operation.BFE:
-            out[k] = bfe(a[k], b[k], is_signed, reverse)
-        elif operation == Operation.BFI:
-            out[k] = bfi(a[k], b[k], c[k])
-        elif operation == Operation.FLO:
-            out[k] = flo(a[k], is_signed, reverse)
-        elif operation == Operation.BREV:
-            out[k] = brev(a[k])
-        elif operation == Operation.BMSK:
-            out[k] = bmsk(a[k], b[k], wrap)
-        else:
-            out[k] = sgxt(a[k], b[k], is_signed, wrap)
+        out[k] = word_of(operation, a[k], b[k], c[k], flags, function)
     write(OUT, i, FIRST, w, mask, code, machine)
+
+
+@outlined
+def word_of(operation: int, a: np.uint32, b: np.uint32, c: np.uint32, flags: int, function: int) -> np.uint32:
+    """Return the result of one lane."""
+    is_signed, wrap, reverse = flags & SIGNED, flags & WRAP, flags & REVERSE
+    if operation == Operation.PRMT:
+        return prmt(a, b, c, function)
+    if operation == Operation.BFE:
+        return bfe(a, b, is_signed, reverse)
+    if operation == Operation.BFI:
+        return bfi(a, b, c)
+    if operation == Operation.FLO:
+        return flo(a, is_signed, reverse)
+    if operation == Operation.BREV:
+        return brev(a)
+    return bmsk(a, b, wrap) if operation == Operation.BMSK else sgxt(a, b, is_signed, wrap)
 
 
 @inner

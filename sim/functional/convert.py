@@ -6,7 +6,7 @@ from isa.vocabulary import Operation
 from sim.functional.flags import FTZ, INTEGRAL, NAN_TO_ZERO, PAIRS, SATURATE, WIDE
 from sim.functional.operands import operand, wide_operand, write
 from sim.functional.state import FIRST, OUT, SECOND, ZERO, Code, Machine
-from sim.kernel import inner
+from sim.kernel import inner, outlined
 
 
 @inner
@@ -28,7 +28,7 @@ def convert(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
         write(OUT + 1, i, SECOND, w, mask, code, machine)
 
 
-@inner
+@outlined
 def converted(bits: int, operation: int, types: int, flags: int, rounding: int) -> int:
     """Return the bits of one value in another type; types: NumberType of the source | of the result << 4."""
     source, target = types & 15, (types >> 4) & 15

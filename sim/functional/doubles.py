@@ -8,7 +8,7 @@ from isa.vocabulary import Operation
 from sim.functional.integers import combine_masks
 from sim.functional.operands import operand, predicate, wide_operand, write, write_predicate
 from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
-from sim.kernel import inner
+from sim.kernel import inner, outlined
 
 
 @inner
@@ -44,7 +44,7 @@ def double_at(row: int, lane: int, machine: Machine) -> np.float64:
     return as_double(pair(machine.rows[row, lane], machine.rows[row + 1, lane]))
 
 
-@inner
+@outlined
 def result_of(operation: int, a: np.float64, b: np.float64, c: np.float64, rounding: int, smaller: int) -> np.float64:
     """Return what an arithmetic operation makes of its sources."""
     if operation == Operation.DADD:

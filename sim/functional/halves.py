@@ -9,7 +9,7 @@ from sim.functional.flags import BF16, EVERY, FLOAT, FTZ, SATURATE
 from sim.functional.integers import combine_masks
 from sim.functional.operands import operand, predicate, write, write_predicate
 from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
-from sim.kernel import inner
+from sim.kernel import inner, outlined
 
 
 @inner
@@ -21,21 +21,20 @@ def halves(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
     if code.operation[i] in (Operation.HSETP2, Operation.HSET2):
         compare_halves(i, w, mask, a, b, code, machine)
         return
-    chosen = predicate(i, FIRST, w, code, machine)
+    chosen, operation, flags = predicate(i, FIRST, w, code, machine), code.operation[i], code.flags[i]
     for k in range(machine.lanes[0]):
-        low = half_of(i, np.int64(a[k]), np.int64(b[k]), np.int64(c[k]), (chosen >> k) & 1, code)
-        if code.flags[i] & FLOAT:
+        x, y, z, smaller = np.int64(a[k]), np.int64(b[k]), np.int64(c[k]), (chosen >> k) & 1
+        low = half_of(operation, flags, x, y, z, smaller)
+        if flags & FLOAT:
             out[k] = word(low)
         else:
-            high = half_of(i, np.int64(a[k]) >> 16, np.int64(b[k]) >> 16, np.int64(c[k]) >> 16, (chosen >> k) & 1, code)
-            out[k] = word(high << 16 | low)
+            out[k] = word(half_of(operation, flags, x >> 16, y >> 16, z >> 16, smaller) << 16 | low)
     write(OUT, i, FIRST, w, mask, code, machine)
 
 
-@inner
-def half_of(i: int, a: int, b: int, c: int, smaller: int, code: Code) -> int:
+@outlined
+def half_of(operation: int, flags: int, a: int, b: int, c: int, smaller: int) -> int:
     """Return the result of one half, or with .F32 the float32 of the low one."""
-    flags, operation = code.flags[i], code.operation[i]
     is_bfloat, ftz, clamp = flags & BF16, flags & FTZ, flags & SATURATE
     x, y, z = half_input(a, is_bfloat, ftz), half_input(b, is_bfloat, ftz), half_input(c, is_bfloat, ftz)
     if operation == Operation.HMNMX2:
@@ -46,6 +45,12 @@ def half_of(i: int, a: int, b: int, c: int, smaller: int, code: Code) -> int:
     return half_result(value, is_bfloat, ftz, clamp)
 
 
+@outlined
+def relation_of(a: int, b: int, is_bfloat: int, ftz: int) -> int:
+    """Return LESS, EQUAL, GREATER or UNORDERED of two halves."""
+    return np.int64(half_relation(half_input(a, is_bfloat, ftz), half_input(b, is_bfloat, ftz)))
+
+
 @inner
 def compare_halves(i: int, w: int, mask: int, a: np.ndarray, b: np.ndarray, code: Code, machine: Machine) -> None:
     """Execute HSETP2 (predicate 0: the low half, 1: the high one; .H_AND: both halves, and not both) or HSET2."""
@@ -53,10 +58,8 @@ def compare_halves(i: int, w: int, mask: int, a: np.ndarray, b: np.ndarray, code
     is_bfloat, ftz = flags & BF16, flags & FTZ
     for k in range(machine.lanes[0]):
         x, y = np.int64(a[k]), np.int64(b[k])
-        below = half_relation(half_input(x, is_bfloat, ftz), half_input(y, is_bfloat, ftz))
-        above = half_relation(half_input(x >> 16, is_bfloat, ftz), half_input(y >> 16, is_bfloat, ftz))
-        low |= np.int64((below & compare) != 0) << k
-        high |= np.int64((above & compare) != 0) << k
+        low |= np.int64((relation_of(x, y, is_bfloat, ftz) & compare) != 0) << k
+        high |= np.int64((relation_of(x >> 16, y >> 16, is_bfloat, ftz) & compare) != 0) << k
     if flags & EVERY:
         low, high = low & high, FULL & ~(low & high)
     other, combine = predicate(i, FIRST, w, code, machine), code.combine[i]

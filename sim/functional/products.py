@@ -11,7 +11,7 @@ from sim.functional.integers import combine_masks
 from sim.functional.lanes import carries_in
 from sim.functional.operands import operand, predicate, wide_operand, write, write_carry, write_predicate
 from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
-from sim.kernel import inner
+from sim.kernel import inner, outlined
 
 HIGH_A, HIGH_B = 256, 512  # bits of XMAD's function
 SIGN_64 = np.int64(-(2**63))
@@ -36,19 +36,26 @@ def one_word(i: int, w: int, code: Code, machine: Machine) -> None:
     operation, is_signed, out = code.operation[i], code.flags[i] & SIGNED, machine.rows[OUT]
     a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
     c, smaller = machine.rows[operand(i, THIRD, w, code, machine)], predicate(i, FIRST, w, code, machine)
+    detail = code.compare[i] if operation == Operation.ICMP else code.flags[i] & LEFT
+    detail = code.function[i] if operation == Operation.IDP else detail
     for k in range(machine.lanes[0]):
-        if operation == Operation.ICMP:
-            out[k] = a[k] if irelation(c[k], np.uint32(0), is_signed) & code.compare[i] else b[k]
-        elif operation == Operation.IABS:
-            out[k] = word(abs(signed(a[k])))
-        elif operation == Operation.IADD3_SHIFTED:
-            out[k] = iadd3_shifted(a[k], b[k], c[k], code.flags[i] & LEFT)
-        elif operation == Operation.IDP:
-            out[k] = dot(a[k], b[k], c[k], code.function[i])
-        elif operation == Operation.VABSDIFF:
-            out[k] = absolute_difference(a[k], b[k], c[k], is_signed)
-        else:
-            out[k] = imnmx(word(np.int64(a[k]) + np.int64(b[k])), c[k], is_signed, (smaller >> k) & 1)
+        out[k] = word_of(operation, a[k], b[k], c[k], is_signed, (smaller >> k) & 1, detail)
+
+
+@outlined
+def word_of(operation: int, a: np.uint32, b: np.uint32, c: np.uint32, is_signed: int, smaller: int, detail: int) -> np.uint32:
+    """Return the result of one lane; detail: the comparison of ICMP, LEFT of IADD3, the function of IDP."""
+    if operation == Operation.ICMP:
+        return a if irelation(c, np.uint32(0), is_signed) & detail else b
+    if operation == Operation.IABS:
+        return word(abs(signed(a)))
+    if operation == Operation.IADD3_SHIFTED:
+        return iadd3_shifted(a, b, c, detail)
+    if operation == Operation.IDP:
+        return dot(a, b, c, detail)
+    if operation == Operation.VABSDIFF:
+        return absolute_difference(a, b, c, is_signed)
+    return imnmx(word(np.int64(a) + np.int64(b)), c, is_signed, smaller)
 
 
 @inner

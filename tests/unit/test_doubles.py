@@ -49,14 +49,18 @@ def test_fused_multiply_add_rounds_once() -> None:
     python = np.array([dfma(*row) for row in zip(a, b, c, strict=True)])
     assert result.tolist() == canonical(python)
     negated = compute("DFMA {d}, -{a}, {b}, |{c}|", a, b, c, wide=True)[0]
-    assert negated.tolist() == canonical(np.array([exact_fma(-x, y, abs(z)) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]))
+    assert negated.tolist() == canonical(
+        np.array([exact_fma(-x, y, abs(z)) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)])
+    )
 
 
 @pytest.mark.parametrize("mode", [Rounding.DOWN, Rounding.UP, Rounding.ZERO])
 def test_directed_sums_bracket_the_exact_value(mode: Rounding) -> None:
     a, b = doubles(6), doubles(7)
     suffix = {Rounding.DOWN: ".RM", Rounding.UP: ".RP", Rounding.ZERO: ".RZ"}[mode]
-    for x, y, value in zip(a.tolist(), b.tolist(), compute(f"DADD{suffix} {{d}}, {{a}}, {{b}}", a, b, wide=True)[0].view(float).tolist(), strict=True):
+    for x, y, value in zip(
+        a.tolist(), b.tolist(), compute(f"DADD{suffix} {{d}}, {{a}}, {{b}}", a, b, wide=True)[0].view(float).tolist(), strict=True
+    ):
         if not (math.isfinite(x) and math.isfinite(y)):
             continue
         exact = Fraction(x) + Fraction(y)
@@ -101,5 +105,8 @@ def test_reciprocals_of_high_words() -> None:
         assert np.isinf(result[np.abs(cut) < 2.0**-1022]).all()
     edges = np.array([0, 0x80000000, 1, 0x80000001, 0x7FF00000, 0xFFF00000], np.uint32)
     padded = np.resize(edges, THREADS)
-    assert [hex(v) for v in compute("MUFU.RCP64H {d}, {a}", padded)[0][:6].tolist()] == ["0x7ff00000", "0xfff00000"] * 2 + ["0x0", "0x80000000"]
+    assert [hex(v) for v in compute("MUFU.RCP64H {d}, {a}", padded)[0][:6].tolist()] == ["0x7ff00000", "0xfff00000"] * 2 + [
+        "0x0",
+        "0x80000000",
+    ]
     assert compute("MUFU.RSQ64H {d}, {a}", np.full(THREADS, 0xBFF00000, np.uint32))[0][0] == 0xFFF80000

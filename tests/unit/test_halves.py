@@ -45,9 +45,16 @@ def rows(a: np.ndarray, b: np.ndarray, c: np.ndarray, half: int, kind: str) -> l
 def test_arithmetic_rounds_once(kind: str) -> None:
     (a, x), (b, y), (c, z) = operands(kind, 1), operands(kind, 2), operands(kind, 3)
     suffix, one = ".BF16_V2" if kind == "BF16" else "", np.ones_like(x)
-    assert compute(f"HFMA2{suffix} {{d}}, {{a}}, {{b}}, {{c}}", a, b, c)[0].tolist() == joined(rows(x, y, z, 0, kind), rows(x, y, z, 1, kind))
+    assert compute(f"HFMA2{suffix} {{d}}, {{a}}, {{b}}, {{c}}", a, b, c)[0].tolist() == joined(
+        rows(x, y, z, 0, kind), rows(x, y, z, 1, kind)
+    )
     assert compute(f"HADD2{suffix} {{d}}, {{a}}, {{b}}", a, b)[0].tolist() == joined(rows(x, one, y, 0, kind), rows(x, one, y, 1, kind))
-    product = joined(*([bits_of(v, kind) if not math.isfinite(v) or v == 0 else bits_of(nearest(Fraction(v), kind, ""), kind) for v in (x * y)[:, k]] for k in (0, 1)))
+    product = joined(
+        *(
+            [bits_of(v, kind) if not math.isfinite(v) or v == 0 else bits_of(nearest(Fraction(v), kind, ""), kind) for v in (x * y)[:, k]]
+            for k in (0, 1)
+        )
+    )
     assert compute(f"HMUL2{suffix} {{d}}, {{a}}, {{b}}", a, b)[0].tolist() == product
 
 

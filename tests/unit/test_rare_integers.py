@@ -26,9 +26,7 @@ def test_products_that_compilers_build_from_xmad() -> None:
     a, b = words(1), words(2)
     low = "XMAD R16, {a}, {b}, RZ\nXMAD.MRG R17, {a}, {b}.H1, RZ\nXMAD.PSL.CBCC {d}, {a}.H1, R17.H1, R16"
     assert compute(low, a, b)[0].tolist() == [x * y & MASK for x, y in rows(a, b)]
-    high = (
-        "XMAD R16, {a}, {b}, RZ\nXMAD R17, {a}, {b}.H1, RZ\nXMAD R18, {a}.H1, {b}.H1, RZ\nXMAD.CHI R19, {a}.H1, {b}, R16\nIADD3.RS {d}, R17, R19, R18"
-    )
+    high = "XMAD R16, {a}, {b}, RZ\nXMAD R17, {a}, {b}.H1, RZ\nXMAD R18, {a}.H1, {b}.H1, RZ\nXMAD.CHI R19, {a}.H1, {b}, R16\nIADD3.RS {d}, R17, R19, R18"
     assert compute(high, a, b)[0].tolist() == [x * y >> 32 for x, y in rows(a, b)]
 
 
@@ -120,7 +118,9 @@ def test_minima_and_differences() -> None:
     expected = [max(signed(x + y & MASK), signed(z)) & MASK for x, y, z in rows(a, b, c)]
     assert compute("VIADDMNMX {d}, {a}, {b}, {c}, !PT", a, b, c)[0].tolist() == expected
     assert compute("VIMNMX.U32 {d}, PT, PT, {a}, {b}, !PT", a, b)[0].tolist() == [max(x, y) for x, y in rows(a, b)]
-    assert compute("VABSDIFF {d}, {a}, {b}, {c}", a, b, c)[0].tolist() == [abs(signed(x) - signed(y)) + z & MASK for x, y, z in rows(a, b, c)]
+    assert compute("VABSDIFF {d}, {a}, {b}, {c}", a, b, c)[0].tolist() == [
+        abs(signed(x) - signed(y)) + z & MASK for x, y, z in rows(a, b, c)
+    ]
     assert compute("VABSDIFF.U32 {d}, {a}, {b}", a, b)[0].tolist() == [abs(x - y) for x, y in rows(a, b)]
     assert compute("IABS {d}, {a}", a)[0].tolist() == [abs(signed(x)) for x in a.tolist()]
 
@@ -139,7 +139,9 @@ def test_compares_into_registers_and_selection_by_sign() -> None:
 @pytest.mark.parametrize("types", [("U8", "U8"), ("S8", "S8"), ("S8", "U8"), ("U8", "S8")])
 def test_dot_products(types: tuple[str, str]) -> None:
     a, b, c = words(28), words(29), words(30)
-    x8, y8 = (array.view(np.int8 if kind == "S8" else np.uint8).reshape(-1, 4).astype(np.int64) for array, kind in zip((a, b), types, strict=True))
+    x8, y8 = (
+        array.view(np.int8 if kind == "S8" else np.uint8).reshape(-1, 4).astype(np.int64) for array, kind in zip((a, b), types, strict=True)
+    )
     expected = ((x8 * y8).sum(axis=1) + c) & MASK
     assert compute(f"IDP.4A.{types[0]}.{types[1]} {{d}}, {{a}}, {{b}}, {{c}}", a, b, c)[0].tolist() == expected.tolist()
     x16 = a.view(np.int16 if types[0] == "S8" else np.uint16).reshape(-1, 2).astype(np.int64)
@@ -164,4 +166,6 @@ def test_special_registers_of_two_words() -> None:
     assert not compute("CS2R {d}, SRZ", ones, prologue="MOV.64 {d}, {a}", wide=True)[0].any()
     kept = compute("CS2R.32 {d}, SR_CLOCKLO", ones, prologue="MOV.64 {d}, {a}", wide=True)[0]
     assert set(kept.tolist()) == {MASK << 32}
-    assert set(compute("CS2R {d}, SR_CLOCKLO", ones, prologue="MOV R20, {a}\nMOV R21, {a}", base=0x140, wide=True)[0].tolist()) == {MASK << 32}
+    assert set(compute("CS2R {d}, SR_CLOCKLO", ones, prologue="MOV R20, {a}\nMOV R21, {a}", base=0x140, wide=True)[0].tolist()) == {
+        MASK << 32
+    }

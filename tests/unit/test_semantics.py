@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa.semantics import conversions, floats, functions, integers, rounding, words
+from isa.semantics import floats, functions, integers, rounding, words
 from isa.vocabulary import Compare, Mufu, Rounding
 from sim.kernel import kernel
 
@@ -164,26 +164,6 @@ def test_lop3_is_its_table(a: np.uint32, b: np.uint32, c: np.uint32, table: int)
     for bit in range(32):
         index = (int(a) >> bit & 1) << 2 | (int(b) >> bit & 1) << 1 | int(c) >> bit & 1
         assert result >> bit & 1 == table >> index & 1
-
-
-@given(singles, directions, st.booleans())
-def test_float_to_integer(x: np.float32, direction: Rounding, is_signed: bool) -> None:
-    lowest, highest = (-(2**31), 2**31 - 1) if is_signed else (0, 2**32 - 1)
-    if np.isnan(x):
-        expected = 0
-    elif np.isinf(x):
-        expected = highest if x > 0 else lowest
-    else:
-        exact = {Rounding.NEAREST: round, Rounding.DOWN: math.floor, Rounding.UP: math.ceil, Rounding.ZERO: math.trunc}[direction](float(x))
-        expected = min(max(exact, lowest), highest)
-    assert int(conversions.f2i(x, is_signed, direction)) == expected & 0xFFFFFFFF
-
-
-@given(any_word)
-def test_integer_to_float_is_numpys(a: np.uint32) -> None:
-    assert conversions.i2f(a, 0, Rounding.NEAREST) == np.float32(a)
-    assert conversions.i2f(a, 1, Rounding.NEAREST) == np.float32(np.int32(a))
-    assert conversions.i2f(a, 0, Rounding.DOWN) <= int(a) <= conversions.i2f(a, 0, Rounding.UP)
 
 
 @pytest.mark.parametrize(
