@@ -9,7 +9,7 @@ from isa.vocabulary import PT, Operation
 from sim.functional.flags import FLOAT, REVERSE, SIGNED, WRAP
 from sim.functional.floats import float_compare
 from sim.functional.integers import combine_masks, int_compare
-from sim.functional.operands import operand, predicate, write, write_predicate
+from sim.functional.operands import predicate, write_predicate
 from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
 from sim.kernel import inner, outlined
 
@@ -17,14 +17,13 @@ ONE_BITS = np.int64(0x3F800000)  # 1.0
 
 
 @inner
-def bit_field(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def bit_field(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute an instruction on the bits of words."""
     operation, flags, function, out = code.operation[i], code.flags[i], code.function[i], machine.rows[OUT]
-    a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
-    c = machine.rows[operand(i, THIRD, w, code, machine)]
+    a, b = machine.rows[rows[0]], machine.rows[rows[1]]
+    c = machine.rows[rows[2]]
     for k in range(machine.lanes[0]):
         out[k] = word_of(operation, a[k], b[k], c[k], flags, function)
-    write(OUT, i, FIRST, w, mask, code, machine)
 
 
 @outlined
@@ -45,7 +44,7 @@ def word_of(operation: int, a: np.uint32, b: np.uint32, c: np.uint32, flags: int
 
 
 @inner
-def move_predicates(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def move_predicates(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute P2R, R2P or PLOP3."""
     if code.operation[i] == Operation.PLOP3:
         a, b, c = predicate(i, FIRST, w, code, machine), predicate(i, SECOND, w, code, machine), predicate(i, THIRD, w, code, machine)
@@ -54,12 +53,11 @@ def move_predicates(i: int, w: int, mask: int, code: Code, machine: Machine) -> 
         write_predicate(i, FIRST, w, np.int64(first), mask, code, machine)
         write_predicate(i, SECOND, w, np.int64(second), mask, code, machine)
         return
-    a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
+    a, b = machine.rows[rows[0]], machine.rows[rows[1]]
     if code.operation[i] == Operation.R2P:
         words_to_predicates(a, b, w, mask, 8 * code.function[i], machine)
     else:
         predicates_to_words(a, b, machine.rows[OUT], w, 8 * code.function[i], machine)
-        write(OUT, i, FIRST, w, mask, code, machine)
 
 
 @inner
@@ -86,9 +84,9 @@ def words_to_predicates(a: np.ndarray, chosen: np.ndarray, w: int, mask: int, sh
 
 
 @inner
-def compare_into_register(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def compare_into_register(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute ISET or FSET: all ones, or 1.0 with .BF, where (comparison COMBINE source predicate 0) is true."""
-    a, b, lanes = operand(i, FIRST, w, code, machine), operand(i, SECOND, w, code, machine), machine.lanes[0]
+    a, b, lanes = rows[0], rows[1], machine.lanes[0]
     if code.operation[i] == Operation.FSET:
         truth = float_compare(machine.floats[a], machine.floats[b], lanes, code.flags[i], code.compare[i])
     else:
@@ -97,4 +95,3 @@ def compare_into_register(i: int, w: int, mask: int, code: Code, machine: Machin
     value, out = ONE_BITS if code.flags[i] & FLOAT else np.int64(WORD), machine.rows[OUT]
     for k in range(lanes):
         out[k] = word(value if (truth >> k) & 1 else np.int64(0))
-    write(OUT, i, FIRST, w, mask, code, machine)

@@ -3,29 +3,22 @@
 from isa.semantics.conversions import float_to_float, float_to_integer, float_value, integer_to_float, integer_to_integer, pack_halves
 from isa.semantics.words import high_word, pair, word
 from isa.vocabulary import Operation
-from sim.functional.flags import FTZ, INTEGRAL, NAN_TO_ZERO, PAIRS, SATURATE, WIDE
-from sim.functional.operands import operand, wide_operand, write
-from sim.functional.state import FIRST, OUT, SECOND, ZERO, Code, Machine
+from sim.functional.flags import FTZ, INTEGRAL, NAN_TO_ZERO, PAIRS, SATURATE
+from sim.functional.state import OUT, ZERO, Code, Machine
 from sim.kernel import inner, outlined
 
 
 @inner
-def convert(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def convert(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute a conversion."""
     if code.operation[i] == Operation.F2FP:
-        pack(i, w, code, machine)
-        write(OUT, i, FIRST, w, mask, code, machine)
+        pack(i, w, rows, code, machine)
         return
-    is_wide = code.flags[i] & PAIRS
-    row = wide_operand(i, FIRST, w, code, machine) if is_wide else operand(i, FIRST, w, code, machine)
-    low, high = machine.rows[row], machine.rows[row + 1 if is_wide else ZERO]
+    low, high = machine.rows[rows[0]], machine.rows[rows[0] + 1 if code.flags[i] & PAIRS else ZERO]
     out, upper = machine.rows[OUT], machine.rows[OUT + 1]
     for k in range(machine.lanes[0]):
         bits = converted(pair(low[k], high[k]), code.operation[i], code.function[i], code.flags[i], code.rounding[i])
         out[k], upper[k] = word(bits), high_word(bits)
-    write(OUT, i, FIRST, w, mask, code, machine)
-    if code.flags[i] & WIDE:
-        write(OUT + 1, i, SECOND, w, mask, code, machine)
 
 
 @outlined
@@ -43,9 +36,9 @@ def converted(bits: int, operation: int, types: int, flags: int, rounding: int) 
 
 
 @inner
-def pack(i: int, w: int, code: Code, machine: Machine) -> None:
+def pack(i: int, w: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Write the first source as the high, the second as the low half of row OUT."""
-    a, b = machine.floats[operand(i, FIRST, w, code, machine)], machine.floats[operand(i, SECOND, w, code, machine)]
+    a, b = machine.floats[rows[0]], machine.floats[rows[1]]
     out, target = machine.rows[OUT], (code.function[i] >> 4) & 15
     for k in range(machine.lanes[0]):
         out[k] = pack_halves(a[k], b[k], target, code.rounding[i])

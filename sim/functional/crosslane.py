@@ -6,19 +6,19 @@ from isa.semantics.crosslane import shuffle_source
 from isa.semantics.words import pair, wide, word
 from isa.vocabulary import Operation, Reduction, Vote
 from sim.functional.flags import PAIRS, SIGNED
-from sim.functional.operands import operand, predicate, write, write_predicate
-from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, ZERO, Code, Machine
+from sim.functional.operands import predicate, write_predicate
+from sim.functional.state import FIRST, FULL, OUT, ZERO, Code, Machine
 from sim.kernel import inner
 
 
 @inner
-def across_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def across_lanes(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute a cross-lane instruction; the lanes of `mask` take part."""
     operation, out, lanes = code.operation[i], machine.rows[OUT], machine.lanes[0]
-    first = operand(i, FIRST, w, code, machine)
+    first = rows[0]
     a, truth = machine.rows[first], np.int64(0)
     if operation == Operation.SHFL:
-        b, c = machine.rows[operand(i, SECOND, w, code, machine)], machine.rows[operand(i, THIRD, w, code, machine)]
+        b, c = machine.rows[rows[1]], machine.rows[rows[2]]
         truth = shuffle(a, b, c, out, lanes, code.function[i])
     elif operation == Operation.VOTE:
         ballot = predicate(i, FIRST, w, code, machine) & mask
@@ -29,7 +29,6 @@ def across_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -> Non
         truth = match(a, high, out, lanes, mask, code.function[i])
     else:
         fill(out, lanes, reduce(a, lanes, mask, code.function[i], code.flags[i] & SIGNED))
-    write(OUT, i, FIRST, w, mask, code, machine)
     write_predicate(i, FIRST, w, truth, mask, code, machine)
 
 

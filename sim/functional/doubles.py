@@ -6,23 +6,22 @@ from isa.semantics.doubles import as_bits, as_double, dadd, dfma, dmax, dmin, dr
 from isa.semantics.words import high_word, pair, word
 from isa.vocabulary import Operation
 from sim.functional.integers import combine_masks
-from sim.functional.operands import operand, predicate, wide_operand, write, write_predicate
-from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
+from sim.functional.operands import predicate, write_predicate
+from sim.functional.state import FIRST, FULL, OUT, SECOND, Code, Machine
 from sim.kernel import inner, outlined
 
 
 @inner
-def double(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def double(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute a binary64 instruction, or MUFU.RCP64H and .RSQ64H, which take and give high words."""
     operation, low, high, truth = code.operation[i], machine.rows[OUT], machine.rows[OUT + 1], np.int64(0)
     if operation == Operation.MUFU64:
-        source = machine.rows[operand(i, FIRST, w, code, machine)]
+        source = machine.rows[rows[0]]
         for k in range(machine.lanes[0]):
             low[k] = mufu64(code.function[i], source[k])
-        write(OUT, i, FIRST, w, mask, code, machine)
         return
-    first, second = wide_operand(i, FIRST, w, code, machine), wide_operand(i, SECOND, w, code, machine)
-    third, chosen = wide_operand(i, THIRD, w, code, machine), predicate(i, FIRST, w, code, machine)
+    first, second = rows[0], rows[1]
+    third, chosen = rows[2], predicate(i, FIRST, w, code, machine)
     for k in range(machine.lanes[0]):
         a, b, c = double_at(first, k, machine), double_at(second, k, machine), double_at(third, k, machine)
         if operation == Operation.DSETP:
@@ -33,9 +32,6 @@ def double(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
     if operation == Operation.DSETP:
         write_predicate(i, FIRST, w, combine_masks(truth, chosen, code.combine[i]), mask, code, machine)
         write_predicate(i, SECOND, w, combine_masks(FULL & ~truth, chosen, code.combine[i]), mask, code, machine)
-    else:
-        write(OUT, i, FIRST, w, mask, code, machine)
-        write(OUT + 1, i, SECOND, w, mask, code, machine)
 
 
 @inner

@@ -7,16 +7,16 @@ from isa.semantics.words import word
 from isa.vocabulary import Operation
 from sim.functional.flags import BF16, EVERY, FLOAT, FTZ, SATURATE
 from sim.functional.integers import combine_masks
-from sim.functional.operands import operand, predicate, write, write_predicate
-from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
+from sim.functional.operands import predicate, write_predicate
+from sim.functional.state import FIRST, FULL, OUT, SECOND, Code, Machine
 from sim.kernel import inner, outlined
 
 
 @inner
-def halves(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def halves(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute an instruction on halves."""
-    first, second = operand(i, FIRST, w, code, machine), operand(i, SECOND, w, code, machine)
-    third, out = operand(i, THIRD, w, code, machine), machine.rows[OUT]
+    first, second = rows[0], rows[1]
+    third, out = rows[2], machine.rows[OUT]
     a, b, c = machine.rows[first], machine.rows[second], machine.rows[third]
     if code.operation[i] in (Operation.HSETP2, Operation.HSET2):
         compare_halves(i, w, mask, a, b, code, machine)
@@ -29,7 +29,6 @@ def halves(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
             out[k] = word(low)
         else:
             out[k] = word(half_of(operation, flags, x >> 16, y >> 16, z >> 16, smaller) << 16 | low)
-    write(OUT, i, FIRST, w, mask, code, machine)
 
 
 @outlined
@@ -72,4 +71,3 @@ def compare_halves(i: int, w: int, mask: int, a: np.ndarray, b: np.ndarray, code
     true = np.int64(0xFFFF) if not flags & FLOAT else np.int64(0x3F80) if is_bfloat else np.int64(0x3C00)
     for k in range(machine.lanes[0]):
         out[k] = word((true << 16 if (high >> k) & 1 else np.int64(0)) | (true if (low >> k) & 1 else np.int64(0)))
-    write(OUT, i, FIRST, w, mask, code, machine)

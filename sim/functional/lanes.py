@@ -152,7 +152,8 @@ def compare(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
     operation, lanes = code.operation[i], machine.lanes[0]
     other, combine = predicate(i, FIRST, w, code, machine), code.combine[i]
     if operation == Operation.PSETP:
-        truth, third = combine_masks(other, predicate(i, SECOND, w, code, machine), combine), predicate(i, THIRD, w, code, machine)
+        third = predicate(i, THIRD, w, code, machine)
+        truth = combine_masks(other, predicate(i, SECOND, w, code, machine), combine)
         write_predicate(i, FIRST, w, combine_masks(truth, third, code.function[i]), mask, code, machine)
         write_predicate(i, SECOND, w, combine_masks(FULL & ~truth, third, code.function[i]), mask, code, machine)
         return

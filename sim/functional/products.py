@@ -9,8 +9,8 @@ from isa.vocabulary import Operation
 from sim.functional.flags import CC, LEFT, SIGNED
 from sim.functional.integers import combine_masks
 from sim.functional.lanes import carries_in
-from sim.functional.operands import operand, predicate, wide_operand, write, write_carry, write_predicate
-from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
+from sim.functional.operands import predicate, write_carry, write_predicate
+from sim.functional.state import FIRST, FULL, OUT, SECOND, Code, Machine
 from sim.kernel import inner, outlined
 
 HIGH_A, HIGH_B = 256, 512  # bits of XMAD's function
@@ -18,24 +18,23 @@ SIGN_64 = np.int64(-(2**63))
 
 
 @inner
-def integer(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def integer(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute an integer instruction out of the hot loop."""
     operation = code.operation[i]
     if operation >= Operation.IADD64:
-        double_word(i, w, mask, code, machine)
+        double_word(i, w, mask, rows, code, machine)
     elif operation in (Operation.XMAD, Operation.LEA_HI):
-        carried(i, w, mask, code, machine)
+        carried(i, w, mask, rows, code, machine)
     else:
-        one_word(i, w, code, machine)
-        write(OUT, i, FIRST, w, mask, code, machine)
+        one_word(i, w, rows, code, machine)
 
 
 @inner
-def one_word(i: int, w: int, code: Code, machine: Machine) -> None:
+def one_word(i: int, w: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Write ICMP, IABS, IADD3.RS, IDP, VABSDIFF or VIADDMNMX to row OUT."""
     operation, is_signed, out = code.operation[i], code.flags[i] & SIGNED, machine.rows[OUT]
-    a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
-    c, smaller = machine.rows[operand(i, THIRD, w, code, machine)], predicate(i, FIRST, w, code, machine)
+    a, b = machine.rows[rows[0]], machine.rows[rows[1]]
+    c, smaller = machine.rows[rows[2]], predicate(i, FIRST, w, code, machine)
     detail = code.compare[i] if operation == Operation.ICMP else code.flags[i] & LEFT
     detail = code.function[i] if operation == Operation.IDP else detail
     for k in range(machine.lanes[0]):
@@ -59,11 +58,11 @@ def word_of(operation: int, a: np.uint32, b: np.uint32, c: np.uint32, is_signed:
 
 
 @inner
-def carried(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def carried(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute XMAD or LEA.HI with their carries."""
     function, out, total_carry = code.function[i], machine.rows[OUT], np.int64(0)
-    a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
-    c = machine.rows[operand(i, THIRD, w, code, machine)]
+    a, b = machine.rows[rows[0]], machine.rows[rows[1]]
+    c = machine.rows[rows[2]]
     first, second = carries_in(i, w, code, machine)
     for k in range(machine.lanes[0]):
         carry = ((first >> k) & 1) + ((second >> k) & 1)
@@ -74,22 +73,21 @@ def carried(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
             total = lea_high(a[k], upper, b[k], function, code.addend[i] + carry)
         out[k] = word(total)
         total_carry |= ((total >> 32) & 1) << k
-    write(OUT, i, FIRST, w, mask, code, machine)
     write_predicate(i, FIRST, w, total_carry, mask, code, machine)
     if code.flags[i] & CC:
         write_carry(w, total_carry, mask, machine)
 
 
 @inner
-def double_word(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def double_word(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute IADD.64, MOV.64 or ISETP.U64."""
     operation = code.operation[i]
-    first = wide_operand(i, FIRST, w, code, machine)
+    first = rows[0]
     if operation == Operation.MOV64:
-        write(first, i, FIRST, w, mask, code, machine)  # pairs start at even registers: the source is this pair or apart from it
-        write(first + 1, i, SECOND, w, mask, code, machine)
+        for k in range(machine.lanes[0]):
+            machine.rows[OUT, k], machine.rows[OUT + 1, k] = machine.rows[first, k], machine.rows[first + 1, k]
         return
-    second = wide_operand(i, SECOND, w, code, machine)
+    second = rows[1]
     low, high, truth = machine.rows[OUT], machine.rows[OUT + 1], np.int64(0)
     for k in range(machine.lanes[0]):
         a, b = pair(machine.rows[first][k], machine.rows[first + 1][k]), pair(machine.rows[second][k], machine.rows[second + 1][k])
@@ -101,8 +99,6 @@ def double_word(i: int, w: int, mask: int, code: Code, machine: Machine) -> None
             relation = LESS if a < b else EQUAL if a == b else GREATER
             truth |= np.int64((relation & code.compare[i]) != 0) << k
     if operation == Operation.IADD64:
-        write(OUT, i, FIRST, w, mask, code, machine)
-        write(OUT + 1, i, SECOND, w, mask, code, machine)
         return
     other, combine = predicate(i, FIRST, w, code, machine), code.combine[i]
     write_predicate(i, FIRST, w, combine_masks(truth, other, combine), mask, code, machine)

@@ -6,18 +6,18 @@ from isa.semantics.floats import division_is_slow, flush, fmul_scaled, frelation
 from isa.semantics.words import as_word
 from isa.vocabulary import Operation
 from sim.functional.flags import FTZ, SATURATE
-from sim.functional.operands import operand, write, write_predicate
-from sim.functional.state import FIRST, OUT, SECOND, THIRD, Code, Machine
+from sim.functional.operands import write_predicate
+from sim.functional.state import FIRST, OUT, Code, Machine
 from sim.kernel import inner
 
 
 @inner
-def single(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+def single(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
     """Execute FCMP (the first source where the third compares so with zero, else the second), FCHK, or FMUL.D2 to .M8."""
     operation, ftz, out, truth = code.operation[i], code.flags[i] & FTZ, machine.rows[OUT], np.int64(0)
-    first, second = operand(i, FIRST, w, code, machine), operand(i, SECOND, w, code, machine)
+    first, second = rows[0], rows[1]
     a, b, x, y = machine.rows[first], machine.rows[second], machine.floats[first], machine.floats[second]
-    z = machine.floats[operand(i, THIRD, w, code, machine)]
+    z = machine.floats[rows[2]]
     for k in range(machine.lanes[0]):
         if operation == Operation.FCMP:
             value = flush(z[k]) if ftz else z[k]
@@ -31,5 +31,3 @@ def single(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
             out[k] = as_word(saturate(result) if code.flags[i] & SATURATE else result)
     if operation == Operation.FCHK:
         write_predicate(i, FIRST, w, truth, mask, code, machine)
-    else:
-        write(OUT, i, FIRST, w, mask, code, machine)

@@ -38,10 +38,10 @@ def test_extract(suffix: str) -> None:
     a, place = words(4), words(5) & np.uint32(0x3F3F)
     place[:64] = words(6)[:64]
     for x, control, result in pairs(a, place, compute(f"BFE{suffix} {{d}}, {{a}}, {{b}}", a, place)[0]):
-        x = int(f"{x:032b}"[::-1], 2) if "BREV" in suffix else x
+        source = int(f"{x:032b}"[::-1], 2) if "BREV" in suffix else x
         position, length = control & 255, control >> 8 & 255
-        fill = 0 if "U32" in suffix or length == 0 else x >> min(position + length - 1, 31) & 1
-        bits = [x >> position + i & 1 if i < length and position + i <= 31 else fill for i in range(32)]
+        fill = 0 if "U32" in suffix or length == 0 else source >> min(position + length - 1, 31) & 1
+        bits = [source >> position + i & 1 if i < length and position + i <= 31 else fill for i in range(32)]
         assert result == sum(bit << i for i, bit in enumerate(bits))
 
 
@@ -49,10 +49,10 @@ def test_insert() -> None:
     a, place, c = words(7), words(8) & np.uint32(0x3F3F), words(9)
     for x, control, y, result in pairs(a, place, c, compute("BFI {d}, {a}, {b}, {c}", a, place, c)[0]):
         position, length = control & 255, control >> 8 & 255
-        for i in range(length):
-            if position + i <= 31:
-                y = y & ~(1 << position + i) | (x >> i & 1 if i < 32 else 0) << position + i
-        assert result == y
+        expected = y
+        for i in range(min(length, 32 - position)):
+            expected = expected & ~(1 << position + i) | (x >> i & 1) << position + i
+        assert result == expected
 
 
 @pytest.mark.parametrize("wrap", ["", ".W"])

@@ -81,7 +81,7 @@ def test_immediates_and_constant_moves() -> None:
     assert compute("HFMA2 {d}, -RZ, RZ, 0, 2.384185791015625e-07", a)[0][0] == 4
     assert compute("HFMA2.BF16_V2 {d}, -RZ, RZ, 1, 2", a)[0][0] == 0x3F804000
     got = compute("HADD2 {d}, {a}, 2, -1", a)[0].view(np.float16).reshape(-1, 2)
-    assert np.array_equal(got, (x + [-1, 2]).astype(np.float16), equal_nan=True)
+    assert np.array_equal(got, (x + np.array([-1, 2])).astype(np.float16), equal_nan=True)
 
 
 def test_single_results_saturation_and_flushing() -> None:

@@ -107,8 +107,9 @@ def test_high_words_with_a_pair_added_from_volta_on() -> None:
     assert unsigned.tolist() == [x * y + z >> 32 & MASK for x, y, z in rows(a, b, c)]
     result, _ = compute("IMAD.HI {d}, {a}, {b}, {c}", a, b, c)
     assert result.tolist() == [signed(x) * signed(y) + z >> 32 & MASK for x, y, z in rows(a, b, c)]
-    before, _ = compute("IMAD.U32.U32.HI {d}, {a}, {b}, {c}", a, b, words(21), base=0x140)
-    assert before.tolist() == [(x * y >> 32) + z & MASK for x, y, z in rows(a, b, words(21))]
+    old = words(21)
+    before, _ = compute("IMAD.U32.U32.HI {d}, {a}, {b}, {c}", a, b, old, base=0x140)
+    assert before.tolist() == [(x * y >> 32) + z & MASK for x, y, z in rows(a, b, old)]
 
 
 def test_minima_and_differences() -> None:
