@@ -85,8 +85,7 @@ class Encoder:
         """Return one row and its canonical text. Raises SpellingError, OperandError."""
         decoded = decode(statement.opcode)
         opcode = decoded.opcode
-        operation, *others = decoded.modifiers
-        row = Row(operation, opcode.unit, opcode.space, *others)
+        row = Row(decoded.modifiers.operation, opcode.unit, opcode.space, *decoded.modifiers[1:])
         if statement.guard:
             row.guard = predicate_number(statement.guard)
             row.guard_not = int("!" in statement.guard)

@@ -84,9 +84,10 @@ class OperandBuilder(Transformer[Token, Any]):
     def inverted(self, children: list[Operand]) -> Operand:
         return children[0]._replace(flags=children[0].flags ^ INVERT)
 
-    def absolute(self, children: list[Operand]) -> Operand:
-        part = next((token[1:] for token in children[1:] if token.type == "PART"), "")
-        return children[0]._replace(flags=ABSOLUTE, suffix=part or children[0].suffix)
+    def absolute(self, children: list[Any]) -> Operand:
+        part = next((str(token[1:]) for token in children[1:] if token.type == "PART"), "")
+        operand: Operand = children[0]
+        return operand._replace(flags=ABSOLUTE, suffix=part or operand.suffix)
 
     def address(self, children: list[Operand]) -> Operand:
         return children[0]._replace(shape=ADDRESS)

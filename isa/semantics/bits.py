@@ -3,7 +3,7 @@
 import numpy as np
 
 from isa.semantics.integers import popc
-from isa.semantics.words import SIGN, WORD, signed, word
+from isa.semantics.words import SIGN, WORD, Integer, signed, word
 from isa.vocabulary import Permute
 
 
@@ -35,33 +35,33 @@ def bfe(a: np.uint32, place: np.uint32, is_signed: int, reverse: int) -> np.uint
     if length == 0:
         return np.uint32(0)
     if is_signed:
-        value = signed(source) >> min(position, 31)
+        value = signed(source) >> min(position, np.int64(31))
         return sgxt(np.uint32(value & WORD), np.uint32(length), 1, 0)
-    return word((np.int64(source) >> min(position, 32)) & low_bits(length))
+    return word((np.int64(source) >> min(position, np.int64(32))) & low_bits(length))
 
 
 def bfi(a: np.uint32, place: np.uint32, c: np.uint32) -> np.uint32:
     """Return c with the low bits of a in the field at place (position | length << 8); what lies past bit 31 is lost (PTX `bfi`)."""
-    position, length = min(np.int64(place) & 0xFF, 32), np.int64(place) >> 8 & 0xFF
+    position, length = min(np.int64(place) & 0xFF, np.int64(32)), np.int64(place) >> 8 & 0xFF
     field = low_bits(length) << position
     return word((np.int64(c) & ~field) | ((np.int64(a) << position) & field))
 
 
-def low_bits(count: int) -> int:
+def low_bits(count: Integer) -> np.int64:
     """Return a word with its lowest `count` bits set; 32 and more: all."""
-    return (np.int64(1) << min(np.int64(count), 32)) - 1
+    return (np.int64(1) << min(np.int64(count), np.int64(32))) - 1
 
 
 def bmsk(position: np.uint32, width: np.uint32, wrap: int) -> np.uint32:
     """Return `width` bits set from `position`; both modulo 32 with wrap, else 32 at most (PTX `bmsk`)."""
     start, count = np.int64(position), np.int64(width)
-    start, count = (start & 31, count & 31) if wrap else (min(start, 32), min(count, 32))
+    start, count = (start & 31, count & 31) if wrap else (min(start, np.int64(32)), min(count, np.int64(32)))
     return word(low_bits(count) << start)
 
 
 def sgxt(a: np.uint32, width: np.uint32, is_signed: int, wrap: int) -> np.uint32:
     """Return the low `width` bits of a, extended by their highest when signed (PTX `szext`)."""
-    count = np.int64(width) & 31 if wrap else min(np.int64(width), 32)
+    count = np.int64(width) & 31 if wrap else min(np.int64(width), np.int64(32))
     value = np.int64(a) & low_bits(count)
     if is_signed and count > 0 and (value >> (count - 1)) & 1:
         value -= np.int64(1) << count
@@ -80,7 +80,7 @@ def prmt(a: np.uint32, selector: np.uint32, b: np.uint32, mode: int) -> np.uint3
     return word(result)
 
 
-def byte_index(place: int, s: int, mode: int) -> int:
+def byte_index(place: int, s: Integer, mode: int) -> Integer:
     """Return which of the eight bytes a mode of PRMT puts in `place`, its selector being s."""
     if mode == Permute.F4E:
         return place + s

@@ -98,4 +98,4 @@ def division_is_slow(a: np.uint32, b: np.uint32) -> bool:
     """
     exponent_a, exponent_b = np.int64(a) >> 23 & 0xFF, np.int64(b) >> 23 & 0xFF
     outside = exponent_a < 27 or exponent_a > 227 or exponent_b < 27 or exponent_b > 227
-    return outside or abs(exponent_a - exponent_b) > 100
+    return bool(outside or abs(exponent_a - exponent_b) > 100)

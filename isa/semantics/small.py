@@ -34,7 +34,7 @@ def small_bits(x: np.float64, is_bfloat: int, rounding: int, ftz: int) -> np.int
     if math.isinf(x):
         return sign | infinity
     exponent = max(((np.float64(abs(x)).view(np.int64) >> 52) & 0x7FF) - 1023, np.int64(lowest))
-    steps = np.int64(abs(whole(math.ldexp(x, int(precision - 1 - exponent)), rounding)))
+    steps = np.int64(abs(whole(np.float64(math.ldexp(x, int(precision - 1 - exponent))), rounding)))
     result = ((exponent - lowest) << (precision - 1)) + steps  # a carry into the next binade is the next exponent
     if result >= infinity:
         outward = rounding in (Rounding.NEAREST, Rounding.DOWN if sign else Rounding.UP)
