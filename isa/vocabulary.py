@@ -158,12 +158,12 @@ class Flag(IntFlag):
     EXTENDED = 1024  # ISETP.EX / compare continues a wider one (source predicate 1 is the low result)
     HALF64 = 2048  # SHF.*64: funnel operands form a 64-bit value
     FLOAT = 4096  # .F32 of an ATOM, HADD2, HMUL2, HFMA2: float32 in memory, or as result; .BF of ISET, FSET, HSET2: 1.0 for true
-    PAIRS = 8192  # every register source is a pair
-    BF16 = 16384  # the halves are bfloat16
-    INTEGRAL = 32768  # F2F, FRND: round to a whole number
-    NAN_TO_ZERO = 65536  # .NTZ of F2I
-    REVERSE = 131072  # BFE.BREV; FLO.SH: count from the other end
-    EVERY = 262144  # .H_AND of HSETP2: both halves; .NAN of HMNMX2
+    PAIRS = 1 << 20  # every register source is a pair
+    BF16 = 1 << 21  # the halves are bfloat16
+    INTEGRAL = 1 << 22  # F2F, FRND: round to a whole number
+    NAN_TO_ZERO = 1 << 23  # .NTZ of F2I
+    REVERSE = 1 << 24  # BFE.BREV; FLO.SH: count from the other end
+    EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of HMNMX2
 
 
 class SourceFlag(IntFlag):

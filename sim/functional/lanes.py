@@ -125,7 +125,7 @@ def carries_in(i: int, w: int, code: Code, machine: Machine) -> tuple[int, int]:
 
 @inner
 def multiply_add(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Execute IMAD: low, HIGH, WIDE, or HIGH and WIDE: the high half of a sum of 64 bits. With carries, the carry out is that of (half of a * b) + c + carry."""
+    """Execute IMAD: low, HIGH, WIDE, or both: the high half of 64 bits. The carry out is that of (half of a * b) + c + carry."""
     flags, lanes, out = code.flags[i], machine.lanes[0], machine.rows[OUT]
     a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
     third = operand(i, THIRD, w, code, machine)

@@ -26,8 +26,10 @@ def test_products_that_compilers_build_from_xmad() -> None:
     a, b = words(1), words(2)
     low = "XMAD R16, {a}, {b}, RZ\nXMAD.MRG R17, {a}, {b}.H1, RZ\nXMAD.PSL.CBCC {d}, {a}.H1, R17.H1, R16"
     assert compute(low, a, b)[0].tolist() == [x * y & MASK for x, y in rows(a, b)]
-    high = "XMAD R16, {a}, {b}, RZ\nXMAD R17, {a}, {b}.H1, RZ\nXMAD R18, {a}.H1, {b}.H1, RZ\n"
+    high = (
+        "XMAD R16, {a}, {b}, RZ\nXMAD R17, {a}, {b}.H1, RZ\nXMAD R18, {a}.H1, {b}.H1, RZ\n"
         "XMAD.CHI R19, {a}.H1, {b}, R16\nIADD3.RS {d}, R17, R19, R18"
+    )
     assert compute(high, a, b)[0].tolist() == [x * y >> 32 for x, y in rows(a, b)]
 
 
