@@ -69,6 +69,7 @@ class _Reader:
     def __init__(self, function: RawFunction, diagnostics: Diagnostics, lines: list[str]) -> None:
         self.function, self.diagnostics, self.lines = function, diagnostics, lines
         self.kernel = Kernel(function.name, function.line, architecture=function.architecture)
+        self.kernel.parameter_base = parameter_base(function.architecture)
         self.kernel.labels = {name: Label(index, 0) for name, index in function.labels.items()}
         self.jumps = {
             opcode.name for opcodes in BY_ERA.values() for opcode in opcodes.values() if any("L" in pattern for pattern in opcode.patterns)

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import re
 from typing import Any, NamedTuple
 
 from lark import Token, Transformer
@@ -23,7 +24,7 @@ SHAPE_NAMES = {
 NEGATE, ABSOLUTE, INVERT = int(SourceFlag.NEGATE), int(SourceFlag.ABSOLUTE), int(SourceFlag.INVERT)
 HIGHEST_REGISTER = 254
 SUFFIXES = {"": 1, "64": 1, "U32": 1, "X4": 4, "X8": 8, "X16": 16}  # of an address register -> its factor
-PARTS = ("H0", "H1", "B0", "B1", "B2", "B3", "H0_H0", "H1_H1", "H1_H0", "H0_H1", "F32")  # of a source, for opcodes that take them
+HALF_OR_BYTE = re.compile(r"(H[01]|B[0-3]|H0_H0|H1_H1)$")
 
 
 class OperandError(ValueError):
@@ -83,8 +84,10 @@ class OperandBuilder(Transformer[Token, Any]):
     def inverted(self, children: list[Operand]) -> Operand:
         return children[0]._replace(flags=children[0].flags ^ INVERT)
 
-    def absolute(self, children: list[Operand]) -> Operand:
-        return children[0]._replace(flags=ABSOLUTE)
+    def absolute(self, children: list[Any]) -> Operand:
+        part = next((str(token[1:]) for token in children[1:] if token.type == "PART"), "")
+        operand: Operand = children[0]
+        return operand._replace(flags=ABSOLUTE, suffix=part or operand.suffix)
 
     def address(self, children: list[Operand]) -> Operand:
         return children[0]._replace(shape=ADDRESS)
@@ -141,7 +144,7 @@ def register_number(text: str) -> tuple[int, str]:
     highest = UNIFORM_REGISTERS - 1 if prefix == "UR" else HIGHEST_REGISTER
     if digits != "Z" and int(digits) > highest:
         return -1, f"{name}: registers are {prefix}0 to {prefix}{highest}, and {prefix}Z"
-    if suffixes and (len(suffixes) > 1 or suffixes[0] not in ("CC", *SUFFIXES, *PARTS)):
+    if suffixes and (len(suffixes) > 1 or (suffixes[0] not in ("CC", *SUFFIXES) and not HALF_OR_BYTE.match(suffixes[0]))):
         return -1, f"{text}: the suffix .{suffixes[0]} is not modelled"
     number = RZ if digits == "Z" else int(digits) + (UNIFORM_BASE if prefix == "UR" else 0)
     return number, "".join(suffixes)

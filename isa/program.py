@@ -28,13 +28,13 @@ class Encoded(NamedTuple):
     source_value: np.ndarray  # int64 [n, SOURCES] register, 32-bit pattern, or byte offset in the bank
     source_bank: np.ndarray  # int8 [n, SOURCES] constant bank
     source_flags: np.ndarray  # uint8 [n, SOURCES] SourceFlag
-    predicate_source: np.ndarray  # int8 [n, 2] predicates read as operands; 7 = PT when absent
-    predicate_source_not: np.ndarray  # uint8 [n, 2] 1 = !P
+    predicate_source: np.ndarray  # int8 [n, 3] predicates read as operands; 7 = PT when absent
+    predicate_source_not: np.ndarray  # uint8 [n, 3] 1 = !P
     flags: np.ndarray  # int32 [n] Flag
     compare: np.ndarray  # int8 [n] Compare
     combine: np.ndarray  # int8 [n] Combine
     rounding: np.ndarray  # int8 [n] Rounding
-    function: np.ndarray  # int32 [n] Mufu, Special, AtomicFunction, LOP3 table, LEA shift, BAR number, B register of BSSY/BSYNC
+    function: np.ndarray  # int32 [n] what Operation says; Mufu, Special, AtomicFunction, LOP3 table, LEA shift, BAR number, B of BSSY/BSYNC
     space: np.ndarray  # int8 [n] Space of a LOAD, STORE or ATOM
     width: np.ndarray  # int8 [n] bytes per lane moved by a LOAD, STORE, ATOM or LDC (1, 2, 4, 8, 16)
     cache: np.ndarray  # uint8 [n] Cache that a LOAD, STORE or ATOM asks for

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import isa
-from isa.semantics import fma
+from isa.semantics.rounding import fma
 from sim.expectation import check
 from sim.functional import execute
 from sim.gpus.loader import load

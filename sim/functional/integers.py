@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from isa.semantics import (
-    f2i,
-    high_word,
-    i2f,
+from isa.semantics.integers import (
     iadd,
     iadd3,
     imad,
@@ -16,15 +13,13 @@ from isa.semantics import (
     lea,
     logic,
     lop3,
-    pair,
     popc,
     shf_left,
     shf_right,
     shl,
     shr,
-    signed,
-    word,
 )
+from isa.semantics.words import high_word, pair, word
 from isa.vocabulary import Combine, Operation
 from sim.functional.flags import HALF64, HIGH, LEFT, SIGNED, WRAP
 from sim.kernel import inner
@@ -122,12 +117,18 @@ def funnel_shift(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, l
 
 
 @inner
-def logic_words(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, combine: int) -> int:
-    """Write the two-input function; return the lanes with a result that is not zero."""
-    result = np.int64(0)
+def logic_words(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, combine: int) -> None:
+    """Write the two-input function."""
     for k in range(lanes):
         out[k] = logic(a[k], b[k], combine)
-        result |= np.int64(out[k] != 0) << k
+
+
+@inner
+def nonzero(a: np.ndarray, lanes: int) -> int:
+    """Return the lanes whose word is not zero."""
+    result = np.int64(0)
+    for k in range(lanes):
+        result |= np.int64(a[k] != 0) << k
     return result
 
 
@@ -153,38 +154,10 @@ def shift_add(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, count: 
 
 
 @inner
-def shift_high(
-    a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, count: int, addend: int, carry: int, is_signed: int
-) -> int:
-    """Write the high word of (c:a << count), c being the sign of a when signed, plus b and a carry; return the lanes that carry out."""
-    result = np.int64(0)
+def count_bits(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int) -> None:
+    """Write how many bits are set in both words."""
     for k in range(lanes):
-        upper = high_word(signed(a[k])) if is_signed else c[k]
-        total = iadd(shf_left(a[k], np.uint32(count), upper, 0, 1, 63), b[k], addend + ((carry >> k) & 1))
-        out[k] = word(total)
-        result |= ((total >> 32) & 1) << k
-    return result
-
-
-@inner
-def count_bits(a: np.ndarray, out: np.ndarray, lanes: int) -> None:
-    """Write how many bits of each word are set."""
-    for k in range(lanes):
-        out[k] = word(popc(a[k]))
-
-
-@inner
-def to_float(a: np.ndarray, out: np.ndarray, lanes: int, flags: int, rounding: int) -> None:
-    """Write the float32 of each integer."""
-    for k in range(lanes):
-        out[k] = i2f(a[k], flags & SIGNED, rounding)
-
-
-@inner
-def to_integer(a: np.ndarray, out: np.ndarray, lanes: int, flags: int, rounding: int) -> None:
-    """Write the integer of each float32."""
-    for k in range(lanes):
-        out[k] = f2i(a[k], flags & SIGNED, rounding)
+        out[k] = word(popc(np.uint32(a[k] & b[k])))
 
 
 @inner

@@ -12,15 +12,24 @@ import numpy as np
 LANES = 32
 FULL = 0xFFFFFFFF  # mask of a full warp
 FIRST, SECOND, THIRD = np.int64(0), np.int64(1), np.int64(2)  # slots; not literals, for which Numba compiles a kernel each
-SCRATCH = np.int64(0)  # rows 0..3: operands with a sign, magnitude or inversion applied
-OUT = np.int64(4)  # rows 4 and 5: results before they are written to the lanes that take part
-ZERO = np.int64(6)  # rows 6..9: zero, for RZ, alone or where up to four registers are read; immediates and constants follow
+SCRATCH = np.int64(0)  # rows 0..7: operands with a sign, magnitude, inversion or part applied, two rows per slot
+OUT = np.int64(8)  # rows 8 and 9: results before they are written to the lanes that take part
+ZERO = np.int64(10)  # rows 10..13: zero, for RZ, alone or where up to four registers are read; immediates and constants follow
 STACK_DEPTH = 160  # waiting lane groups of one warp, and SSY levels
 RUNNABLE = np.int64(-1)  # stack_wait of a lane group that may run; 0..15: waits at convergence barrier B0..B15
 AT_WARPSYNC, AT_BARRIER = np.int64(16), np.int64(17)  # stack_wait of a lane group that waits for others at a WARPSYNC or BAR
 BRANCHED, LOOP, CALL = np.int64(0), np.int64(1), np.int64(2)  # stack_members of a runnable group: pushed by a branch or SSY, PBK, CAL
 NO_INDEX = np.int64(-(2**31))
 LOCAL_BYTES = 4096  # local memory per thread
+
+
+class Numbers(IntEnum):
+    """What a sign and a magnitude mean to an instruction's sources."""
+
+    WORDS = 0
+    FLOATS = 1
+    HALVES = 2
+    DOUBLES = 3
 
 
 class Status(IntEnum):
@@ -76,9 +85,9 @@ class Code(NamedTuple):
     predicate_destination: np.ndarray  # int64 [n, 2] 7 = discarded
     operand: np.ndarray  # int64 [n, 4] operand row
     modify: np.ndarray  # int64 [n, 4] SourceFlag still to apply
-    is_float: np.ndarray  # uint8 [n] the modifiers are those of float32
-    predicate_source: np.ndarray  # int64 [n, 2]
-    predicate_flip: np.ndarray  # int64 [n, 2] 0, or FULL for !P
+    numbers: np.ndarray  # int64 [n] Numbers
+    predicate_source: np.ndarray  # int64 [n, 3]
+    predicate_flip: np.ndarray  # int64 [n, 3] 0, or FULL for !P
     carry_from: np.ndarray  # int64 [n] 0 = no carry in, 1 = the CC register, 2 = the source predicates
     addend: np.ndarray  # int64 [n] subtrahends, each read inverted, of an addition: -x = ~x + 1
     flags: np.ndarray  # int64 [n] Flag

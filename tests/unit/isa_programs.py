@@ -47,7 +47,9 @@ def _signed(opcode: Opcode, text: str) -> st.SearchStrategy[str]:
 def operand(opcode: Opcode, word: str) -> st.SearchStrategy[str]:
     """Return operands for one word of a pattern; branches go to the label `start`."""
     if word in "abc":
-        numbers = {"integer": INTEGERS, "float": FLOATS | BITS, "bits": INTEGERS | FLOATS}[opcode.numbers]
+        numbers = {"integer": INTEGERS, "float": FLOATS | BITS, "bits": INTEGERS | FLOATS, "double": FLOATS, "half": st.nothing()}[
+            opcode.numbers
+        ]
         return (REGISTERS | CONSTANTS).flatmap(lambda text: _signed(opcode, text)) | numbers
     return {
         "Rd": REGISTERS,
@@ -56,7 +58,11 @@ def operand(opcode: Opcode, word: str) -> st.SearchStrategy[str]:
         "Pq": PREDICATES,
         "Pa": st.builds(str.__add__, st.sampled_from(["", "!"]), PREDICATES),
         "Pb": st.builds(str.__add__, st.sampled_from(["", "!"]), PREDICATES),
+        "Pc": st.builds(str.__add__, st.sampled_from(["", "!"]), PREDICATES),
         "PT": st.just("PT"),
+        "PR": st.just("PR"),
+        **dict.fromkeys("Hh", st.sampled_from(["0", "1", "-0.5", "1.9375", "0x3c00", "+INF"])),
+        "m": st.integers(0, 255).map(hex),
         "A": ADDRESSES,
         "K": CONSTANTS,
         "n": st.integers(0, 15).map(hex),

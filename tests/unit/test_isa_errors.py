@@ -12,7 +12,7 @@ MISTAKES = {
     "lower case opcode": "fadd R0, R1, R2\nEXIT",
     "unknown modifier": "MUFU.SINE R0, R1\nEXIT",
     "modifier twice": "ISETP.GT.LT P0, R0, R1\nEXIT",
-    "modifier missing": "SHF.L R0, R1, R2, R3\nEXIT",
+    "modifier missing": "SHF.U32 R0, R1, R2, R3\nEXIT",
     "undefined label": "loop: BRA lop",
     "label at the end": "BRA end\nend:",
     "label twice": "a: NOP\na: EXIT",
@@ -48,7 +48,7 @@ MISTAKES = {
     "number as a wide addend": "IMAD.WIDE R0, R2, R3, 4\nEXIT",
     ".EX without the low result": "ISETP.GE.AND.EX P0, PT, R0, R1, PT\nEXIT",
     ".X of a comparison that needs more than a carry": "ISETP.EQ.X P0, R0, R1\nEXIT",
-    "third predicate": "PSETP.AND.AND P0, PT, P1, P2, P3\nEXIT",
+    "predicate of a minimum": "VIMNMX R0, P0, PT, R1, R2, PT\nEXIT",
     "atomic without a function": "ATOM.E.STRONG.GPU R0, [R2], R4\nEXIT",
     "atomic with a predicate": "ATOMG.ADD P0, R0, [R2], R4\nEXIT",
     "exchange that returns nothing": "RED.EXCH [R2], R4\nEXIT",
@@ -93,7 +93,7 @@ MISTAKES = {
 loop: FFMMA R0, R1, R2, R3
   IADD R0, R1 R2
   BRA lop
-  XMAD R0, R1, R2, RZ
+  XMADD R0, R1, R2, RZ
   LDS R0, [R1
   MOV R0, 1e99
   BRA loop""",
@@ -125,7 +125,7 @@ def test_every_mistake_is_reported_at_once() -> None:
         "k.sass:1:7: unknown opcode FFMMA",
         "k.sass:2:15: unexpected 'R2'",
         "k.sass:3:7: label lop is not defined",
-        "k.sass:4:3: unknown opcode XMAD",
+        "k.sass:4:3: unknown opcode XMADD",
         "k.sass:5:14: unexpected end",
         "k.sass:6:11: 1e+99 is out of the range of a 32-bit float",
     ]
