@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Sequence
 
-from isa.opcodes import OPCODES, Opcode
+from isa.opcodes import Opcode, lookup
 from isa.operands import ADDRESS, CONSTANT, FLOAT, HEXADECIMAL, INTEGER, NAME, PREDICATE, REGISTER, SHAPE_NAMES, Operand, OperandError
 
 SOURCE = REGISTER + INTEGER + HEXADECIMAL + FLOAT + CONSTANT
@@ -11,21 +11,28 @@ SHAPES = {
     "Rd": REGISTER,
     "r": REGISTER,
     **dict.fromkeys(("a", "b", "c"), SOURCE),
-    **dict.fromkeys(("Pd", "Pq", "Pa", "Pb", "PT"), PREDICATE),
+    **dict.fromkeys(("Pd", "Pq", "Pa", "Pb", "Pc", "PT"), PREDICATE),
+    **dict.fromkeys(("H", "h"), INTEGER + HEXADECIMAL + FLOAT),
     "A": ADDRESS,
     "K": CONSTANT,
-    "n": INTEGER + HEXADECIMAL,
-    **dict.fromkeys(("S", "L", "B"), NAME),
+    **dict.fromkeys(("n", "m", "o"), INTEGER + HEXADECIMAL),
+    **dict.fromkeys(("S", "L", "B", "PR"), NAME),
+    "x": "".join(SHAPE_NAMES),
 }
 WANTED = {
     "Rd": "the register written",
     "r": "a register",
     **dict.fromkeys(("a", "b", "c"), "a register, number or constant"),
-    **dict.fromkeys(("Pd", "Pq", "Pa", "Pb"), "a predicate"),
+    **dict.fromkeys(("Pd", "Pq", "Pa", "Pb", "Pc"), "a predicate"),
+    **dict.fromkeys(("H", "h"), "a number"),
+    "PR": "PR, the predicates",
+    "m": "a whole number",
     "PT": "PT",
     "A": "an address [...]",
     "K": "a constant c[bank][offset]",
     "n": "a whole number",
+    "o": "a whole number",
+    "x": "an operand",
     "S": "a special register",
     "L": "a label",
     "B": "a convergence barrier",
@@ -34,7 +41,7 @@ WANTED = {
 
 def bind(opcode: Opcode, operands: Sequence[Operand], column: int) -> list[tuple[str, Operand | None]]:
     """Return (operand word, operand) pairs; the word `0` has no operand. Raises OperandError; column: of the opcode."""
-    words = _pattern(opcode.name, "".join(operand.shape for operand in operands))
+    words = _pattern(opcode.name, opcode.era, "".join(operand.shape for operand in operands))
     if words is None:
         raise _mismatch(opcode, operands, column)
     remaining = iter(operands)
@@ -42,9 +49,10 @@ def bind(opcode: Opcode, operands: Sequence[Operand], column: int) -> list[tuple
 
 
 @functools.lru_cache(maxsize=4096)
-def _pattern(name: str, shapes: str) -> tuple[str, ...] | None:
+def _pattern(name: str, era: str, shapes: str) -> tuple[str, ...] | None:
     """Return the first pattern of an opcode that fits operands of these shapes."""
-    for pattern in OPCODES[name].patterns:
+    opcode = lookup(name, era)
+    for pattern in opcode.patterns if opcode else ():
         written = [word for word in pattern if word != "0"]
         if len(written) == len(shapes) and all(shape in SHAPES[word] for word, shape in zip(written, shapes, strict=True)):
             return pattern

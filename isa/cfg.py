@@ -11,7 +11,9 @@ import numpy as np
 from isa.program import Encoded
 from isa.vocabulary import PT, Operation
 
-MARKERS = (Operation.SSY, Operation.SYNC, Operation.BSSY, Operation.BSYNC)
+MARKERS = tuple(
+    Operation[name] for name in ("SSY", "SYNC", "BSSY", "BSYNC", "PBK", "BRK", "CAL", "RET", "BRX", "BREAK")
+)  # a listing with these says itself where lanes meet
 
 
 class Graph(NamedTuple):
@@ -22,8 +24,13 @@ class Graph(NamedTuple):
 
 
 def is_always(encoded: Encoded, i: int) -> bool:
-    """Return True when instruction i has no guard, or @PT."""
-    return bool(encoded.guard[i] == PT and not encoded.guard_not[i])
+    """Return True when instruction i has no guard, or @PT; nor has a BRA a predicate operand."""
+    return bool(
+        encoded.guard[i] == PT
+        and not encoded.guard_not[i]
+        and encoded.predicate_source[i, 0] == PT
+        and not encoded.predicate_source_not[i, 0]
+    )
 
 
 def graph(encoded: Encoded) -> Graph:

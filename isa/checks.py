@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Collection
 
-from isa.dependences import ADDRESS64, CC, WIDE, X
+from isa.dependences import ADDRESS64, CC, HIGH, INDEX64, WIDE, X, source_registers
+from isa.operands import register_name
 from isa.rows import Row
-from isa.vocabulary import BARRIERS, PT, RZ, AtomicFunction, Compare, Flag, Kind, Operation
+from isa.vocabulary import BARRIERS, PT, RZ, UNIFORM_BASE, UNIFORM_REGISTERS, AtomicFunction, Compare, Flag, Kind, Operation
 
 EXTENDED, FLOAT, FTZ, SIGNED = int(Flag.EXTENDED), int(Flag.FLOAT), int(Flag.FTZ), int(Flag.SIGNED)
 
@@ -17,32 +18,36 @@ def wrong(row: Row, words: Collection[str]) -> str:
 def _aligned(row: Row, words: Collection[str]) -> str:
     """Registers that hold 8 or 16 bytes start at a multiple of 2 or 4."""
     groups = [(row.destination, row.destination_count), (row.address_register, 2 if row.flags & ADDRESS64 else 1)]
+    groups.append((row.address_index, 2 if row.flags & INDEX64 else 1))
     if row.operation in (Operation.STORE, Operation.ATOM):
         data = zip(row.source_kind, row.source_value, strict=True)
         groups += [(register, max(row.width // 4, 1)) for kind, register in data if kind == Kind.REGISTER]
-    if row.operation == Operation.IMAD and row.flags & WIDE and row.source_kind[2] == Kind.REGISTER:
-        groups.append((row.source_value[2], 2))
+    for slot, (kind, register) in enumerate(zip(row.source_kind, row.source_value, strict=True)):
+        if kind == Kind.REGISTER and row.operation not in (Operation.STORE, Operation.ATOM):
+            groups.append((register, source_registers(row.operation, row.flags, slot, row.width)))
     for first, count in groups:
         if first not in (-1, RZ) and first % count:
-            return f"R{first} cannot start a group of {count} registers: its number must be a multiple of {count}"
-        if first not in (-1, RZ) and first + count > RZ:
-            return f"R{first} to R{first + count - 1}: the highest register is R{RZ - 1}"
+            return f"{register_name(first)} cannot start a group of {count} registers: its number must be a multiple of {count}"
+        start, end = (UNIFORM_BASE, UNIFORM_BASE + UNIFORM_REGISTERS) if first >= UNIFORM_BASE else (0, RZ)
+        if first not in (-1, RZ) and first + count > end:
+            last = f"{register_name(start)[:-1]}{first + count - 1 - start}"
+            return f"{register_name(first)} to {last}: the highest register is {register_name(end - 1)}"
     return ""
 
 
 def _carry_predicate(row: Row, words: Collection[str]) -> str:
-    if row.operation not in (Operation.IADD3, Operation.IMAD) or "Pa" not in words:
+    if row.operation not in (Operation.IADD3, Operation.IMAD, Operation.LEA, Operation.LEA_HI) or "Pa" not in words:
         return ""
     if not row.flags & X:
         return "a carry-in predicate needs .X"
-    true = [PT, 0] in ([number, inverted] for number, inverted in zip(row.predicate_source, row.predicate_source_not, strict=True))
+    true = [PT, 0] in ([number, inverted] for number, inverted in zip(row.predicate_source[:2], row.predicate_source_not[:2], strict=True))
     return "a carry-in is P0 to P6 or !PT, not PT" if true else ""
 
 
 def _wide(row: Row, words: Collection[str]) -> str:
     if row.operation != Operation.IMAD or not row.flags & WIDE:
         return ""
-    if row.flags & (X | CC):
+    if row.flags & (X | CC) and not row.flags & HIGH:
         return ".WIDE with a carry is not modelled"
     return "the addend of .WIDE is a register pair or a constant" if row.source_kind[2] == Kind.IMMEDIATE else ""
 
@@ -75,6 +80,8 @@ def _atomic(row: Row, words: Collection[str]) -> str:
         return ""
     if (row.function == AtomicFunction.CAS) != (row.source_kind[1] == Kind.REGISTER):
         return ".CAS has two data registers, the value to compare with and the new one; the others have one"
+    if "r" not in words and row.function != AtomicFunction.INC:
+        return "only .POPC.INC has no data register"
     if row.function in (AtomicFunction.INC, AtomicFunction.DEC) and (row.width == 8 or row.flags & SIGNED):
         return ".INC and .DEC are of .U32 only"
     if row.flags & FLOAT and (row.function != AtomicFunction.ADD or row.width == 8 or row.flags & SIGNED):

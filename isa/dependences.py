@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from isa.rows import Row
-from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE, PT, RZ, Flag, Kind, Operation
+from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE, PT, RZ, UNIFORM_BASE, UNIFORM_PREDICATE_BASE, UP0, Flag, Kind, Operation
 
 WIDE, X, CC, ADDRESS64 = int(Flag.WIDE), int(Flag.X), int(Flag.CC), int(Flag.ADDRESS64)  # plain integers: an IntFlag's & is slow
+HIGH, PAIRS, INDEX64, CLEAR = int(Flag.HIGH), int(Flag.PAIRS), int(Flag.INDEX64), int(Flag.CLEAR)
 
 
 def registers(first: int, count: int) -> list[int]:
@@ -14,28 +15,41 @@ def registers(first: int, count: int) -> list[int]:
 
 
 def predicates(numbers: Iterable[int]) -> list[int]:
-    return [PREDICATE_BASE + number for number in numbers if number != PT]
+    return [number + (PREDICATE_BASE if number < PT else UNIFORM_PREDICATE_BASE - UP0) for number in numbers if number != PT]
+
+
+def name(dependence: int) -> str:
+    """Return what a scoreboard's column is called: `R4`, `P0`, `CC`, `B1`, `UR4`, `UP0`."""
+    if dependence >= UNIFORM_PREDICATE_BASE:
+        return f"UP{dependence - UNIFORM_PREDICATE_BASE}"
+    if dependence >= UNIFORM_BASE:
+        return f"UR{dependence - UNIFORM_BASE}"
+    if dependence >= BARRIER_BASE:
+        return f"B{dependence - BARRIER_BASE}"
+    if dependence == CARRY:
+        return "CC"
+    return f"P{dependence - PREDICATE_BASE}" if dependence >= PREDICATE_BASE else f"R{dependence}"
 
 
 def source_registers(operation: int, flags: int, slot: int, width: int) -> int:
     """Return how many registers a register source spans: wide data of STORE and ATOM and the addend of IMAD.WIDE are pairs or quads."""
     if operation in (Operation.STORE, Operation.ATOM):
         return max(width // 4, 1)
-    return 2 if operation == Operation.IMAD and flags & WIDE and slot == 2 else 1
+    return 2 if flags & PAIRS or (operation == Operation.IMAD and flags & WIDE and slot == 2) else 1
 
 
 def destination_registers(operation: int, flags: int, width: int) -> int:
     """Return how many consecutive registers the destination spans."""
     if operation in (Operation.LOAD, Operation.ATOM, Operation.LDC):
         return max(width // 4, 1)
-    return 2 if operation == Operation.IMAD and flags & WIDE else 1
+    return 2 if flags & WIDE and not flags & HIGH else 1
 
 
 def reads_carry(operation: int, flags: int, predicate_source: Sequence[int], predicate_source_not: Sequence[int]) -> bool:
     """Return True when .X takes CC: always for IADD and ISETP, for IADD3 and IMAD when no carry-in predicate is written."""
     if not flags & X:
         return False
-    return operation in (Operation.IADD, Operation.ISETP) or (predicate_source[0] == PT and not predicate_source_not[0])
+    return operation in (Operation.IADD, Operation.ISETP, Operation.XMAD) or (predicate_source[0] == PT and not predicate_source_not[0])
 
 
 def reads_of(row: Row) -> list[int]:
@@ -45,10 +59,11 @@ def reads_of(row: Row) -> list[int]:
         if kind == Kind.REGISTER:
             found += registers(value, source_registers(row.operation, row.flags, slot, row.width))
     found += registers(row.address_register, 2 if row.flags & ADDRESS64 else 1)
-    found += predicates((row.guard, *row.predicate_source))
+    found += registers(row.address_index, 2 if row.flags & INDEX64 else 1)
+    found += predicates((row.guard, *row.predicate_source, *(range(PT) if row.operation == Operation.P2R else ())))
     if reads_carry(row.operation, row.flags, row.predicate_source, row.predicate_source_not):
         found.append(CARRY)
-    if row.operation == Operation.BSYNC:
+    if row.operation in (Operation.BSYNC, Operation.BREAK) or (row.operation == Operation.BMOV and row.destination != -1):
         found.append(BARRIER_BASE + row.function)
     return list(dict.fromkeys(found))
 
@@ -56,8 +71,12 @@ def reads_of(row: Row) -> list[int]:
 def writes_of(row: Row) -> list[int]:
     """Return the dependences that one row of `Encoded` writes."""
     found = registers(row.destination, row.destination_count) + predicates(row.predicate_destination)
+    if row.operation == Operation.R2P:
+        found += predicates(p for p in range(PT) if row.source_kind[1] != Kind.IMMEDIATE or row.source_value[1] >> p & 1)
     if row.flags & CC:
         found.append(CARRY)
-    if row.operation == Operation.BSSY:
+    if row.operation in (Operation.BSSY, Operation.BREAK) or (
+        row.operation == Operation.BMOV and (row.destination == -1 or row.flags & CLEAR)
+    ):
         found.append(BARRIER_BASE + row.function)
     return list(dict.fromkeys(found))

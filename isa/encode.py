@@ -15,12 +15,12 @@ What the arrays hold where `isa.program` leaves a choice:
 * PSETP: predicate_destination[0] is (source predicate 0 COMBINE 1), [1] its negation.
 """
 
-from isa import checks, dependences
+from isa import architecture, checks, dependences
 from isa.bind import bind
 from isa.diagnostics import Diagnostics, nearest
-from isa.immediates import bits
+from isa.immediates import bits, half_bits
 from isa.kernels import Kernel
-from isa.opcodes import Opcode, SpellingError, decode
+from isa.opcodes import PARTS, Opcode, SpellingError, decode
 from isa.operands import (
     ABSOLUTE,
     HEXADECIMAL,
@@ -29,6 +29,7 @@ from isa.operands import (
     NEGATE,
     NUMBERS,
     REGISTER,
+    SUFFIXES,
     Operand,
     OperandError,
     predicate_number,
@@ -37,9 +38,14 @@ from isa.operands import (
 from isa.parser import Statement
 from isa.program import Encoded, Instruction
 from isa.rows import Row, pack
-from isa.vocabulary import PT, RZ, Flag, Kind, Operation, Space, Special
+from isa.vocabulary import PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
 
-SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special != Special.ZERO} | {"SRZ": Special.ZERO}
+SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special < Special.ZERO} | {
+    "SRZ": Special.ZERO,
+    "SR_CgaCtaId": Special.CGA_CTAID,
+}
+BF16, HALF64, HIGH, LEFT = int(Flag.BF16), int(Flag.HALF64), int(Flag.HIGH), int(Flag.LEFT)
+VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on
 SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
 CONSTANT_BYTES = 1 << 16
 BARRIERS = 16
@@ -51,6 +57,7 @@ class Encoder:
     def __init__(self, kernel: Kernel, diagnostics: Diagnostics) -> None:
         self.kernel, self.diagnostics = kernel, diagnostics
         self.parameters = {parameter.name: parameter.offset for parameter in kernel.parameters}
+        self.era = architecture.era(kernel.architecture) if kernel.architecture else ""
 
     def encode(self) -> tuple[Encoded, tuple[Instruction, ...]]:
         """Return the arrays and the readable instructions; incomplete when `diagnostics` has found mistakes."""
@@ -80,9 +87,9 @@ class Encoder:
 
     def _instruction(self, statement: Statement) -> tuple[Row, str]:
         """Return one row and its canonical text. Raises SpellingError, OperandError."""
-        decoded = decode(statement.opcode)
+        decoded = decode(statement.opcode, self.era)
         opcode = decoded.opcode
-        row = Row(opcode.operation, opcode.unit, opcode.space, *decoded.modifiers)
+        row = Row(decoded.modifiers.operation, opcode.unit, opcode.space, *decoded.modifiers[1:])
         if statement.guard:
             row.guard = predicate_number(statement.guard)
             row.guard_not = int("!" in statement.guard)
@@ -112,16 +119,34 @@ class Encoder:
                 row.source_kind[slot], row.source_value[slot] = Kind.REGISTER, RZ
             elif word in "abcrK":
                 self._source(row, opcode, slot, operand)
+            elif word in "Hh":
+                row.source_kind[slot] = Kind.IMMEDIATE
+                row.source_value[slot] |= half_bits(operand, row.flags & BF16) << (16 if word == "H" else 0)
             else:
                 FILL[word](self, row, operand)
-            slot += word in "abcrK0"
+            slot += word in "abcrK0h"
         words = [word for word, _ in bound]
         if opcode.absent_not and "Pa" not in words:
             row.predicate_source_not[0] = 1
-        if row.operation in (Operation.IADD3, Operation.IMAD) and "Pa" in words and "Pb" not in words:
+        if row.operation in CARRY_PREDICATES and "Pa" in words and "Pb" not in words:
             row.predicate_source_not[1] = 1
+        if (row.operation == Operation.WARPSYNC and "a" not in words) or (row.operation == Operation.ATOM and "r" not in words):
+            row.source_kind[0], row.source_value[0] = Kind.IMMEDIATE, 0xFFFFFFFF
+        if opcode.subtracts:
+            row.source_flags[1] ^= NEGATE
+        self._generation(row)
         if row.destination != -1:
             row.destination_count = dependences.destination_registers(row.operation, row.flags, row.width)
+
+    def _generation(self, row: Row) -> None:
+        """Settle what one spelling means before and from Volta on, whose parameters start at 0x160 or above."""
+        volta = self.era == "volta" if self.era else self.kernel.parameter_base >= VOLTA_PARAMETERS
+        if row.operation == Operation.SHF and not volta and row.flags & HALF64 and row.flags & LEFT:
+            row.flags |= HIGH  # the funnel's only left result there
+        if row.operation == Operation.IMAD and volta and row.flags & HIGH:
+            row.flags |= dependences.WIDE  # the addend is a pair
+        if row.operation == Operation.S2R and not volta:
+            row.flags &= ~dependences.WIDE  # CS2R writes one register
 
     def _source(self, row: Row, opcode: Opcode, slot: int, operand: Operand) -> None:
         if operand.shape in NUMBERS:
@@ -130,9 +155,11 @@ class Encoder:
         if operand.flags and (refused := [sign for flag, sign in SIGNS.items() if operand.flags & flag and sign not in opcode.signs]):
             raise OperandError(f"{opcode.name} does not take {refused[0]} before this operand", operand.column)
         row.source_flags[slot] = operand.flags
+        if operand.suffix:
+            if operand.suffix not in opcode.parts:
+                raise OperandError(f".{operand.suffix} does not belong to a source of {opcode.name}", operand.column)
+            row.source_flags[slot] |= PARTS[operand.suffix] << PART_SHIFT
         if operand.shape == REGISTER:
-            if operand.suffix:
-                raise OperandError(f".{operand.suffix} does not belong to a source register", operand.column)
             row.source_kind[slot], row.source_value[slot] = Kind.REGISTER, int(operand.value)
             return
         row.source_kind[slot], row.source_bank[slot] = Kind.CONSTANT, operand.bank
@@ -173,21 +200,36 @@ class Encoder:
 
     def _neutral(self, row: Row, operand: Operand) -> None:
         if operand.value != PT or operand.flags:
-            if row.operation == Operation.ATOM:
-                raise OperandError("the predicate of an atomic must be PT: what another would hold is not modelled", operand.column)
-            raise OperandError("the last predicate must be PT: combining three is not modelled", operand.column, "use two PSETP")
+            raise OperandError("this predicate must be PT: what another would hold is not modelled", operand.column)
 
     def _address(self, row: Row, operand: Operand) -> None:
         if operand.symbol:
             raise OperandError(f"{operand.symbol} is not defined", operand.column, "define it before with .equ NAME VALUE")
-        if operand.suffix and row.space not in (Space.GENERIC, Space.GLOBAL):
-            raise OperandError("shared and local addresses have 32 bits", operand.column, "leave .64 out")
-        row.flags |= int(Flag.ADDRESS64) if operand.suffix else 0
+        if operand.suffix in ("64", "U32") and row.space not in (Space.GENERIC, Space.GLOBAL):
+            raise OperandError("shared and local addresses have 32 bits", operand.column, f"leave .{operand.suffix} out")
+        if operand.uniform not in (-1, RZ):
+            row.address_index = operand.uniform
+            row.flags |= int(Flag.INDEX64) if row.flags & Flag.ADDRESS64 else 0
+        if operand.suffix == "64":
+            row.flags |= int(Flag.ADDRESS64)
+        elif operand.suffix or (operand.descriptor != -1 and operand.base < UNIFORM_BASE):
+            row.flags &= ~int(Flag.ADDRESS64)
+        row.address_scale = SUFFIXES[operand.suffix]
         row.address_register = RZ if operand.base == -1 else operand.base
+        row.address_offset = int(operand.value)
+
+    def _jump_offset(self, row: Row, operand: Operand) -> None:
         row.address_offset = int(operand.value)
 
     def _number(self, row: Row, operand: Operand) -> None:
         row.function = bits(operand, "integer")
+
+    def _second_table(self, row: Row, operand: Operand) -> None:
+        row.function |= (bits(operand, "integer") & 0xFF) << 8
+
+    def _predicates(self, row: Row, operand: Operand) -> None:
+        if operand.symbol != "PR":
+            raise OperandError(f"{operand.symbol} is not PR, the predicates", operand.column)
 
     def _special(self, row: Row, operand: Operand) -> None:
         if operand.symbol not in SPECIALS:
@@ -207,16 +249,22 @@ class Encoder:
         row.function = int(number)
 
 
-CARRIES = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA)
+CARRY_PREDICATES = (Operation.IADD3, Operation.IMAD, Operation.LEA_HI)
+CARRIES = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA, Operation.LEA_HI, Operation.XMAD)
 FILL = {
     "Rd": Encoder._destination,
     "Pd": lambda self, row, operand: self._predicate_destination(row, operand, 0),
     "Pq": lambda self, row, operand: self._predicate_destination(row, operand, 1),
     "Pa": lambda self, row, operand: self._predicate_source(row, operand, 0),
     "Pb": lambda self, row, operand: self._predicate_source(row, operand, 1),
+    "Pc": lambda self, row, operand: self._predicate_source(row, operand, 2),
     "PT": Encoder._neutral,
+    "PR": Encoder._predicates,
     "A": Encoder._address,
     "n": Encoder._number,
+    "o": Encoder._jump_offset,
+    "x": lambda self, row, operand: None,
+    "m": Encoder._second_table,
     "S": Encoder._special,
     "L": Encoder._label,
     "B": Encoder._barrier,

@@ -15,6 +15,8 @@ def bits(operand: Operand, numbers: str) -> int:
     if operand.flags & (NEGATE | ABSOLUTE | INVERT):
         operand = _apply(operand)
     shape, value = operand.shape, operand.value
+    if numbers == "double" and shape != HEXADECIMAL:
+        return int(struct.unpack("<Q", struct.pack("<d", float(value)))[0]) >> 32
     if (numbers == "float" and shape != HEXADECIMAL) or (numbers == "bits" and shape == FLOAT):
         return float_bits(float(value), operand.column)
     if shape == FLOAT:
@@ -24,6 +26,19 @@ def bits(operand: Operand, numbers: str) -> int:
     if not -(1 << 31) <= value < 1 << 32:
         raise OperandError("this number has more than 32 bits", operand.column)
     return int(value) & MASK
+
+
+def half_bits(operand: Operand, is_bfloat: int) -> int:
+    """Return the 16 bits of a number that is one of two halves. A hexadecimal number is the bits themselves."""
+    value = -operand.value if operand.flags & NEGATE else operand.value
+    if operand.shape == HEXADECIMAL:
+        return int(value) & 0xFFFF
+    if is_bfloat:
+        return float_bits(float(value), operand.column) >> 16
+    try:
+        return int(struct.unpack("<H", struct.pack("<e", value))[0]) if not math.isnan(value) else 0x7FFF
+    except OverflowError:
+        raise OperandError(f"{value!r} is out of the range of a 16-bit float", operand.column) from None
 
 
 def float_bits(value: float, column: int = 0) -> int:

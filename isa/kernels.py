@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from isa.architecture import KNOWN, family
 from isa.diagnostics import Diagnostics, nearest
 from isa.operands import FLOAT, number_of
 from isa.parser import Statement, Word
@@ -13,6 +14,7 @@ PARAMETER_BASE = 0x140  # where kernel parameters start in c[0x0] from Kepler to
 MOST_INSTRUCTIONS = 1_000_000
 USAGE = {
     ".kernel": "NAME",
+    ".target": "ARCHITECTURE",
     ".registers": "COUNT",
     ".shared": "BYTES",
     ".parameter_base": "OFFSET",
@@ -43,6 +45,7 @@ class Kernel:
     parameter_base: int = PARAMETER_BASE
     registers: int | None = None
     shared_bytes: int = 0
+    architecture: str = ""
 
 
 class Repeat(NamedTuple):
@@ -119,6 +122,12 @@ class KernelReader:
 
     def _registers(self, statement: Statement, count: Word) -> None:
         self.kernel.registers = self._integer(statement, count, 1, 255)
+
+    def _target(self, statement: Statement, name: Word) -> None:
+        if family(name.text) is None:
+            self._complain(statement.line, name.column, f"architecture {name.text} is not known", f"write {KNOWN}", name.text)
+        else:
+            self.kernel.architecture = name.text
 
     def _shared(self, statement: Statement, size: Word) -> None:
         self.kernel.shared_bytes = self._integer(statement, size, 0, 1 << 20)

@@ -7,19 +7,75 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, NamedTuple
 
-from isa.vocabulary import AtomicFunction, Cache, Combine, Compare, Flag, Mufu, Operation, Rounding, Space, Unit
+from isa.vocabulary import (
+    AtomicFunction,
+    Cache,
+    Combine,
+    Compare,
+    Dot,
+    Flag,
+    Mufu,
+    NumberType,
+    Operation,
+    Part,
+    Permute,
+    Reduction,
+    Rounding,
+    Shuffle,
+    Space,
+    Unit,
+    Vote,
+    XmadAddend,
+)
 
-WORDS = {"Rd", "Pd", "Pq", "a", "b", "c", "r", "0", "Pa", "Pb", "PT", "A", "K", "n", "S", "L", "B"}
-KEYS = {"operation", "unit", "operands", "modifiers", "required", "flags", "space", "width", "numbers", "signs", "absent"}
-FIELDS: dict[str, tuple[str, type[int]]] = {  # the table's word -> field of `Modifiers`, type of its values
-    "compare": ("compare", Compare),
-    "combine": ("combine", Combine),
-    "rounding": ("rounding", Rounding),
-    "mufu": ("function", Mufu),
-    "atomic": ("function", AtomicFunction),
-    "width": ("width", int),
-    "cache": ("cache", Cache),
+WORDS = {"Rd", "Pd", "Pq", "a", "b", "c", "r", "0", "H", "h", "Pa", "Pb", "Pc", "PT", "PR", "A", "K", "n", "m", "o", "x", "S", "L", "B"}
+KEYS = {
+    "operation",
+    "unit",
+    "operands",
+    "modifiers",
+    "required",
+    "flags",
+    "space",
+    "width",
+    "numbers",
+    "signs",
+    "absent",
+    "parts",
+    "defaults",
+    "subtracts",
+    "like",
 }
+NUMBER_FORMS = ("integer", "float", "bits", "double", "half")
+WHOLE, NIBBLE = -1, 15
+FIELDS: dict[str, tuple[str, type[int], int, int]] = {  # the table's word -> field of `Modifiers`, type, bits and place of its values
+    "operation": ("operation", Operation, WHOLE, 0),
+    "compare": ("compare", Compare, WHOLE, 0),
+    "combine": ("combine", Combine, WHOLE, 0),
+    "rounding": ("rounding", Rounding, WHOLE, 0),
+    "mufu": ("function", Mufu, WHOLE, 0),
+    "atomic": ("function", AtomicFunction, WHOLE, 0),
+    "shuffle": ("function", Shuffle, WHOLE, 0),
+    "vote": ("function", Vote, WHOLE, 0),
+    "reduction": ("function", Reduction, WHOLE, 0),
+    "permute": ("function", Permute, WHOLE, 0),
+    "function": ("function", int, WHOLE, 0),
+    "from": ("function", NumberType, NIBBLE, 0),
+    "to": ("function", NumberType, NIBBLE, 4),
+    "addend": ("function", XmadAddend, NIBBLE, 0),
+    "shifted": ("function", int, 1, 4),  # XMAD.PSL
+    "merged": ("function", int, 1, 5),  # XMAD.MRG
+    "signed_a": ("function", int, 1, 6),
+    "signed_b": ("function", int, 1, 7),
+    "dot": ("function", Dot, NIBBLE, 0),
+    "second": ("function", Combine, NIBBLE, 0),
+    "width": ("width", int, WHOLE, 0),
+    "cache": ("cache", Cache, WHOLE, 0),
+}
+PARTS = {part.name: part for part in Part if part} | {"H0_H0": Part.H0, "H1_H1": Part.H1}
+
+
+ERAS = ("before_volta", "volta")
 
 
 class Effect(NamedTuple):
@@ -27,7 +83,7 @@ class Effect(NamedTuple):
 
     set: Flag
     clear: Flag
-    fields: tuple[tuple[str, int], ...]
+    fields: tuple[tuple[str, int, int], ...]  # field, its bits that change, their value
 
 
 @dataclass(frozen=True)
@@ -44,14 +100,19 @@ class Opcode:
     flags: Flag
     space: Space
     width: int  # bytes per lane moved; 0 = no memory access
-    numbers: str  # "integer", "float" or "bits"
+    numbers: str  # one of NUMBER_FORMS
     signs: frozenset[str]  # of "-", "|", "~"
     absent_not: int  # 1 = predicate source 0 reads as !PT when left out
+    parts: frozenset[str]  # of "H0", "H1_H1", "B2", ...: what a source may take of its register
+    defaults: Effect  # what holds when no modifier changes it
+    subtracts: bool  # source 1 is negated
+    era: str  # "" = of every architecture, else the table's section
 
 
 class Modifiers(NamedTuple):
     """What the modifiers of one spelling say, each as in `Encoded`."""
 
+    operation: int
     flags: int
     compare: int
     combine: int
@@ -86,8 +147,9 @@ def _effect(text: str) -> Effect:
             clear |= Flag[word[1:]]
         else:
             name, value = word.split("=")
-            field, kind = FIELDS[name]
-            fields.append((field, int(value) if kind is int else int(kind[value])))  # type: ignore[index]
+            field, kind, mask, shift = FIELDS[name]
+            number = int(value) if kind is int else int(kind[value])  # type: ignore[index]
+            fields.append((field, mask << shift, number << shift))
     return Effect(set_, clear, tuple(fields))
 
 
@@ -101,7 +163,7 @@ def _expand(pattern: str) -> list[tuple[str, ...]]:
     return sorted(forms, key=len, reverse=True)
 
 
-def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]]) -> Opcode:
+def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]], era: str = "") -> Opcode:
     if unknown := set(row) - KEYS:
         raise ValueError(f"opcode {name}: unknown keys {sorted(unknown)}")
     operands = [row["operands"]] if isinstance(row["operands"], str) else row["operands"]
@@ -109,7 +171,7 @@ def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]]) -
     if not set(row.get("required", [])) <= set(modifiers):
         raise ValueError(f"opcode {name}: a required group is not among its modifiers")
     numbers = row.get("numbers", "integer")
-    if numbers not in ("integer", "float", "bits"):
+    if numbers not in NUMBER_FORMS:
         raise ValueError(f"opcode {name}: numbers = {numbers!r}")
     return Opcode(
         name=name,
@@ -125,12 +187,34 @@ def _row(name: str, row: dict[str, Any], groups: dict[str, dict[str, Effect]]) -
         numbers=numbers,
         signs=frozenset(row.get("signs", "")),
         absent_not={"PT": 0, "!PT": 1}[row.get("absent", "PT")],
+        parts=_parts(name, row.get("parts", [])),
+        defaults=_effect(row.get("defaults", "")),
+        subtracts=row.get("subtracts", False),
+        era=era,
     )
+
+
+def _parts(name: str, parts: list[str]) -> frozenset[str]:
+    if unknown := set(parts) - set(PARTS):
+        raise ValueError(f"opcode {name}: parts {sorted(unknown)} are not known")
+    return frozenset(parts)
 
 
 def _usage(pattern: str) -> str:
     """Return a pattern in a reader's notation: `Pd, [Pq,] a, b [, Pa]`."""
-    names = {"A": "[address]", "K": "c[bank][offset]", "n": "number", "S": "SR_name", "L": "label", "B": "B0..B15", "r": "Rs"}
+    names = {
+        "A": "[address]",
+        "K": "c[bank][offset]",
+        "n": "number",
+        "S": "SR_name",
+        "L": "label",
+        "B": "B0..B15",
+        "r": "Rs",
+        "m": "number",
+        "o": "number",
+        "x": "...",
+    }
+    names |= {"H": "high half", "h": "low half"}
     text = ""
     for word in pattern.replace(" 0", "").split():
         name = names.get(word.rstrip("?"), word.rstrip("?"))
@@ -145,25 +229,54 @@ def _usage(pattern: str) -> str:
 
 def load_table(text: str) -> dict[str, Opcode]:
     """Return the opcodes of a table. Raises ValueError or KeyError for a name that the vocabulary lacks."""
+    return load_eras(text)[""]
+
+
+def load_eras(text: str) -> dict[str, dict[str, Opcode]]:
+    """Return the opcodes of a table by the section they stand in: "" for all architectures, "before_volta", "volta"."""
     table = tomllib.loads(text)
     groups = {group: {name: _effect(effect) for name, effect in names.items()} for group, names in table["modifiers"].items()}
-    if unused := set(groups) - {group for row in table["opcodes"].values() for group in row.get("modifiers", [])}:
+    common = table["opcodes"]
+    sections = {"": common, **{era: table.get(era, {}) for era in ERAS}}
+    rows = {
+        era: {name: common[row["like"]] | row if "like" in row else row for name, row in section.items()}
+        for era, section in sections.items()
+    }
+    if unused := set(groups) - {group for section in rows.values() for row in section.values() for group in row.get("modifiers", [])}:
         raise ValueError(f"modifier groups {sorted(unused)} are not used")
-    return {name: _row(name, row, groups) for name, row in table["opcodes"].items()}
+    return {era: {name: _row(name, row, groups, era) for name, row in section.items()} for era, section in rows.items()}
 
 
-OPCODES = load_table(resources.files("isa").joinpath("opcodes.toml").read_text("utf-8"))
+BY_ERA = load_eras(resources.files("isa").joinpath("opcodes.toml").read_text("utf-8"))
+OPCODES = BY_ERA[""]
+
+
+def lookup(name: str, era: str = "") -> Opcode | None:
+    """Return an opcode as an architecture understands it, or None."""
+    return BY_ERA[era].get(name) or OPCODES.get(name)
 
 
 @functools.lru_cache(maxsize=4096)
-def decode(spelling: str) -> Decoded:
-    """Return the opcode and what its modifiers say. Raises SpellingError."""
+def decode(spelling: str, era: str = "") -> Decoded:
+    """Return the opcode and what its modifiers say, on architectures of an era. Raises SpellingError."""
     name, *modifiers = spelling.split(".")
-    opcode = OPCODES.get(name)
+    opcode = lookup(name, era)
     if opcode is None:
         raise SpellingError(f"unknown opcode {name}", name, tuple(OPCODES))
     flags = opcode.flags
-    fields = {"compare": 0, "combine": 0, "rounding": 0, "function": 0, "width": opcode.width, "cache": 0}
+    if era == "before_volta" and modifiers[-1:] == ["S"]:  # Kepler: any opcode may end what SSY began
+        flags |= Flag.JOIN
+        modifiers.pop()
+    fields = {
+        "operation": int(opcode.operation),
+        "compare": 0,
+        "combine": 0,
+        "rounding": 0,
+        "function": 0,
+        "width": opcode.width,
+        "cache": 0,
+    }
+    _assign(fields, opcode.defaults)
     used: dict[str, Effect] = {}
     for modifier in modifiers:
         group = next((group for group, names in opcode.modifiers.items() if modifier in names and group not in used), None)
@@ -173,11 +286,16 @@ def decode(spelling: str) -> Decoded:
     for group in opcode.modifiers:  # in the table's order: `scope` narrows what `order` said
         if effect := used.get(group):
             flags = flags & ~effect.clear | effect.set
-            fields.update(effect.fields)
+            _assign(fields, effect)
     for group in opcode.required:
         if group not in used:
             raise SpellingError(f"{name} needs one of {_spellings(opcode.modifiers[group])}", name, ())
-    return Decoded(opcode, Modifiers(int(flags), **fields))
+    return Decoded(opcode, Modifiers(flags=int(flags), **fields))
+
+
+def _assign(fields: dict[str, int], effect: Effect) -> None:
+    for field, mask, value in effect.fields:
+        fields[field] = fields[field] & ~mask | value
 
 
 def _spellings(names: dict[str, Effect]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lark import Token, Transformer
 
-from isa.vocabulary import PT, RZ, SourceFlag
+from isa.vocabulary import PT, RZ, UNIFORM_BASE, UNIFORM_REGISTERS, UP0, SourceFlag
 
 REGISTER, PREDICATE, INTEGER, HEXADECIMAL, FLOAT, CONSTANT, ADDRESS, NAME = "RPIHFCAN"
 NUMBERS = (INTEGER, HEXADECIMAL, FLOAT)
@@ -23,7 +23,8 @@ SHAPE_NAMES = {
 }
 NEGATE, ABSOLUTE, INVERT = int(SourceFlag.NEGATE), int(SourceFlag.ABSOLUTE), int(SourceFlag.INVERT)
 HIGHEST_REGISTER = 254
-UNIFORM = re.compile(r"U(R\d+|RZ|P[0-6T])$")
+SUFFIXES = {"": 1, "64": 1, "U32": 1, "X4": 4, "X8": 8, "X16": 16}  # of an address register -> its factor
+HALF_OR_BYTE = re.compile(r"(H[01]|B[0-3]|H0_H0|H1_H1)$")
 
 
 class OperandError(ValueError):
@@ -42,7 +43,9 @@ class Operand(NamedTuple):
     flags: int = 0  # SourceFlag; INVERT of a predicate is `!`
     bank: int = 0  # of a constant
     base: int = -1  # register in the brackets, -1 = none
-    suffix: str = ""  # "CC" of a register, "64" of an address
+    suffix: str = ""  # "CC", "H1"... of a register, "64", "U32", "X4"... of an address
+    uniform: int = -1  # uniform register that is added in the brackets, -1 = none
+    descriptor: int = -1  # register of desc[...], which says how memory is mapped; -1 = none
     symbol: str = ""  # the name of a NAME; of others, a name whose value is added
     column: int = 0  # 1-based
 
@@ -69,8 +72,6 @@ class OperandBuilder(Transformer[Token, Any]):
 
     def name(self, children: list[Any]) -> Operand:
         token = children[0]
-        if UNIFORM.match(token):
-            raise OperandError(f"{token}: uniform registers are not modelled", token.column)
         return Operand(NAME, symbol=str(token), column=token.column)
 
     def quoted(self, children: list[Any]) -> Operand:
@@ -83,57 +84,85 @@ class OperandBuilder(Transformer[Token, Any]):
     def inverted(self, children: list[Operand]) -> Operand:
         return children[0]._replace(flags=children[0].flags ^ INVERT)
 
-    def absolute(self, children: list[Operand]) -> Operand:
-        return children[0]._replace(flags=ABSOLUTE)
+    def absolute(self, children: list[Any]) -> Operand:
+        part = next((str(token[1:]) for token in children[1:] if token.type == "PART"), "")
+        operand: Operand = children[0]
+        return operand._replace(flags=ABSOLUTE, suffix=part or operand.suffix)
 
     def address(self, children: list[Operand]) -> Operand:
         return children[0]._replace(shape=ADDRESS)
 
+    def described(self, children: list[Any]) -> Operand:
+        token, address = children
+        number, suffix = register_number(str(token))
+        if number < UNIFORM_BASE or suffix:
+            raise OperandError("a descriptor is a uniform register: desc[UR4][R2.64]", token.column)
+        return address._replace(descriptor=number, column=token.column)
+
     def constant(self, children: list[Any]) -> Operand:
-        bank, offset = children
+        bank, offset, *half = children
         if bank.base != -1 or bank.symbol or not 0 <= bank.value < 32:
             raise OperandError("a constant bank is a number from 0 to 31", bank.column)
         if offset.suffix:
             raise OperandError(f"c[bank][register] takes no .{offset.suffix}", offset.column)
-        return offset._replace(shape=CONSTANT, bank=int(bank.value))
+        if offset.uniform != -1:
+            raise OperandError("one register at most in c[bank][...]", offset.column)
+        return offset._replace(shape=CONSTANT, bank=int(bank.value), suffix=half[0][1:] if half else "")
 
     def offset(self, children: list[Any]) -> Operand:
-        """Sum the terms inside brackets: at most one register and one name, and numbers."""
-        base, suffix, value, symbol = -1, "", 0, ""
+        """Sum the terms inside brackets: at most one name, numbers, and a register followed by a uniform one."""
+        base, suffix, uniform, value, symbol = -1, "", -1, 0, ""
         for token in children:
             if token.type == "REGISTER":
-                base, suffix = register_number(str(token))
-                if base < 0 or suffix == "CC":
-                    raise OperandError(suffix if base < 0 else "an address has no .CC", token.column)
+                number, wrong = register_number(str(token))
+                if number < 0 or wrong not in SUFFIXES:
+                    raise OperandError(wrong if number < 0 else f"an address register has no .{wrong}", token.column)
+                if base == -1:
+                    base, suffix = number, wrong
+                elif uniform != -1 or token[0] != "U" or wrong:
+                    raise OperandError("inside brackets stand a register and behind it a uniform register", token.column)
+                else:
+                    uniform = number
             elif token.type == "NUMBER":
-                shape, number = number_of(str(token))
+                shape, amount = number_of(str(token))
                 if shape == FLOAT:
                     raise OperandError("an offset is a whole number of bytes", token.column)
-                value += int(number)
-            elif symbol or UNIFORM.match(token):
-                raise OperandError(
-                    "one name at most inside brackets" if symbol else f"{token}: uniform registers are not modelled", token.column
-                )
+                value += int(amount)
+            elif symbol:
+                raise OperandError("one name at most inside brackets", token.column)
             else:
                 symbol = str(token)
-        return Operand(ADDRESS, value, base=base, suffix=suffix, symbol=symbol, column=children[0].column)
+        return Operand(ADDRESS, value, base=base, suffix=suffix, uniform=uniform, symbol=symbol, column=children[0].column)
 
 
 @functools.lru_cache(maxsize=2048)
 def register_number(text: str) -> tuple[int, str]:
-    """Return the register and its suffix ("CC", "64" or ""), or -1 and what is wrong. `.reuse` is dropped: see isa/README.md."""
+    """Return the register and its suffix ("CC", "64", "H1", ...), or -1 and what is wrong. `.reuse` is dropped: see isa/README.md."""
     name, *suffixes = text.split(".")
     suffixes = [suffix for suffix in suffixes if suffix != "reuse"]
-    number = RZ if name == "RZ" else int(name[1:])
-    if name != "RZ" and number > HIGHEST_REGISTER:
-        return -1, f"{name}: registers are R0 to R{HIGHEST_REGISTER}, and RZ"
-    if suffixes and suffixes not in (["CC"], ["64"]):
+    prefix, digits = name[: name.index("R") + 1], name[name.index("R") + 1 :]
+    highest = UNIFORM_REGISTERS - 1 if prefix == "UR" else HIGHEST_REGISTER
+    if digits != "Z" and int(digits) > highest:
+        return -1, f"{name}: registers are {prefix}0 to {prefix}{highest}, and {prefix}Z"
+    if suffixes and (len(suffixes) > 1 or (suffixes[0] not in ("CC", *SUFFIXES) and not HALF_OR_BYTE.match(suffixes[0]))):
         return -1, f"{text}: the suffix .{suffixes[0]} is not modelled"
+    number = RZ if digits == "Z" else int(digits) + (UNIFORM_BASE if prefix == "UR" else 0)
     return number, "".join(suffixes)
 
 
 def predicate_number(text: str) -> int:
-    return PT if text[-1] == "T" else int(text[-1])
+    """Return the number of `P3`, `@!P3` or `UP3`; from UP0 on they are uniform ones."""
+    return PT if text[-1] == "T" else int(text[-1]) + (UP0 if "U" in text else 0)
+
+
+def register_name(number: int) -> str:
+    """Return `R4`, `RZ` or `UR4`."""
+    return "RZ" if number == RZ else f"UR{number - UNIFORM_BASE}" if number >= UNIFORM_BASE else f"R{number}"
+
+
+def predicate_name(number: int) -> str:
+    """Return `P3`, `PT` or `UP3`."""
+    return "PT" if number == PT else f"UP{number - UP0}" if number >= UP0 else f"P{number}"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -162,9 +191,9 @@ def print_number(shape: str, value: int | float) -> str:
 
 def print_operand(operand: Operand) -> str:
     """Return the operand as canonical text."""
-    shape, value, flags, bank, base, suffix, symbol, _ = operand
+    shape, value, flags, bank, base, suffix, uniform, descriptor, symbol, _ = operand
     if shape == PREDICATE:
-        return ("!" if flags else "") + ("PT" if value == PT else f"P{value}")
+        return ("!" if flags else "") + predicate_name(int(value))
     if shape == REGISTER:
         text = _print_register(int(value), suffix)
     elif shape == NAME:
@@ -172,19 +201,23 @@ def print_operand(operand: Operand) -> str:
     elif shape in NUMBERS:
         text = print_number(shape, value)
     else:
-        text = _print_brackets(base, suffix, symbol, int(value))
-        text = f"c[{bank:#x}]{text}" if shape == CONSTANT else text
+        text = _print_brackets(base, "" if shape == CONSTANT else suffix, uniform, symbol, int(value))
+        if shape == CONSTANT:
+            text = f"c[{bank:#x}]{text}" + (f".{suffix}" if suffix else "")
+        elif descriptor != -1:
+            text = f"desc[{register_name(descriptor)}]{text}"
     if flags & ABSOLUTE:
         text = f"|{text}|"
     return ("-" if flags & NEGATE else "") + ("~" if flags & INVERT else "") + text
 
 
 def _print_register(number: int, suffix: str) -> str:
-    return ("RZ" if number == RZ else f"R{number}") + (f".{suffix}" if suffix else "")
+    return register_name(number) + (f".{suffix}" if suffix else "")
 
 
-def _print_brackets(base: int, suffix: str, symbol: str, value: int) -> str:
+def _print_brackets(base: int, suffix: str, uniform: int, symbol: str, value: int) -> str:
     terms = [_print_register(base, suffix)] if base != -1 else []
+    terms += [register_name(uniform)] if uniform not in (-1, RZ) else []
     terms += [symbol] if symbol else []
     terms += [hex(value)] if value or not terms else []
     return f"[{'+'.join(terms)}]"

@@ -15,6 +15,7 @@ from isa.diagnostics import Diagnostics
 from isa.operands import Operand, OperandBuilder, OperandError
 
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|#[^\n]*", re.DOTALL)
+COMMA = re.compile(r",(?![^{]*\})")  # not inside a set {3,2}
 LABEL = re.compile(r"\s*([A-Za-z_.$][\w.$]*)[ \t]*:")
 WORDS = {  # lark's names of the terminals that a message may ask for
     "OPCODE": "an opcode",
@@ -124,7 +125,7 @@ def statements(text: str, diagnostics: Diagnostics) -> list[Statement]:
 def _operands(text: str, first: int) -> tuple[Operand, ...]:
     """Return the operands in a comma-separated text that starts at column `first`. Raises OperandError with columns of the line."""
     operands, column = [], first
-    for part in text.split(","):
+    for part in COMMA.split(text):
         stripped = part.strip()
         start = column + part.find(stripped)
         if not stripped:

@@ -8,6 +8,8 @@ def listing(program: Program) -> str:
     lines = [f".kernel {program.name}", f".registers {program.registers}"]
     if program.shared_bytes:
         lines.append(f".shared {program.shared_bytes}")
+    if program.architecture:
+        lines.append(f".target {program.architecture}")
     lines.append(f".parameter_base {program.parameter_base:#x}")
     lines += [f".param {parameter.type} {parameter.name}" for parameter in program.parameters]
     labels: dict[int, list[str]] = {}

@@ -19,28 +19,30 @@ class Encoded(NamedTuple):
 
     operation: np.ndarray  # int16 [n] Operation
     unit: np.ndarray  # int8 [n] Unit
-    guard: np.ndarray  # int8 [n] predicate 0..6, 7 = PT
+    guard: np.ndarray  # int8 [n] predicate 0..6, 7 = PT, 8..14 = UP0..UP6
     guard_not: np.ndarray  # uint8 [n] 1 = @!P
-    destination: np.ndarray  # int16 [n] first register written; 255 = RZ, -1 = none
+    destination: np.ndarray  # int16 [n] first register written; 255 = RZ, from UNIFORM_BASE on UR0.., -1 = none
     destination_count: np.ndarray  # int8 [n] consecutive registers written (1, 2, 4)
     predicate_destination: np.ndarray  # int8 [n, 2] predicates written; 7 = PT, discarded
     source_kind: np.ndarray  # uint8 [n, SOURCES] Kind
     source_value: np.ndarray  # int64 [n, SOURCES] register, 32-bit pattern, or byte offset in the bank
     source_bank: np.ndarray  # int8 [n, SOURCES] constant bank
     source_flags: np.ndarray  # uint8 [n, SOURCES] SourceFlag
-    predicate_source: np.ndarray  # int8 [n, 2] predicates read as operands; 7 = PT when absent
-    predicate_source_not: np.ndarray  # uint8 [n, 2] 1 = !P
+    predicate_source: np.ndarray  # int8 [n, 3] predicates read as operands; 7 = PT when absent
+    predicate_source_not: np.ndarray  # uint8 [n, 3] 1 = !P
     flags: np.ndarray  # int32 [n] Flag
     compare: np.ndarray  # int8 [n] Compare
     combine: np.ndarray  # int8 [n] Combine
     rounding: np.ndarray  # int8 [n] Rounding
-    function: np.ndarray  # int32 [n] Mufu, Special, AtomicFunction, LOP3 table, LEA shift, BAR number, B register of BSSY/BSYNC
+    function: np.ndarray  # int32 [n] what Operation says; Mufu, Special, AtomicFunction, LOP3 table, LEA shift, BAR number, B of BSSY/BSYNC
     space: np.ndarray  # int8 [n] Space of a LOAD, STORE or ATOM
     width: np.ndarray  # int8 [n] bytes per lane moved by a LOAD, STORE, ATOM or LDC (1, 2, 4, 8, 16)
     cache: np.ndarray  # uint8 [n] Cache that a LOAD, STORE or ATOM asks for
     address_register: np.ndarray  # int16 [n] base register of the address; 255 = RZ, -1 = none
-    address_offset: np.ndarray  # int64 [n] bytes
-    target: np.ndarray  # int32 [n] instruction index of BRA, SSY, BSSY; -1 = none
+    address_index: np.ndarray  # int16 [n] second, uniform register of the address; -1 = none
+    address_scale: np.ndarray  # int8 [n] factor of the base register: 1, 4, 8, 16
+    address_offset: np.ndarray  # int64 [n] bytes; of BRX, from the register's value to an address of code
+    target: np.ndarray  # int32 [n] instruction index of BRA, SSY, BSSY, PBK, CAL; -1 = none
     reconverge: np.ndarray  # int32 [n] BRA in a listing without markers: immediate post-dominator; n = the exit; -1 = none
     reads: np.ndarray  # int16 [n, READS] dependences read (registers, predicates, CC), -1 padded
     writes: np.ndarray  # int16 [n, WRITES] dependences written, -1 padded
@@ -93,6 +95,10 @@ class Program:
     source: str = field(default="", repr=False)  # the text
     markers: bool = False  # True when the listing reconverges by SSY/SYNC or BSSY/BSYNC, not by post-dominator
     control: Control | None = field(default=None, repr=False)  # None: a listing without control words
+    architecture: str = ""  # "sm_90"; "" = mini-SASS, which is for any
+    addresses: tuple[int, ...] = field(default=(), repr=False)  # of each instruction, bytes, for jumps to what a register holds
+    constants: dict[int, bytes] = field(default_factory=dict, repr=False)  # what the compiler put into each constant bank
+    is_open: bool = False  # True when the listing does not say its parameters: a launch's arguments do
 
     def __len__(self) -> int:
         return len(self.instructions)

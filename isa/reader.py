@@ -4,19 +4,25 @@ from pathlib import Path
 
 import numpy as np
 
-from isa import cfg, sass
+from isa import cfg, cubin, disassembly, needs, sass
 from isa.diagnostics import Diagnostics, nearest
+from isa.disassembly import registers_needed
 from isa.encode import Encoder
 from isa.errors import UserError
 from isa.kernels import Kernel, KernelReader
 from isa.parser import statements
-from isa.program import Encoded, Program
-from isa.vocabulary import RZ
+from isa.program import Program
 
 
 def load(path: str | Path, function: str | None = None) -> Program:
-    """Read a kernel from a file of mini-SASS. function: which `.kernel`, needed when the file has several. Raises UserError."""
+    """Read a kernel from a file: mini-SASS, the text of cuobjdump or nvdisasm, or a cubin. Raises UserError.
+
+    function: which kernel, by its name or, of compiled code, its name in the source; needed when the file has several. A cubin needs
+    NVIDIA's disassembler. Beside a disassembly `NAME.sass`, `NAME.cubin` is read for registers, parameters and constants.
+    """
     path = Path(path)
+    if cubin.is_cubin(path):
+        return _from_cubin(path, function)
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -28,7 +34,7 @@ def load(path: str | Path, function: str | None = None) -> Program:
 def parse(text: str, path: str = "", function: str | None = None) -> Program:
     """Read a kernel from mini-SASS text; `path` only names it in messages. Raises UserError with every mistake found."""
     if sass.is_disassembly(text):
-        raise _not_executed(sass.parse(text, path), path)
+        return _disassembly(sass.parse(text, path), text, path, function)
     diagnostics = Diagnostics(text, path)
     lines = statements(text, diagnostics)
     is_complete = not diagnostics.found  # else a line that cannot be read may be the end that seems to lack
@@ -39,7 +45,7 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
     encoded, instructions = Encoder(kernel, diagnostics).encode()
     if is_complete:
         _check_end(kernel, diagnostics)
-    needed = max(_registers_needed(encoded), 1)
+    needed = max(registers_needed(encoded), 1)
     if kernel.registers is not None and kernel.registers < needed:
         diagnostics.add(
             kernel.line or 1, 0, f".registers {kernel.registers}, but the kernel uses R{needed - 1}", hint=f"write .registers {needed}"
@@ -60,25 +66,20 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
         path=path,
         source=text,
         markers=markers,
+        architecture=kernel.architecture,
     )
 
 
-def _not_executed(functions: list[sass.RawFunction], path: str) -> UserError:
-    """Say what a compiler-made listing holds, which is read but not executed."""
-    instructions = sum(map(len, functions))
-    architectures = ", ".join(dict.fromkeys(function.architecture for function in functions))
-    found = f"{_count(len(functions), 'function')}, {_count(instructions, 'instruction')}, {architectures}"
-    names = ", ".join(dict.fromkeys(function.name for function in functions))
-    return UserError(
-        f"{found}: executing real listings is not supported yet",
-        path=path,
-        line=functions[0].line,
-        hint=f"it holds {names}; write the kernel to be run in the form that isa/README.md shows",
-    )
+def _from_cubin(path: Path, function: str | None) -> Program:
+    """Disassemble a cubin, and read its resources from itself."""
+    text = cubin.disassemble(path)
+    return _disassembly(sass.parse(text, str(path)), text, str(path), function)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _disassembly(functions: list[sass.RawFunction], text: str, path: str, function: str | None) -> Program:
+    """Return a function of a disassembly, with what a cubin beside it, or the text itself, says of its needs."""
+    chosen = sass.choose(functions, function, path=path)
+    return disassembly.program(chosen, needs.of(chosen, functions, text, path), path, text)
 
 
 def _chosen(kernels: list[Kernel], function: str | None, path: str) -> Kernel:
@@ -95,7 +96,7 @@ def _check_end(kernel: Kernel, diagnostics: Diagnostics) -> None:
     if not kernel.instructions:
         diagnostics.add(kernel.line, 0, f"kernel {kernel.name} has no instructions")
         return
-    last = kernel.instructions[-1]
+    last = next((s for s in reversed(kernel.instructions) if s.opcode != "NOP"), kernel.instructions[-1])  # compilers pad with NOP
     jumps = last.opcode.split(".")[0] == "BRA" or (last.opcode in ("EXIT", "SYNC") and last.guard in ("", "@PT"))
     if not jumps:
         hint = "end it with EXIT or BRA"
@@ -106,10 +107,3 @@ def _check_end(kernel: Kernel, diagnostics: Diagnostics) -> None:
             if operand.symbol in at_end:
                 message = f"no instruction follows label {operand.symbol}"
                 diagnostics.add(statement.line, operand.column, message, width=len(operand.symbol), hint="write EXIT behind the label")
-
-
-def _registers_needed(encoded: Encoded) -> int:
-    """Return the highest register read or written, plus 1."""
-    used = np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()])
-    used = used[(used >= 0) & (used < RZ)]
-    return int(used.max()) + 1 if used.size else 0

@@ -8,13 +8,13 @@ from isa.program import READS, SOURCES, WRITES, Encoded
 from isa.vocabulary import PT
 
 DTYPES = {
-    **dict.fromkeys(("operation", "destination", "address_register", "reads", "writes"), np.int16),
+    **dict.fromkeys(("operation", "destination", "address_register", "address_index", "reads", "writes"), np.int16),
     **dict.fromkeys(("guard_not", "source_kind", "source_flags", "predicate_source_not", "cache"), np.uint8),
     **dict.fromkeys(("flags", "function", "target", "reconverge"), np.int32),
     **dict.fromkeys(("source_value", "address_offset"), np.int64),
 }  # the others are int8
 WIDTHS = {"reads": READS, "writes": WRITES} | dict.fromkeys(("source_kind", "source_value", "source_bank", "source_flags"), SOURCES)
-WIDTHS |= dict.fromkeys(("predicate_destination", "predicate_source", "predicate_source_not"), 2)
+WIDTHS |= {"predicate_destination": 2, "predicate_source": 3, "predicate_source_not": 3}
 
 
 @dataclass(slots=True)
@@ -40,9 +40,11 @@ class Row:
     source_value: list[int] = field(default_factory=lambda: [0] * SOURCES)
     source_bank: list[int] = field(default_factory=lambda: [0] * SOURCES)
     source_flags: list[int] = field(default_factory=lambda: [0] * SOURCES)
-    predicate_source: list[int] = field(default_factory=lambda: [PT, PT])
-    predicate_source_not: list[int] = field(default_factory=lambda: [0, 0])
+    predicate_source: list[int] = field(default_factory=lambda: [PT, PT, PT])
+    predicate_source_not: list[int] = field(default_factory=lambda: [0, 0, 0])
     address_register: int = -1
+    address_index: int = -1
+    address_scale: int = 1
     address_offset: int = 0
     target: int = -1
     reconverge: int = -1

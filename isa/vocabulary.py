@@ -33,8 +33,6 @@ class Operation(IntEnum):
     LEA = 20  # (a << shift) + b
     PSETP = 21
     POPC = 22
-    I2F = 23
-    F2I = 24
     S2R = 25
     LOAD = 26  # space in Encoded.space; LOAD, STORE and ATOM are the accesses that a trace logs
     STORE = 27
@@ -47,6 +45,68 @@ class Operation(IntEnum):
     BSYNC = 34  # wait at it
     BAR = 35
     EXIT = 36
+    BRX = 37  # go where a register says: BRX, RET through a register
+    PBK = 38  # push where a loop is left (before Volta)
+    BRK = 39  # leave it
+    CAL = 40  # push the next instruction and go (before Volta)
+    RET = 41  # return there
+    WARPSYNC = 42  # wait for the lanes of a mask (from Volta)
+    BREAK = 43  # take lanes out of convergence barrier B
+    BMOV = 44  # move convergence barrier B to a register, or back
+    # From here on, sim.functional executes out of the hot loop: lanes of a warp together ...
+    SHFL = 64  # function: Shuffle
+    VOTE = 65  # function: Vote
+    MATCH = 66  # function: Vote
+    REDUX = 67  # function: Reduction
+    # ... bits and predicates ...
+    FLO = 70  # find the leading one
+    BREV = 71
+    BFE = 72  # extract and insert bit fields; their place is position | length << 8
+    BFI = 73
+    BMSK = 74
+    SGXT = 75  # extend the sign of the low bits
+    PRMT = 76  # function: Permute
+    P2R = 77  # predicates to a byte of a register, and back; function: the byte
+    R2P = 78
+    PLOP3 = 79  # function: truth tables of the two results, a byte each
+    # ... integers ...
+    ISET = 80  # compare into a register; FLOAT: 1.0 instead of -1
+    ICMP = 81  # select by comparing with zero
+    IABS = 82
+    XMAD = 83  # function: see isa.opcodes
+    LEA_HI = 84
+    IADD3_SHIFTED = 85  # .RS, .LS: the first sum shifted by 16 bits
+    IDP = 86  # dot products of bytes and halves
+    VABSDIFF = 87
+    VIADDMNMX = 88
+    IADD64 = 89
+    MOV64 = 90
+    ISETP64 = 91
+    # ... conversions; function: NumberType of the source | of the result << 4 ...
+    I2F = 92
+    F2I = 93
+    F2F = 94
+    I2I = 95
+    F2FP = 96  # two float32 to two halves
+    # ... float32 ...
+    FSET = 97
+    FCMP = 98
+    FCHK = 99  # true where a division needs its slow path
+    FMUL_SCALED = 100  # .D2 to .M8; function: the power of two
+    # ... binary64 ...
+    DADD = 104
+    DMUL = 105
+    DFMA = 106
+    DMNMX = 107
+    DSETP = 108
+    MUFU64 = 109  # MUFU.RCP64H, .RSQ64H: high words
+    # ... and two halves at once
+    HADD2 = 112
+    HMUL2 = 113
+    HFMA2 = 114
+    HMNMX2 = 115
+    HSETP2 = 116
+    HSET2 = 117
 
 
 class Unit(IntEnum):
@@ -60,12 +120,12 @@ class Unit(IntEnum):
     FP64 = 5
     MUFU = 6
     CONVERT = 7
-    SPECIAL = 8  # S2R
-    BRANCH = 9  # BRA, SSY, SYNC, BSSY, BSYNC, EXIT
+    SPECIAL = 8  # S2R, MATCH
+    BRANCH = 9  # BRA, SSY, SYNC, BSSY, BSYNC, EXIT and the like
     BARRIER = 10
     GLOBAL = 11  # global and generic memory
     LOCAL = 12
-    SHARED = 13
+    SHARED = 13  # and SHFL, which goes through the same crossbar
     CONSTANT = 14  # LDC; c[b][o] as an operand is free once cached
 
 
@@ -84,7 +144,7 @@ class Kind(IntEnum):
     """What a source slot holds."""
 
     NONE = 0
-    REGISTER = 1  # value = register number; 255 = RZ
+    REGISTER = 1  # value = register number; 255 = RZ, from UNIFORM_BASE on UR0 to UR254
     IMMEDIATE = 2  # value = the 32 bits, zero-extended (floats already encoded)
     CONSTANT = 3  # value = byte offset, bank = bank; c[b][R + offset] also has Encoded.address_register
 
@@ -105,7 +165,16 @@ class Flag(IntFlag):
     ADDRESS64 = 512  # .E: the address register is the low half of a 64-bit pair
     EXTENDED = 1024  # ISETP.EX / compare continues a wider one (source predicate 1 is the low result)
     HALF64 = 2048  # SHF.*64: funnel operands form a 64-bit value
-    FLOAT = 4096  # .F32 of an ATOM: the words are floats
+    FLOAT = 4096  # .F32 of an ATOM, HADD2, HMUL2, HFMA2: float32 in memory, or as result; .BF of ISET, FSET, HSET2: 1.0 for true
+    INDEX64 = 16384  # the second register of an address is the low half of a pair
+    JOIN = 32768  # .S of Kepler: afterwards SYNC
+    CLEAR = 65536  # .CLEAR of BMOV: the source becomes empty
+    PAIRS = 1 << 20  # every register source is a pair
+    BF16 = 1 << 21  # the halves are bfloat16
+    INTEGRAL = 1 << 22  # F2F, FRND: round to a whole number
+    NAN_TO_ZERO = 1 << 23  # .NTZ of F2I
+    REVERSE = 1 << 24  # BFE.BREV; FLO.SH: count from the other end
+    EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of HMNMX2
 
 
 class SourceFlag(IntFlag):
@@ -115,6 +184,22 @@ class SourceFlag(IntFlag):
     NEGATE = 1  # -x (arithmetic)
     ABSOLUTE = 2  # |x|, applied before NEGATE
     INVERT = 4  # ~x (bitwise)
+    PART = 56  # Part << PART_SHIFT, applied before the others
+
+
+class Part(IntEnum):
+    """Which half or byte of a word an operand takes, repeated in all of the word's (SourceFlag.PART)."""
+
+    NONE = 0
+    H0 = 1  # .H0, .H0_H0
+    H1 = 2  # .H1, .H1_H1
+    B0 = 3
+    B1 = 4
+    B2 = 5
+    B3 = 6
+
+
+PART_SHIFT = 3
 
 
 class Compare(IntEnum):
@@ -183,6 +268,7 @@ class Special(IntEnum):
     GTMASK = 21
     GEMASK = 22
     ZERO = 23  # SRZ
+    CGA_CTAID = 24  # SR_CgaCtaId, the block's place in its cluster: 0, clusters are not modelled
 
 
 class Mufu(IntEnum):
@@ -196,6 +282,81 @@ class Mufu(IntEnum):
     SIN = 5
     COS = 6
     TANH = 7
+
+
+class Shuffle(IntEnum):
+    """Where SHFL reads (Encoded.function); PTX ISA, `shfl`."""
+
+    IDX = 0
+    UP = 1
+    DOWN = 2
+    BFLY = 3
+
+
+class Vote(IntEnum):
+    """What VOTE and MATCH ask of the lanes that take part (Encoded.function)."""
+
+    ALL = 0
+    ANY = 1
+    EQ = 2
+
+
+class Reduction(IntEnum):
+    """How REDUX joins the words of the lanes (Encoded.function); AND is written without a name."""
+
+    AND = 0
+    OR = 1
+    XOR = 2
+    SUM = 3
+    MIN = 4
+    MAX = 5
+
+
+class Permute(IntEnum):
+    """How PRMT reads its selector (Encoded.function); PTX ISA, `prmt`."""
+
+    INDEX = 0
+    F4E = 1
+    B4E = 2
+    RC8 = 3
+    ECL = 4
+    ECR = 5
+    RC16 = 6
+
+
+class NumberType(IntEnum):
+    """Types of conversions (Encoded.function): floats, then integers; below U8 a float, odd integers signed."""
+
+    F16 = 0
+    BF16 = 1
+    F32 = 2
+    F64 = 3
+    U8 = 4
+    S8 = 5
+    U16 = 6
+    S16 = 7
+    U32 = 8
+    S32 = 9
+    U64 = 10
+    S64 = 11
+
+
+class XmadAddend(IntEnum):
+    """What XMAD adds (Encoded.function)."""
+
+    WHOLE = 0
+    CLO = 1  # the low half
+    CHI = 2  # the high half
+    CSFU = 3  # less what signed factors read as unsigned add too much
+    CBCC = 4  # plus the second factor's register << 16
+
+
+class Dot(IntEnum):
+    """Which bytes and halves IDP multiplies (Encoded.function)."""
+
+    FOUR = 0  # four bytes by four bytes
+    TWO_LOW = 1  # two halves by the low two bytes
+    TWO_HIGH = 2
 
 
 class AtomicFunction(IntEnum):
@@ -224,12 +385,16 @@ class Cache(IntEnum):
     READ_ONLY = 5  # .CI, .CONSTANT, .NC: the read-only path, cached in L1
 
 
-RZ = 255  # register that reads zero
+RZ = 255  # register that reads zero; URZ too
 BARRIERS = 16  # named barriers of a block
-PT = 7  # predicate that is true
+PT = 7  # predicate that is true; UPT too
+UP0 = 8  # predicates 8..14: UP0..UP6
 
 # Names of dependences (Encoded.reads, Encoded.writes): what a scoreboard tracks.
 PREDICATE_BASE = 256  # 256..262: P0..P6
 CARRY = 263  # the CC register
 BARRIER_BASE = 264  # 264..279: convergence barriers B0..B15
-DEPENDENCES = 280
+UNIFORM_BASE = 280  # 280..534: UR0..UR254; also their register numbers
+UNIFORM_REGISTERS = 255  # 63 before Blackwell
+UNIFORM_PREDICATE_BASE = 535  # 535..541: UP0..UP6
+DEPENDENCES = 542

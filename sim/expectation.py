@@ -38,7 +38,7 @@ NUMPY = (
 
 
 def fma(a: Any, b: Any, c: Any) -> np.ndarray:
-    """Return a * b + c in float32 with one rounding, element by element: `isa.semantics.fma` on arrays."""
+    """Return a * b + c in float32 with one rounding, element by element: `isa.semantics.rounding.fma` on arrays."""
     product, addend = np.broadcast_arrays(np.multiply(a, b, dtype=np.float64), np.asarray(c, np.float64))
     total = product + addend
     back = total - product

@@ -11,8 +11,10 @@ lies in a folder named by a digest of every kernel source.
 
 import functools
 import hashlib
+import importlib
 import inspect
 import os
+import pkgutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +28,7 @@ from numba import types
 from numba.extending import intrinsic, overload, register_jitable
 
 import isa.semantics
+from isa.semantics import doubles, rounding
 
 F = TypeVar("F", bound=Callable[..., Any])
 FLAGS = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
@@ -50,7 +53,7 @@ def cache_folder() -> Path:
     """Return the folder of compiled kernels for these sources and this Numba."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     sources = [path for pattern in SOURCES for path in ROOT.glob(pattern)]
-    for source in sorted([*sources, *Path(isa.semantics.__file__).parent.glob("*.py")]):
+    for source in sorted([*sources, *Path(isa.__file__).parent.glob("*.py"), *Path(isa.semantics.__file__).parent.glob("*.py")]):
         digest.update(source.read_bytes())
     base = os.environ.get("SIMTLAB_CACHE") or platformdirs.user_cache_dir("simtlab")
     return Path(base) / digest.hexdigest()[:16]
@@ -121,12 +124,19 @@ def _fused_intrinsic(floating):  # type: ignore[no-untyped-def]
 _fma32, _fma64 = _fused_intrinsic(types.float32), _fused_intrinsic(types.float64)
 
 
-@overload(isa.semantics.fma, jit_options=NO_COUNTS)
+@overload(rounding.fma, jit_options=NO_COUNTS)
 def _fma(a, b, c):  # type: ignore[no-untyped-def]
     """One rounding, as the hardware does: `a * b + c` with two differs in 23 % of random cases."""
     return lambda a, b, c: _fma32(a, b, c)  # noqa: PLW0108  Numba takes the parameter names from a function
 
 
-for _function in vars(isa.semantics).values():
-    if inspect.isfunction(_function) and _function is not isa.semantics.fma:
-        register_jitable(_nrt=False, error_model="numpy")(_function)
+@overload(doubles.dfma, jit_options=NO_COUNTS)
+def _dfma(a, b, c):  # type: ignore[no-untyped-def]
+    return lambda a, b, c: _fma64(a, b, c)  # noqa: PLW0108  Numba takes the parameter names from a function
+
+
+OVERLOADED = (rounding.fma, doubles.dfma)
+for _module in [importlib.import_module(f"isa.semantics.{found.name}") for found in pkgutil.iter_modules(isa.semantics.__path__)]:
+    for _function in vars(_module).values():
+        if inspect.isfunction(_function) and _function.__module__ == _module.__name__ and _function not in OVERLOADED:
+            register_jitable(_nrt=False, error_model="numpy")(_function)

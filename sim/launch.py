@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from isa.program import Program
+from sim.parameters import bound
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Launch:
         for name in ("grid", "block"):  # a single size may be given as a number
             if isinstance(getattr(self, name), int | np.integer):
                 object.__setattr__(self, name, (int(getattr(self, name)),))
+        if self.program.is_open:
+            object.__setattr__(self, "program", bound(self.program, self.args))
 
     @property
     def threads_per_block(self) -> int:

@@ -3,6 +3,8 @@
     listing = "saxpy.sass"        # default: the launch file's own name with .sass
     grid = 4096                   # or [x, y, z]
     block = 256
+    function = "saxpy"            # when the listing holds several
+    shared_static = 4096          # bytes per block, where a disassembly does not say
 
     [[args]]                      # one per parameter of the listing, in order
     name = "n"
@@ -37,12 +39,14 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import isa
+from isa.architecture import family
 from isa.errors import UserError
 from isa.program import Parameter, Program
 from sim.arrays import Array, build_arrays
 from sim.expectation import Expectation, Expected, check, expectation
 from sim.gpus.fields import nearest
 from sim.launch import Launch
+from sim.parameters import bound
 
 __all__ = ["LaunchFile", "check", "load_launch"]
 SCALARS: dict[str, Any] = {"u32": np.uint32, "s32": np.int32, "f32": np.float32, "u64": np.uint64, "s64": np.int64, "f64": np.float64}
@@ -67,6 +71,7 @@ class LaunchTable(BaseModel):
     grid: Sizes
     block: Sizes
     shared_dynamic: int = Field(0, ge=0)
+    shared_static: int | None = Field(None, ge=0)
     registers: int | None = Field(None, ge=1, le=255)
     args: list[Scalar | Array] = []
     preset: dict[str, int | float | str] = {}
@@ -91,14 +96,14 @@ def load_launch(path: str | Path, program: Program | None = None, **overrides: A
     file's); `args` is a mapping from argument names to scalars or arrays. Raises UserError.
     """
     path = Path(path)
-    file = path if path.suffix == ".toml" else path.with_suffix(".toml")
+    file = beside(path)
     arguments = overrides.pop("args", None) or {}
     table = _validated(file, {key: value for key, value in overrides.items() if value is not None})
     if program is None:
         listing = path if path.suffix != ".toml" else file.parent / (table.listing or f"{file.stem}.sass")
         program = isa.load(listing, table.function)
     values = _values(table, arguments, file)
-    program = _with_parameters(program, table, file)
+    program = _with_parameters(program, table, values, file)
     launch = Launch(
         program=program,
         grid=_sizes(table.grid),
@@ -106,11 +111,20 @@ def load_launch(path: str | Path, program: Program | None = None, **overrides: A
         args=tuple(values[parameter.name] for parameter in program.parameters),
         shared_dynamic=table.shared_dynamic,
         registers=table.registers,
+        shared_static=table.shared_static,
         preset={_register(name, file): value for name, value in table.preset.items()},
         iterations=table.iterations,
         name=file.stem,
     )
     return LaunchFile(launch, expectation(table.expect, values, file))
+
+
+def beside(listing: Path) -> Path:
+    """Return the launch file of a listing: `k.toml` of `k.sass`; of `k.sm_90.sass` also `k.toml`, where there is no `k.sm_90.toml`."""
+    own = listing.with_suffix(".toml")
+    name, _, architecture = own.stem.rpartition(".")
+    common = own.with_name(f"{name}.toml")
+    return common if name and family(architecture) and not own.exists() and common.exists() else own
 
 
 def _validated(file: Path, overrides: Mapping[str, Any]) -> LaunchTable:
@@ -179,8 +193,11 @@ def _scalar(argument: Scalar, value: Any, file: Path) -> Any:
     raise UserError(f"args: {argument.name} = {value} is not a {argument.type}", path=str(file))
 
 
-def _with_parameters(program: Program, table: LaunchTable, file: Path) -> Program:
+def _with_parameters(program: Program, table: LaunchTable, values: Mapping[str, Any], file: Path) -> Program:
     """Return the program with the file's parameters when its listing declares none; check the names when it does."""
+    if program.is_open:
+        names = [argument.name for argument in table.args]
+        return bound(program, [values[name] for name in names], names)
     if program.parameters:
         declared, given = [p.name for p in program.parameters], [argument.name for argument in table.args]
         if declared != given:

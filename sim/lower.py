@@ -25,6 +25,11 @@ _FLOW = {
     Operation.BRA: BRANCH,
     Operation.SYNC: BRANCH,
     Operation.BSYNC: BRANCH,
+    Operation.BRX: BRANCH,
+    Operation.BRK: BRANCH,
+    Operation.CAL: BRANCH,
+    Operation.RET: BRANCH,
+    Operation.WARPSYNC: BRANCH,
     Operation.BAR: BARRIER,
 }
 

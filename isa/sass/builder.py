@@ -2,8 +2,8 @@
 
 from typing import NoReturn
 
+from isa.architecture import KEPLER, Family
 from isa.errors import UserError
-from isa.sass.architecture import KEPLER, Family
 from isa.sass.function import RawFunction, RawInstruction
 from isa.sass.statement import Statement
 

@@ -6,8 +6,8 @@ section 2) and Mesa's NAK encoders.
 
 import numpy as np
 
+from isa.architecture import KEPLER, VOLTA
 from isa.program import Control
-from isa.sass.architecture import KEPLER, VOLTA
 from isa.sass.function import RawFunction
 
 NONE = 7  # barrier field without a barrier

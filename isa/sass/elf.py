@@ -4,8 +4,8 @@ import struct
 from pathlib import Path
 from typing import NoReturn
 
+from isa.architecture import KNOWN, family
 from isa.errors import UserError
-from isa.sass.architecture import KNOWN, family
 from isa.sass.image import Image, Section, Symbol
 
 MAGIC = b"\x7fELF"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from isa.sass.architecture import FAMILIES, Family, number
+from isa.architecture import FAMILIES, Family, number
 
 
 class RawInstruction(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from isa.architecture import VOLTA
 from isa.errors import UserError
-from isa.sass.architecture import VOLTA
 from isa.sass.function import RawFunction, RawInstruction
 from isa.sass.image import Image, Symbol
 from isa.sass.info import Attribute, Record, records

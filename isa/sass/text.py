@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 from typing import NoReturn
 
+from isa.architecture import KNOWN, family
 from isa.errors import UserError
-from isa.sass.architecture import KNOWN, family
 from isa.sass.builder import Builder
 from isa.sass.function import RawFunction
 from isa.sass.statement import StatementError, statement

@@ -8,12 +8,13 @@ import isa
 import sim
 from isa.errors import UserError
 from isa.program import Parameter, Program
+from sim.cli.arguments import is_positional, positional
 from sim.cli.options import assignments, sizes
 from sim.expectation import Expectation
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
 from sim.launch import Launch
-from sim.launchfile import SCALARS, load_launch
+from sim.launchfile import SCALARS, beside, load_launch
 
 WARP = 32
 
@@ -67,13 +68,14 @@ def launch(listing: Path, launch_file: Path | None, kernel: str | None, changes:
         raise UserError("cannot read the listing: it is a folder", path=str(listing), hint="name a .sass file")
     if launch_file is not None and launch_file.suffix != ".toml":
         raise UserError("a launch file's name ends in .toml", path=str(launch_file))
-    shape, scalars = changes.grid_and_block(gpu), _numbers(changes.args)
-    file = launch_file or (listing if listing.suffix == ".toml" else listing.with_suffix(".toml"))
+    shape = changes.grid_and_block(gpu)
+    file = launch_file or beside(listing)
     if launch_file is None and not file.exists():
-        made, expected = _without_file(isa.load(listing, kernel), shape, scalars), None
+        made, expected = _without_file(isa.load(listing, kernel), shape, changes), None
     else:
         named = kernel is not None or (launch_file is not None and listing.suffix != ".toml")
-        found = load_launch(file if named else listing, isa.load(listing, kernel) if named else None, args=scalars, **shape)
+        given = _numbers(changes.args)
+        found = load_launch(file if named else listing, isa.load(listing, kernel) if named else None, args=given, **shape)
         made, expected = found.launch, None if any(shape.values()) else found.expectation or None
     registers = made.registers if changes.registers is None else changes.registers
     shared = made.shared_static if changes.shared is None else changes.shared
@@ -82,6 +84,8 @@ def launch(listing: Path, launch_file: Path | None, kernel: str | None, changes:
 
 def _numbers(texts: list[str] | None) -> dict[str, Any]:
     """Return `--arg` values by name, each a number."""
+    if typed := [text for text in texts or [] if is_positional(text)]:
+        raise UserError(f"--arg {typed[0]}: the arguments have names here", hint="write --arg NAME=VALUE")
     found = assignments(texts, "--arg")
     for name, value in found.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -89,13 +93,16 @@ def _numbers(texts: list[str] | None) -> dict[str, Any]:
     return found
 
 
-def _without_file(program: Program, shape: dict[str, list[int] | None], scalars: dict[str, Any]) -> Launch:
-    """Return a launch that only options describe: scalar arguments, grid of one block unless said."""
+def _without_file(program: Program, shape: dict[str, list[int] | None], changes: Changes) -> Launch:
+    """Return a launch that only options describe: scalar arguments, of disassembly arrays too; grid of one block unless said."""
     if shape["block"] is None:
         raise UserError(
             "how many threads? There is no launch file beside the listing", path=program.path, hint="give --block N or --warps N"
         )
-    names = [parameter.name for parameter in program.parameters]
+    if program.is_open:
+        args = positional(changes.args or [])
+        return Launch(program, grid=tuple(shape["grid"] or (1,)), block=tuple(shape["block"]), args=args, name=program.name)
+    names, scalars = [parameter.name for parameter in program.parameters], _numbers(changes.args)
     for name in scalars:
         if name not in names:
             raise UserError(f"no argument is called {name}", hint=nearest(name, names) or f"arguments: {', '.join(names) or 'none'}")

@@ -8,14 +8,19 @@ import typer
 
 from isa.errors import UserError
 
-LISTING = Annotated[Path, typer.Argument(metavar="LISTING", help="A mini-SASS listing; its launch file is the .toml beside it.")]
+LISTING = Annotated[
+    Path, typer.Argument(metavar="LISTING", help="Mini-SASS, disassembly or a cubin; its launch file is the .toml beside it.")
+]
 GPU = Annotated[str, typer.Option("--gpu", metavar="NAME|FILE", help="A preset (see `simtlab gpus`) or a GPU file (.toml).")]
 LAUNCH = Annotated[Path | None, typer.Option("--launch", metavar="FILE", help="The launch file, when it is not the .toml beside LISTING.")]
-KERNEL = Annotated[str | None, typer.Option("--kernel", metavar="NAME", help="Which kernel, when the listing has several.")]
+KERNEL = Annotated[str | None, typer.Option("--kernel", "--function", metavar="NAME", help="Which kernel, when the listing has several.")]
 GRID = Annotated[str | None, typer.Option("--grid", metavar="X[xYxZ]", help="Blocks in the grid.")]
 BLOCK = Annotated[str | None, typer.Option("--block", metavar="X[xYxZ]", help="Threads in a block.")]
 WARPS = Annotated[int | None, typer.Option("--warps", min=1, metavar="N", help="Shortcut: N warps on one SM, in equal blocks.")]
-ARG = Annotated[list[str] | None, typer.Option("--arg", metavar="NAME=VALUE", help="A scalar kernel argument; may be repeated.")]
+ARG = Annotated[
+    list[str] | None,
+    typer.Option("--arg", metavar="NAME=VALUE", help="A scalar argument; of disassembly f32:1.5, f32[1024]=random, in order. Repeat."),
+]
 REGISTERS = Annotated[int | None, typer.Option("--registers", min=1, metavar="N", help="32-bit registers per thread.")]
 SHARED = Annotated[int | None, typer.Option("--shared", min=0, metavar="BYTES", help="Static shared memory per block.")]
 SET = Annotated[

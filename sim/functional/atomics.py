@@ -7,7 +7,9 @@ the value that it found. Addresses are checked by `sim.functional.memory` before
 
 import numpy as np
 
-from isa.semantics import as_float, as_word, atomic, fadd, flush, high_word, pair, wide, word
+from isa.semantics.atomics import atomic
+from isa.semantics.floats import fadd, flush
+from isa.semantics.words import as_float, as_word, high_word, pair, wide, word
 from isa.vocabulary import Space
 from sim.functional.flags import FLOAT, FTZ, SIGNED
 from sim.functional.operands import row_of

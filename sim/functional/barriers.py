@@ -1,7 +1,7 @@
 """BAR.SYNC: a warp waits until every warp of its block that has not ended is there too."""
 
-from sim.functional.divergence import fault
-from sim.functional.state import Code, Fault, Machine, Progress, Report, Status
+from sim.functional.divergence import arrived, fault, hold
+from sim.functional.state import AT_BARRIER, Code, Fault, Machine, Progress, Report, Status
 from sim.kernel import first_bit, inner
 
 
@@ -9,8 +9,8 @@ from sim.kernel import first_bit, inner
 def arrive(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
     """Execute BAR for the lanes of `mask`.
 
-    A barrier that a living lane of the warp does not reach together with the rest is a mistake. (From Volta on lanes may
-    arrive apart; a trace, and so the timing engines, know no barrier of part of a warp yet, and refuse rather than guess.)
+    Before Volta, a barrier that a living lane of the warp does not reach together with the rest is a mistake. From Volta on lanes
+    may arrive apart: they wait for each other and execute the BAR as one, once; lanes at different ones are refused.
     """
     machine.pc[w] = i + 1
     if mask == 0:
@@ -19,8 +19,23 @@ def arrive(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Pr
     if mask == machine.alive[w]:
         machine.waiting[w] = number + 1
         return Status.RUNNING
+    here = mask | arrived(w, AT_BARRIER, machine.existing[w], machine)
+    if code.apart and (machine.alive[w] & ~here or alike(w, i, machine)):
+        return hold(w, i, mask, AT_BARRIER, machine.existing[w], machine, progress)
     progress.report[Report.EXPECTED] = machine.alive[w] & ~mask
     return fault(Fault.DIVERGENT_BARRIER, w, first_bit(mask), i, progress)
+
+
+@inner
+def alike(w: int, i: int, machine: Machine) -> bool:
+    """Return whether all lanes of the warp that wait at a barrier wait at instruction i, and some do."""
+    some = False
+    for entry in range(machine.depth[w]):
+        if machine.stack_wait[w, entry] == AT_BARRIER and machine.stack_mask[w, entry] & machine.alive[w]:
+            if machine.stack_pc[w, entry] != i:
+                return False
+            some = True
+    return some
 
 
 @inner

@@ -77,8 +77,8 @@ def start_warp(w: int, code: Code, machine: Machine, log: Log) -> None:
     for register in range(code.registers):
         for k in range(lanes):
             machine.rows[first + register, k] = machine.initial[register, k]
-    for p in range(7):
-        machine.predicates[w, p] = 0
+    for p in range(15):
+        machine.predicates[w, p] = 0 if p != 7 else machine.predicates[w, p]
     for limit in range(code.iterations.size):
         machine.iterations[w, limit] = 0
     machine.carry[w], machine.pc[w], machine.depth[w], machine.waiting[w], machine.ended[w] = 0, 0, 0, 0, 0

@@ -85,6 +85,12 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
             f"no progress: this warp waits at another barrier than barrier {int(report[Report.EXPECTED])}, where the warps before it wait"
         )
         hint = "; ".join(waiting(launch, machine))
+    elif fault == Fault.NOWHERE:
+        message = f"jump to {int(report[Report.ADDRESS]):#x}, where no instruction stands"
+        hint = "a jump table lies in a constant bank: give the cubin that the listing is of"
+    elif fault in (Fault.BREAK_WITHOUT_PBK, Fault.RET_WITHOUT_CAL):
+        message = "BRK without PBK" if fault == Fault.BREAK_WITHOUT_PBK else "RET without CAL"
+        message, hint = f"{message}: nothing says where these lanes go on", "the listing must be whole"
     elif fault == Fault.SYNC_WITHOUT_SSY:
         message, hint = "SYNC without SSY: nothing says where these lanes go on", "put SSY LABEL before the branch that splits the warp"
     else:

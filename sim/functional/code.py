@@ -6,15 +6,45 @@ of 32 equal words with their sign or inversion applied; only register operands a
 
 import numpy as np
 
+from isa.architecture import era
+from isa.dependences import source_registers
 from isa.errors import UserError
 from isa.program import Program
-from isa.vocabulary import RZ, Compare, Flag, Kind, Operation, SourceFlag
+from isa.semantics.bits import part_of
+from isa.vocabulary import (
+    PART_SHIFT,
+    RZ,
+    UNIFORM_BASE,
+    UNIFORM_PREDICATE_BASE,
+    UP0,
+    Compare,
+    Flag,
+    Kind,
+    NumberType,
+    Operation,
+    Part,
+    SourceFlag,
+)
 from sim.functional.constants import Banks
-from sim.functional.state import FULL, LANES, ZERO, Code
+from sim.functional.state import FULL, LANES, NO_INDEX, ZERO, Code, Numbers
 from sim.launch import Launch
 
-FLOATS = (Operation.FADD, Operation.FMUL, Operation.FFMA, Operation.FMNMX, Operation.FSETP, Operation.FSEL, Operation.MUFU, Operation.F2I)
-ADDITIONS = (Operation.IADD, Operation.IADD3, Operation.LEA)
+FLOATS = (
+    *(Operation.FADD, Operation.FMUL, Operation.FFMA, Operation.FMNMX, Operation.FSETP, Operation.FSEL, Operation.MUFU),
+    *(Operation.FSET, Operation.FCMP, Operation.FCHK, Operation.FMUL_SCALED, Operation.F2FP, Operation.MUFU64),
+)
+DOUBLES = (Operation.DADD, Operation.DMUL, Operation.DFMA, Operation.DMNMX, Operation.DSETP)
+HALVES = (Operation.HADD2, Operation.HMUL2, Operation.HFMA2, Operation.HMNMX2, Operation.HSETP2, Operation.HSET2)
+FROM_FLOATS = (Operation.F2I, Operation.F2F)
+TYPE_NUMBERS = {
+    NumberType.F16: Numbers.HALVES,
+    NumberType.BF16: Numbers.HALVES,
+    NumberType.F32: Numbers.FLOATS,
+    NumberType.F64: Numbers.DOUBLES,
+}
+ADDITIONS = (Operation.IADD, Operation.IADD3, Operation.LEA, Operation.LEA_HI)
+CARRIED = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA_HI, Operation.XMAD)
+HIGH_A, HIGH_B = 256, 512  # bits of XMAD's function
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on, where MUFU.SIN and COS take turns
 
 
@@ -45,20 +75,28 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
     additions = np.isin(e.operation, ADDITIONS)
     flags = e.source_flags.astype(np.int64)
     subtracted = (additions[:, None] & (flags & SourceFlag.NEGATE != 0)).astype(np.int64)
+    subtracted[np.isin(e.operation, (Operation.LEA, Operation.LEA_HI)), 0] = 0  # what is shifted is negated as it stands
+    function, is_xmad = e.function.astype(np.int64), e.operation == Operation.XMAD
+    high = (flags >> PART_SHIFT == Part.H1) & is_xmad[:, None]
+    function |= high[:, 0] * HIGH_A + high[:, 1] * HIGH_B  # XMAD needs the whole registers, too
+    flags = np.where(is_xmad[:, None], flags & ~int(SourceFlag.PART), flags)
     flags = np.where(subtracted != 0, flags ^ (SourceFlag.NEGATE | SourceFlag.INVERT), flags)
-    key = np.column_stack([e.operation, e.flags, flags, e.source_kind, e.source_value, e.source_bank])
+    key = np.column_stack([e.operation, e.flags, function, flags, e.source_kind, e.source_value, e.source_bank])
     _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)  # an unrolled loop has few distinct rows
-    rows = {int(i): [operand(program, int(i), slot, int(flags[i, slot]), banks, literals) for slot in range(4)] for i in np.sort(first)}
+    uniform = first_uniform(launch)
+    rows = {
+        int(i): [operand(program, int(i), slot, int(flags[i, slot]), banks, literals, uniform) for slot in range(4)] for i in np.sort(first)
+    }
     table = np.array([rows[int(i)] for i in first], np.int64).reshape(-1, 4, 2)[alike.reshape(-1)]
     return Code(
         operation=e.operation.astype(np.int64),
         guard=e.guard.astype(np.int64),
         guard_flip=np.where(e.guard_not != 0, np.int64(FULL), np.int64(0)),
-        destination=np.where(e.destination == RZ, np.int64(-1), e.destination.astype(np.int64)),
+        destination=np.where(e.destination == RZ, np.int64(-1), row_number(e.destination, uniform)),
         predicate_destination=np.where(e.predicate_destination < 0, np.int64(7), e.predicate_destination.astype(np.int64)),
         operand=np.ascontiguousarray(table[:, :, 0]),
         modify=np.ascontiguousarray(table[:, :, 1]),
-        is_float=np.isin(e.operation, FLOATS).astype(np.uint8),
+        numbers=np.array([numbers_of(program, i) for i in first], np.int64)[alike.reshape(-1)],
         predicate_source=e.predicate_source.astype(np.int64),
         predicate_flip=np.where(e.predicate_source_not != 0, np.int64(FULL), np.int64(0)),
         carry_from=carries(program),
@@ -67,48 +105,83 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
         compare=e.compare.astype(np.int64),
         combine=e.combine.astype(np.int64),
         rounding=e.rounding.astype(np.int64),
-        function=e.function.astype(np.int64),
+        function=function,
         space=e.space.astype(np.int64),
         width=e.width.astype(np.int64),
-        address=np.where((e.address_register == RZ) | (e.address_register < 0), np.int64(~ZERO), e.address_register.astype(np.int64)),
+        address=np.where((e.address_register == RZ) | (e.address_register < 0), np.int64(~ZERO), row_number(e.address_register, uniform)),
+        scale=e.address_scale.astype(np.int64),
+        index=np.where(e.address_index < 0, NO_INDEX, row_number(e.address_index, uniform)),
         offset=np.where(e.operation == Operation.LDC, e.source_value[:, 0], e.address_offset).astype(np.int64),
         bank=e.source_bank[:, 0].astype(np.int64),
         target=e.target.astype(np.int64),
+        places=places(program),
+        spread=np.where((e.destination >= UNIFORM_BASE) | (e.predicate_destination >= UP0).any(axis=1), np.int64(FULL), np.int64(0)),
         reconverge=np.full(len(program), -1, np.int64) if program.markers else e.reconverge.astype(np.int64),
         limit=limits(launch, names),
         iterations=np.array([launch.iterations[name] for name in names], np.int64),
-        registers=register_rows(launch),
+        registers=uniform + uniform_registers(program),
         turns=int(program.parameter_base >= VOLTA_PARAMETERS),
+        apart=int(bool(program.architecture) and era(program.architecture) == "volta"),
     )
 
 
-def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, literals: Literals) -> tuple[int, int]:
-    """Return the operand code of a source and the SourceFlags left to apply while running."""
+def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, literals: Literals, uniform: int) -> tuple[int, int]:
+    """Return the operand code of a source and the SourceFlags left to apply while running. uniform: row of UR0."""
     e = program.encoded
     kind, value = e.source_kind[i, slot], int(e.source_value[i, slot])
     operation = e.operation[i]
+    numbers = numbers_of(program, i)
+    is_pair = source_registers(operation, int(e.flags[i]), slot, int(e.width[i])) == 2
+    if operation == Operation.POPC and slot == 1 and kind == Kind.NONE:
+        return literals.code(FULL), 0
     if kind == Kind.NONE or operation == Operation.LDC or (kind == Kind.REGISTER and value == RZ):
-        word = modified(0, flags, operation)
-        return literals.code(word) if word else ~ZERO, 0
+        return code_of(literals, 0, 0, is_pair, flags, numbers)
     if kind == Kind.REGISTER:
-        return value, flags
-    is_pair = operation == Operation.IMAD and bool(e.flags[i] & Flag.WIDE) and slot == 2
+        return int(row_number(value, uniform)), flags
     if kind == Kind.CONSTANT:
         where = (program, i)
         low = banks.word(int(e.source_bank[i, slot]), value, where)
-        return literals.code(low, banks.word(int(e.source_bank[i, slot]), value + 4, where)) if is_pair else literals.code(
-            modified(low, flags, operation)
-        ), 0
-    if is_pair:
-        return literals.code(value & FULL, FULL if value & 0x80000000 and e.flags[i] & Flag.SIGNED else 0), 0
-    return literals.code(modified(value & FULL, flags, operation)), 0
+        high = banks.word(int(e.source_bank[i, slot]), value + 4, where) if is_pair else 0
+        return code_of(literals, low, high, is_pair, flags, numbers)
+    if numbers == Numbers.DOUBLES:
+        return code_of(literals, 0, value & FULL, is_pair, flags, numbers)
+    negative = value & 0x80000000 and (e.flags[i] & Flag.SIGNED or operation == Operation.IADD64)
+    return code_of(literals, value & FULL, FULL if negative else 0, is_pair, flags, numbers)
 
 
-def modified(word: int, flags: int, operation: int) -> int:
+def numbers_of(program: Program, i: int) -> Numbers:
+    """Return what a sign means to the sources of instruction i."""
+    operation = program.encoded.operation[i]
+    if operation in FROM_FLOATS:
+        return TYPE_NUMBERS[NumberType(program.encoded.function[i] & 15)]
+    return (
+        Numbers.FLOATS
+        if operation in FLOATS
+        else Numbers.DOUBLES
+        if operation in DOUBLES
+        else Numbers(Numbers.HALVES if operation in HALVES else Numbers.WORDS)
+    )
+
+
+def code_of(literals: Literals, low: int, high: int, is_pair: bool, flags: int, numbers: Numbers) -> tuple[int, int]:
+    """Return the operand code of a word, or of a pair, with SourceFlags applied; nothing is left to apply."""
+    if not is_pair:
+        return literals.code(modified(low, flags, numbers)), 0
+    if numbers == Numbers.DOUBLES:
+        return literals.code(low, modified(high, flags, Numbers.FLOATS)), 0
+    value = (high << 32 | low) ^ (-1 if flags & SourceFlag.INVERT else 0)
+    value = -value if flags & SourceFlag.NEGATE else value
+    return literals.code(value & FULL, value >> 32 & FULL), 0
+
+
+def modified(word: int, flags: int, numbers: Numbers) -> int:
     """Return a word with SourceFlags applied, as `operands.modify` does to a row."""
-    if operation in FLOATS:
-        word &= 0x7FFFFFFF if flags & SourceFlag.ABSOLUTE else FULL
-        return word ^ (0x80000000 if flags & SourceFlag.NEGATE else 0)
+    if part := flags >> PART_SHIFT:
+        word = int(part_of(np.uint32(word), part))
+    if numbers != Numbers.WORDS:
+        sign = 0x80008000 if numbers == Numbers.HALVES else 0x80000000
+        word &= FULL ^ sign if flags & SourceFlag.ABSOLUTE else FULL
+        return word ^ (sign if flags & SourceFlag.NEGATE else 0)
     word ^= FULL if flags & SourceFlag.INVERT else 0
     if flags & SourceFlag.ABSOLUTE and word & 0x80000000:
         word = -word & FULL
@@ -118,7 +191,7 @@ def modified(word: int, flags: int, operation: int) -> int:
 def carries(program: Program) -> np.ndarray:
     """Return where each instruction's carry-in comes from: predicates where any is written, else CC."""
     e = program.encoded
-    uses = (e.flags & Flag.X != 0) & np.isin(e.operation, (Operation.IADD, Operation.IADD3, Operation.IMAD))
+    uses = (e.flags & Flag.X != 0) & np.isin(e.operation, CARRIED)
     written = ~((e.predicate_source[:, 0] == 7) & (e.predicate_source_not[:, 0] == 0))
     return np.where(uses, np.where(written, 2, 1), 0).astype(np.int64)
 
@@ -141,8 +214,31 @@ def limits(launch: Launch, names: list[str]) -> np.ndarray:
     return limit
 
 
-def register_rows(launch: Launch) -> int:
-    """Return how many registers a warp needs: one more than the highest that is named."""
+def row_number(register: np.ndarray | int, uniform: int) -> np.ndarray:
+    """Return the rows of registers within a warp's: uniform ones lie behind the others, from row `uniform` on."""
+    numbers = np.asarray(register, np.int64)
+    return np.where(numbers >= UNIFORM_BASE, numbers - UNIFORM_BASE + uniform, numbers)
+
+
+def uniform_registers(program: Program) -> int:
+    """Return how many uniform registers a warp needs, the zero that may be read behind a pair included."""
+    named = np.concatenate([program.encoded.reads.ravel(), program.encoded.writes.ravel()])
+    named = named[(named >= UNIFORM_BASE) & (named < UNIFORM_PREDICATE_BASE)]
+    return int(named.max()) - UNIFORM_BASE + 2 if named.size else 0
+
+
+def places(program: Program) -> np.ndarray:
+    """Return which instruction stands at each multiple of 8 bytes, -1 = none. A control word stands for what follows it."""
+    found = np.full(program.addresses[-1] // 8 + 1 if program.addresses else 1, -1, np.int64)
+    for i, address in enumerate(program.addresses):
+        found[address // 8] = i
+        if address >= 8 and found[address // 8 - 1] < 0 and era(program.architecture) == "before_volta":
+            found[address // 8 - 1] = i
+    return found
+
+
+def first_uniform(launch: Launch) -> int:
+    """Return how many ordinary registers a warp needs: one more than the highest that is named."""
     e = launch.program.encoded
     named = [int(x.max(initial=-1)) for x in (np.where(e.reads < RZ, e.reads, -1), np.where(e.writes < RZ, e.writes, -1))]
     return max([*named, *(register + 1 for register in launch.preset)], default=-1) + 2

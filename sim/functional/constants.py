@@ -19,7 +19,8 @@ PLACES = {
     0x210: (("block", 0x0), ("grid", 0xC), ("stack", 0x28)),  # sm_90
     0x380: (("block", 0x360), ("grid", 0x370), ("stack", 0x37C)),  # sm_100, sm_120
 }
-FORMATS = {"u32": "<I", "s32": "<i", "f32": "<f", "u64": "<Q", "s64": "<q", "f64": "<d", "ptr": "<Q"}
+FORMATS = {"u8": "<B", "s8": "<b", "u16": "<H", "s16": "<h", "u32": "<I", "s32": "<i", "f32": "<f"}
+FORMATS |= {"u64": "<Q", "s64": "<q", "f64": "<d", "ptr": "<Q"}
 BANKS = 32  # c[0x0] to c[0x1f]
 KINDS = {"u": "an unsigned integer", "s": "an integer", "f": "a float", "p": "an array"}
 
@@ -35,9 +36,8 @@ class Banks:
         image = self.images.get(bank, b"")
         if offset < 0 or offset + 4 > len(image):
             program, i = where
-            hint = (
-                "parameters: .param lines of the listing" if bank == 0 else f"give the bank's contents: Launch(constants={{{bank}: array}})"
-            )
+            contents = f"give the bank's contents: Launch(constants={{{bank}: array}})"
+            hint = "parameters: .param lines of the listing, or the launch's arguments" if bank == 0 else contents
             raise UserError(
                 f"c[{bank:#x}][{offset:#x}] is outside the bank, which has {len(image)} bytes",
                 path=program.path,
@@ -61,7 +61,8 @@ class Banks:
 def build(launch: Launch, placed: list[Placed]) -> Banks:
     """Return the constant banks of a launch whose arrays have been placed."""
     program = launch.program
-    images = {bank: np.ascontiguousarray(array).tobytes() for bank, array in launch.constants.items()}
+    given = {bank: np.ascontiguousarray(array).tobytes() for bank, array in launch.constants.items()}
+    images = program.constants | {bank: image + program.constants.get(bank, b"")[len(image) :] for bank, image in given.items()}
     named = [*images, *(int(bank) for bank in program.encoded.source_bank.max(axis=1, initial=0))]
     if not all(0 <= bank < BANKS for bank in named):
         raise UserError(f"constant bank {max(named)}: banks are 0 to {BANKS - 1}", path=program.path)

@@ -6,14 +6,37 @@ stack. Three ways of coming together share it:
 * A listing without markers: a branch that splits the group pushes the whole group, to go on at the branch's immediate
   post-dominator, and above it the lanes that branched; each side runs until it reaches that point.
 * SSY L pushes the active lanes, to go on at L; SYNC takes lanes out of the group; the entry below goes on (before Volta).
-* BSSY B, L notes the active lanes as B's members; BSYNC B holds lanes until every member that has not exited is there.
+* PBK L and CAL L push in the same way; BRK and RET take lanes out of the group and of what was pushed since, up to the PBK or CAL.
+* BSSY B, L notes the active lanes as B's members; BSYNC B holds lanes until every member that has not exited is there, BREAK B
+  takes lanes out of it. WARPSYNC holds lanes in the same way for those of its mask. BMOV saves and restores members.
+* BRX goes where a register says: one group of lanes for each place.
 
 The lanes that fall through run first; those that branched wait. A loop's early leavers therefore wait at once, and an
 `if` runs its sides in the order of the listing.
 """
 
+import numpy as np
+
 from isa.vocabulary import Operation
-from sim.functional.state import RUNNABLE, STACK_DEPTH, Code, Fault, Machine, Progress, Report, Status
+from sim.functional.flags import CLEAR
+from sim.functional.operands import predicate, row_of, write
+from sim.functional.state import (
+    AT_WARPSYNC,
+    BRANCHED,
+    CALL,
+    FIRST,
+    FULL,
+    LOOP,
+    OUT,
+    RUNNABLE,
+    STACK_DEPTH,
+    Code,
+    Fault,
+    Machine,
+    Progress,
+    Report,
+    Status,
+)
 from sim.kernel import first_bit, inner
 
 
@@ -22,12 +45,15 @@ def control(i: int, w: int, mask: int, code: Code, machine: Machine, progress: P
     """Execute a control instruction other than BAR for the lanes of `mask`; return a Status."""
     operation = code.operation[i]
     if operation == Operation.BRA:
-        return branch(i, w, mask, code, machine, progress)
+        return branch(i, w, mask & predicate(i, FIRST, w, code, machine), code, machine, progress)
     machine.pc[w] = i + 1
-    if operation == Operation.SSY:
-        return push(w, code.target[i], mask, machine.reconverge[w], RUNNABLE, 0, machine, progress)
+    if operation == Operation.SSY or operation == Operation.PBK:  # noqa: PLR1714  Numba compiles no set of members
+        kind = LOOP if operation == Operation.PBK else BRANCHED
+        return push(w, code.target[i], mask, machine.reconverge[w], RUNNABLE, kind, machine, progress)
     if operation == Operation.SYNC:
-        return synchronise(w, mask, machine, progress)
+        return synchronise(w, mask, machine, progress) if mask else Status.RUNNING
+    if operation >= Operation.BRX and mask:
+        return jump(i, w, mask, code, machine, progress)
     if operation == Operation.BSSY:
         for k in range(machine.lanes[0]):
             if (mask >> k) & 1:
@@ -37,6 +63,116 @@ def control(i: int, w: int, mask: int, code: Code, machine: Machine, progress: P
     elif operation == Operation.EXIT:
         leave(w, mask, machine)
     return Status.RUNNING
+
+
+@inner
+def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
+    """Execute the control instructions that few kernels have, for lanes of which there is at least one."""
+    operation = code.operation[i]
+    if operation == Operation.BRX:
+        return go_where_told(i, w, mask, code, machine, progress)
+    if operation == Operation.CAL:
+        if push(w, i + 1, machine.active[w], machine.reconverge[w], RUNNABLE, CALL, machine, progress) != Status.RUNNING:
+            return Status.ERROR
+        machine.pc[w], machine.active[w] = code.target[i], mask
+    elif operation == Operation.BRK:
+        return unwind(i, w, mask, LOOP, Fault.BREAK_WITHOUT_PBK, machine, progress)
+    elif operation == Operation.RET:
+        return unwind(i, w, mask, CALL, Fault.RET_WITHOUT_CAL, machine, progress)
+    elif operation == Operation.WARPSYNC:
+        members = np.int64(machine.rows[row_of(code.operand[i, FIRST], w, code, machine), first_bit(mask)])
+        if members & machine.alive[w] & ~mask:
+            return hold(w, i + 1, mask, AT_WARPSYNC, members, machine, progress)
+    elif operation == Operation.BREAK:
+        break_out(w, mask & predicate(i, FIRST, w, code, machine), code.function[i], machine)
+    elif operation == Operation.BMOV:
+        move_barrier(i, w, mask, code, machine)
+    return Status.RUNNING
+
+
+@inner
+def go_where_told(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
+    """Jump to the addresses in a register: the lanes of the highest address run first, as if the others had branched."""
+    row = machine.rows[row_of(code.operand[i, FIRST], w, code, machine)]
+    stay = machine.active[w] & ~mask
+    if stay and push(w, i + 1, stay, machine.reconverge[w], RUNNABLE, BRANCHED, machine, progress) != Status.RUNNING:
+        return Status.ERROR
+    rest = mask
+    while True:
+        address = np.int64(np.int32(row[first_bit(rest)])) + code.offset[i]
+        place = np.int64(-1)
+        if address >= 0 and address & 7 == 0 and address >> 3 < code.places.size:
+            place = code.places[address >> 3]
+        if place < 0:
+            progress.report[Report.ADDRESS] = address
+            return fault(Fault.NOWHERE, w, first_bit(rest), i, progress)
+        group = rest & 0
+        for k in range(machine.lanes[0]):
+            if (rest >> k) & 1 and np.int64(np.int32(row[k])) + code.offset[i] == address:
+                group |= np.int64(1) << k
+        rest &= ~group
+        if rest == 0:
+            machine.pc[w], machine.active[w] = place, group
+            return Status.RUNNING
+        if push(w, place, group, machine.reconverge[w], RUNNABLE, BRANCHED, machine, progress) != Status.RUNNING:
+            return Status.ERROR
+
+
+@inner
+def unwind(i: int, w: int, mask: int, kind: int, without: int, machine: Machine, progress: Progress) -> int:
+    """Take lanes out of the running group and of all that was pushed above the last entry of a kind, which brings them back."""
+    entry = machine.depth[w] - 1
+    while entry >= 0:
+        if (
+            machine.stack_wait[w, entry] == RUNNABLE
+            and machine.stack_members[w, entry] == kind
+            and machine.stack_mask[w, entry] & mask == mask
+        ):
+            machine.active[w] &= ~mask
+            return Status.RUNNING
+        machine.stack_mask[w, entry] &= ~mask
+        entry -= 1
+    return fault(without, w, first_bit(mask), i, progress)
+
+
+@inner
+def break_out(w: int, mask: int, barrier: int, machine: Machine) -> None:
+    """Take lanes out of the members of a convergence barrier, for all that hold it."""
+    for k in range(machine.lanes[0]):
+        machine.convergence[w, barrier, k] &= ~mask
+    for entry in range(machine.depth[w]):
+        if machine.stack_wait[w, entry] == barrier:
+            machine.stack_members[w, entry] &= ~mask
+    release(w, machine)
+
+
+@inner
+def move_barrier(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Copy the members of a convergence barrier to a register, or back; .CLEAR leaves none."""
+    members = machine.convergence[w, code.function[i]]
+    if code.flags[i] & CLEAR == 0 and code.destination[i] < 0:
+        row = machine.rows[row_of(code.operand[i, FIRST], w, code, machine)]
+        for k in range(machine.lanes[0]):
+            members[k] = np.int64(row[k]) if (mask >> k) & 1 else members[k]
+        return
+    for k in range(machine.lanes[0]):
+        machine.rows[OUT, k] = np.uint32(members[k] & FULL)
+        if code.flags[i] & CLEAR and (mask >> k) & 1:
+            members[k] = 0
+    write(OUT, i, FIRST, w, mask, code, machine)
+
+
+@inner
+def hold(w: int, pc: int, mask: int, wait: int, members: int, machine: Machine, progress: Progress) -> int:
+    """Let lanes wait for the other members, and the rest of the group go on; all go on at `pc` when the last has come."""
+    if machine.active[w] & ~mask:
+        rest = machine.active[w] & ~mask
+        if push(w, machine.pc[w], rest, machine.reconverge[w], RUNNABLE, BRANCHED, machine, progress) != Status.RUNNING:
+            return Status.ERROR
+    machine.active[w] = 0
+    status = push(w, pc, mask, machine.reconverge[w], wait, members, machine, progress)
+    release(w, machine)
+    return status
 
 
 @inner
@@ -138,16 +274,7 @@ def stop(w: int, machine: Machine, progress: Progress) -> int:
 def converge(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
     """Hold lanes at a BSYNC until every living member of their convergence barrier is there."""
     members = machine.convergence[w, code.function[i], first_bit(mask)]
-    machine.active[w] &= ~mask
-    if (
-        machine.active[w] != 0
-        and push(w, i + 1, machine.active[w], machine.reconverge[w], RUNNABLE, 0, machine, progress) != Status.RUNNING
-    ):
-        return Status.ERROR
-    machine.active[w] = 0
-    status = push(w, i + 1, mask, machine.reconverge[w], code.function[i], members, machine, progress)
-    release(w, machine)
-    return status
+    return hold(w, i + 1, mask, code.function[i], members, machine, progress)
 
 
 @inner

@@ -2,20 +2,8 @@
 
 import numpy as np
 
-from isa.semantics import (
-    fadd,
-    fadd_rounded,
-    ffma,
-    ffma_rounded,
-    flush,
-    fmax,
-    fmin,
-    fmul,
-    fmul_rounded,
-    frelation,
-    mufu,
-    saturate,
-)
+from isa.semantics.floats import fadd, fadd_rounded, ffma, ffma_rounded, flush, fmax, fmin, fmul, fmul_rounded, frelation, saturate
+from isa.semantics.functions import mufu
 from isa.vocabulary import Operation, Rounding
 from sim.functional.flags import FTZ, SATURATE
 from sim.kernel import inner

@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from isa.semantics import (
-    f2i,
-    high_word,
-    i2f,
+from isa.semantics.integers import (
     iadd,
     iadd3,
     imad,
@@ -16,14 +13,13 @@ from isa.semantics import (
     lea,
     logic,
     lop3,
-    pair,
     popc,
     shf_left,
     shf_right,
     shl,
     shr,
-    word,
 )
+from isa.semantics.words import high_word, pair, word
 from isa.vocabulary import Combine, Operation
 from sim.functional.flags import HALF64, HIGH, LEFT, SIGNED, WRAP
 from sim.kernel import inner
@@ -128,6 +124,15 @@ def logic_words(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, combi
 
 
 @inner
+def nonzero(a: np.ndarray, lanes: int) -> int:
+    """Return the lanes whose word is not zero."""
+    result = np.int64(0)
+    for k in range(lanes):
+        result |= np.int64(a[k] != 0) << k
+    return result
+
+
+@inner
 def logic3(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, table: int) -> int:
     """Write the three-input function; return the lanes with a result that is not zero."""
     result = np.int64(0)
@@ -149,24 +154,10 @@ def shift_add(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, count: 
 
 
 @inner
-def count_bits(a: np.ndarray, out: np.ndarray, lanes: int) -> None:
-    """Write how many bits of each word are set."""
+def count_bits(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int) -> None:
+    """Write how many bits are set in both words."""
     for k in range(lanes):
-        out[k] = word(popc(a[k]))
-
-
-@inner
-def to_float(a: np.ndarray, out: np.ndarray, lanes: int, flags: int, rounding: int) -> None:
-    """Write the float32 of each integer."""
-    for k in range(lanes):
-        out[k] = i2f(a[k], flags & SIGNED, rounding)
-
-
-@inner
-def to_integer(a: np.ndarray, out: np.ndarray, lanes: int, flags: int, rounding: int) -> None:
-    """Write the integer of each float32."""
-    for k in range(lanes):
-        out[k] = f2i(a[k], flags & SIGNED, rounding)
+        out[k] = word(popc(np.uint32(a[k] & b[k])))
 
 
 @inner

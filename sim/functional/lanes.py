@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from isa.vocabulary import Compare, Operation
-from sim.functional.flags import CC, EXTENDED, WIDE, X
+from isa.vocabulary import PT, Compare, Operation
+from sim.functional.flags import CC, EXTENDED, HIGH, WIDE, X
 from sim.functional.floats import arithmetic, float_compare, minmax, multi_function
 from sim.functional.integers import (
     add,
@@ -18,11 +18,10 @@ from sim.functional.integers import (
     minmax_words,
     multiply,
     multiply_wide,
+    nonzero,
     select,
     shift,
     shift_add,
-    to_float,
-    to_integer,
 )
 from sim.functional.operands import operand, predicate, write, write_carry, write_predicate
 from sim.functional.special import read_special
@@ -67,13 +66,17 @@ def compute_word(i: int, w: int, mask: int, code: Code, machine: Machine) -> Non
         select(a, b, out, lanes, predicate(i, FIRST, w, code, machine))
     elif operation == Operation.LOP:
         logic_words(a, b, out, lanes, code.combine[i])
+        if code.predicate_destination[i, 0] != PT:
+            write_predicate(i, FIRST, w, nonzero(out, lanes), mask, code, machine)
     elif operation == Operation.LOP3:
-        nonzero = logic3(a, b, machine.rows[operand(i, THIRD, w, code, machine)], out, lanes, code.function[i])
-        write_predicate(i, FIRST, w, nonzero | predicate(i, FIRST, w, code, machine), mask, code, machine)
+        found = logic3(a, b, machine.rows[operand(i, THIRD, w, code, machine)], out, lanes, code.function[i])
+        write_predicate(i, FIRST, w, found | predicate(i, FIRST, w, code, machine), mask, code, machine)
     elif operation == Operation.SHF:
         funnel_shift(a, b, machine.rows[operand(i, THIRD, w, code, machine)], out, lanes, flags)
     elif operation == Operation.S2R:
         read_special(code.function[i], w, out, machine)
+        if flags & WIDE:
+            write(ZERO, i, SECOND, w, mask, code, machine)
     elif operation == Operation.MUFU:
         multi_function(x, result, lanes, flags, code.function[i], code.turns)
     elif operation == Operation.FMNMX:
@@ -81,11 +84,7 @@ def compute_word(i: int, w: int, mask: int, code: Code, machine: Machine) -> Non
     elif operation == Operation.IMNMX:
         minmax_words(a, b, out, lanes, flags, predicate(i, FIRST, w, code, machine))
     elif operation == Operation.POPC:
-        count_bits(a, out, lanes)
-    elif operation == Operation.I2F:
-        to_float(a, result, lanes, flags, code.rounding[i])
-    elif operation == Operation.F2I:
-        to_integer(x, out, lanes, flags, code.rounding[i])
+        count_bits(a, b, out, lanes)
 
 
 @inner
@@ -108,6 +107,7 @@ def sum_words(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
             carried = add(a, b, out, lanes, code.addend[i], first)
         else:
             carried = shift_add(a, b, out, lanes, code.function[i], code.addend[i])
+            write_predicate(i, FIRST, w, carried, mask, code, machine)
         if code.flags[i] & CC:
             write_carry(w, carried, mask, machine)
     write(OUT, i, FIRST, w, mask, code, machine)
@@ -125,12 +125,15 @@ def carries_in(i: int, w: int, code: Code, machine: Machine) -> tuple[int, int]:
 
 @inner
 def multiply_add(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Execute IMAD: low, HIGH or WIDE. With carries, the carry out is that of (half of a * b) + c + carry."""
+    """Execute IMAD: low, HIGH, WIDE, or both: the high half of 64 bits. The carry out is that of (half of a * b) + c + carry."""
     flags, lanes, out = code.flags[i], machine.lanes[0], machine.rows[OUT]
     a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
     third = operand(i, THIRD, w, code, machine)
     if flags & WIDE:
         multiply_wide(a, b, machine.rows[third], machine.rows[third + 1], out, machine.rows[OUT + 1], lanes, flags)
+        if flags & HIGH:
+            write(OUT + 1, i, FIRST, w, mask, code, machine)
+            return
         write(OUT + 1, i, SECOND, w, mask, code, machine)
     elif flags & (X | CC):
         multiply(a, b, machine.rows[ZERO], out, lanes, flags)
@@ -149,9 +152,10 @@ def compare(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
     operation, lanes = code.operation[i], machine.lanes[0]
     other, combine = predicate(i, FIRST, w, code, machine), code.combine[i]
     if operation == Operation.PSETP:
+        third = predicate(i, THIRD, w, code, machine)
         truth = combine_masks(other, predicate(i, SECOND, w, code, machine), combine)
-        write_predicate(i, FIRST, w, truth, mask, code, machine)
-        write_predicate(i, SECOND, w, ~truth, mask, code, machine)
+        write_predicate(i, FIRST, w, combine_masks(truth, third, code.function[i]), mask, code, machine)
+        write_predicate(i, SECOND, w, combine_masks(FULL & ~truth, third, code.function[i]), mask, code, machine)
         return
     a, b = operand(i, FIRST, w, code, machine), operand(i, SECOND, w, code, machine)
     if operation == Operation.FSETP:

@@ -10,9 +10,24 @@ import numpy as np
 from isa.vocabulary import Operation, Space
 from sim.functional.atomics import update
 from sim.functional.divergence import fault
-from sim.functional.flags import ADDRESS64, SIGNED
+from sim.functional.flags import ADDRESS64, INDEX64, SIGNED
 from sim.functional.operands import row_of
-from sim.functional.state import FULL, LANES, LOCAL_BYTES, ZERO, Code, Fault, Log, Machine, Memory, Progress, Report, Status, Store
+from sim.functional.state import (
+    FULL,
+    LANES,
+    LOCAL_BYTES,
+    NO_INDEX,
+    ZERO,
+    Code,
+    Fault,
+    Log,
+    Machine,
+    Memory,
+    Progress,
+    Report,
+    Status,
+    Store,
+)
 from sim.kernel import first_bit, inner
 from sim.trace import SCATTERED
 
@@ -57,12 +72,29 @@ def addresses(i: int, w: int, code: Code, machine: Machine) -> None:
     row = row_of(code.address[i], w, code, machine)
     low, high, target, offset = machine.rows[row], machine.rows[row + 1], machine.target, code.offset[i]
     lanes = machine.lanes[0]
-    if code.flags[i] & ADDRESS64:
+    if code.index[i] != NO_INDEX or code.scale[i] != 1:
+        indexed_addresses(i, w, code, machine)
+    elif code.flags[i] & ADDRESS64:
         for k in range(lanes):
             target[k] = (np.int64(low[k]) | (np.int64(high[k]) << 32)) + offset
     else:
         for k in range(lanes):
             target[k] = (np.int64(low[k]) + offset) & FULL
+
+
+@inner
+def indexed_addresses(i: int, w: int, code: Code, machine: Machine) -> None:
+    """Write each lane's byte address of the forms [R2.X4+8], [R2+UR4], [R2.U32+UR4], [R2.64+UR4]."""
+    base, flags, scale = row_of(code.address[i], w, code, machine), code.flags[i], code.scale[i]
+    index = row_of(code.index[i], w, code, machine) if code.index[i] != NO_INDEX else ZERO
+    wide = ADDRESS64 | INDEX64 if code.space[i] <= Space.GLOBAL else 0
+    for k in range(machine.lanes[0]):
+        address = np.int64(machine.rows[base, k]) * scale + np.int64(machine.rows[index, k]) + code.offset[i]
+        if flags & ADDRESS64:
+            address += np.int64(machine.rows[base + 1, k]) << 32
+        if flags & INDEX64:
+            address += np.int64(machine.rows[index + 1, k]) << 32
+        machine.target[k] = address if flags & wide else address & FULL
 
 
 @inner
@@ -258,6 +290,7 @@ def load_constant(i: int, w: int, mask: int, code: Code, machine: Machine, memor
     """Execute LDC: read a constant bank at register + offset, in the lanes of `mask`."""
     addresses(i, w, code, machine)
     bank, width = code.bank[i], code.width[i]
+    mask |= code.spread[i] if mask else 0
     for k in range(machine.lanes[0]):
         address = machine.target[k]
         if (mask >> k) & 1 and (address < 0 or address + width > memory.bank_bytes[bank] or address & (width - 1)):

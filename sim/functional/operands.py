@@ -2,9 +2,14 @@
 
 import numpy as np
 
+from isa.semantics.bits import part_of
+from isa.semantics.words import high_word, pair, word
+from isa.vocabulary import PART_SHIFT
 from sim.functional.flags import ABSOLUTE, INVERT, NEGATE
-from sim.functional.state import FULL, SCRATCH, Code, Machine
-from sim.kernel import inner
+from sim.functional.state import FULL, SCRATCH, Code, Machine, Numbers
+from sim.kernel import first_bit, inner
+
+SIGN_64 = np.int64(-(2**63))
 
 
 @inner
@@ -19,18 +24,44 @@ def operand(i: int, slot: int, w: int, code: Code, machine: Machine) -> int:
     row = row_of(code.operand[i, slot], w, code, machine)
     if code.modify[i, slot] == 0:
         return row
-    modify(row, SCRATCH + slot, code.modify[i, slot], code.is_float[i], machine)
-    return SCRATCH + slot
+    modify(row, SCRATCH + 2 * slot, code.modify[i, slot], code.numbers[i], machine)
+    return SCRATCH + 2 * slot
 
 
 @inner
-def modify(source: int, target: int, flags: int, is_float: int, machine: Machine) -> None:
+def wide_operand(i: int, slot: int, w: int, code: Code, machine: Machine) -> int:
+    """Return the first of the two rows of a register pair; a sign or magnitude is applied in scratch rows."""
+    row, flags = row_of(code.operand[i, slot], w, code, machine), code.modify[i, slot]
+    if flags == 0:
+        return row
+    target = SCRATCH + 2 * slot
+    low, high, low_result, high_result = machine.rows[row], machine.rows[row + 1], machine.rows[target], machine.rows[target + 1]
+    for k in range(machine.lanes[0]):
+        value = pair(low[k], high[k])
+        if code.numbers[i] == Numbers.DOUBLES:
+            value = value & ~SIGN_64 if flags & ABSOLUTE else value
+            value = value ^ SIGN_64 if flags & NEGATE else value
+        else:
+            value = ~value if flags & INVERT else value
+            value = -value if flags & NEGATE or (flags & ABSOLUTE and value < 0) else value
+        low_result[k], high_result[k] = word(value), high_word(value)
+    return target
+
+
+@inner
+def modify(source: int, target: int, flags: int, numbers: int, machine: Machine) -> None:
     """Write the row `source`, with SourceFlag `flags` applied, to the row `target`."""
     words, result, lanes = machine.rows[source], machine.rows[target], machine.lanes[0]
-    keep = 0x7FFFFFFF if is_float and flags & ABSOLUTE else FULL
-    flip = 0x80000000 if is_float and flags & NEGATE else FULL if flags & INVERT else 0
-    for k in range(lanes):
-        result[k] = np.uint32((np.int64(words[k]) & keep) ^ flip)
+    is_float = numbers != Numbers.WORDS
+    sign = 0x80008000 if numbers == Numbers.HALVES else 0x80000000
+    keep = FULL ^ sign if is_float and flags & ABSOLUTE else FULL
+    flip = sign if is_float and flags & NEGATE else FULL if flags & INVERT else 0
+    if flags >> PART_SHIFT:
+        for k in range(lanes):
+            result[k] = np.uint32((np.int64(part_of(words[k], flags >> PART_SHIFT)) & keep) ^ flip)
+    else:
+        for k in range(lanes):
+            result[k] = np.uint32((np.int64(words[k]) & keep) ^ flip)
     if not is_float and flags & ABSOLUTE:
         for k in range(lanes):
             result[k] = np.uint32(abs(np.int64(np.int32(result[k]))) & FULL)
@@ -41,12 +72,19 @@ def modify(source: int, target: int, flags: int, is_float: int, machine: Machine
 
 @inner
 def write(row: int, i: int, part: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Copy a result row to destination register `part` of instruction i, in the lanes of `mask`."""
+    """Copy a result row to destination register `part` of instruction i, in the lanes of `mask`.
+
+    A uniform register gets what the first of them found, in every lane.
+    """
     if code.destination[i] < 0:
         return
     result, lanes = machine.rows[row], machine.lanes[0]
     target = machine.rows[machine.base + w * code.registers + code.destination[i] + part]
-    if mask == FULL:
+    if code.spread[i]:
+        value = result[first_bit(mask)]
+        for k in range(lanes):
+            target[k] = value
+    elif mask == FULL:
         for k in range(lanes):
             target[k] = result[k]
     else:
@@ -65,6 +103,8 @@ def write_predicate(i: int, slot: int, w: int, lanes: int, mask: int, code: Code
     """Set predicate destination `slot` to the truth of `lanes`, for the lanes of `mask`."""
     p = code.predicate_destination[i, slot]
     if p != 7:
+        if code.spread[i]:
+            lanes, mask = FULL * ((lanes >> first_bit(mask)) & 1), FULL
         machine.predicates[w, p] = (machine.predicates[w, p] & ~mask) | (lanes & mask)
 
 

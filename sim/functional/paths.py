@@ -7,7 +7,7 @@ the accesses of one warp are consecutive; a warp that ended early keeps its row 
 
 import numpy as np
 
-from isa.semantics import popc
+from isa.semantics.integers import popc
 from sim.functional.state import Log, Progress, Status, Store
 from sim.kernel import inner
 

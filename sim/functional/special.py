@@ -9,7 +9,7 @@ from sim.kernel import inner
 
 @inner
 def read_special(which: int, w: int, out: np.ndarray, machine: Machine) -> None:
-    """Write special register `which` of warp w. SMID and the clock read 0: placement and time belong to the timing engine."""
+    """Write special register `which` of warp w. SMID, the place in a cluster and the clock read 0: placement and time are the engine's."""
     for k in range(machine.lanes[0]):
         if which <= Special.TID_Z:
             out[k] = machine.thread[which, w, k]

@@ -12,12 +12,24 @@ import numpy as np
 LANES = 32
 FULL = 0xFFFFFFFF  # mask of a full warp
 FIRST, SECOND, THIRD = np.int64(0), np.int64(1), np.int64(2)  # slots; not literals, for which Numba compiles a kernel each
-SCRATCH = np.int64(0)  # rows 0..3: operands with a sign, magnitude or inversion applied
-OUT = np.int64(4)  # rows 4 and 5: results before they are written to the lanes that take part
-ZERO = np.int64(6)  # rows 6..9: zero, for RZ, alone or where up to four registers are read; immediates and constants follow
+SCRATCH = np.int64(0)  # rows 0..7: operands with a sign, magnitude, inversion or part applied, two rows per slot
+OUT = np.int64(8)  # rows 8 and 9: results before they are written to the lanes that take part
+ZERO = np.int64(10)  # rows 10..13: zero, for RZ, alone or where up to four registers are read; immediates and constants follow
 STACK_DEPTH = 160  # waiting lane groups of one warp, and SSY levels
 RUNNABLE = np.int64(-1)  # stack_wait of a lane group that may run; 0..15: waits at convergence barrier B0..B15
+AT_WARPSYNC, AT_BARRIER = np.int64(16), np.int64(17)  # stack_wait of a lane group that waits for others at a WARPSYNC or BAR
+BRANCHED, LOOP, CALL = np.int64(0), np.int64(1), np.int64(2)  # stack_members of a runnable group: pushed by a branch or SSY, PBK, CAL
+NO_INDEX = np.int64(-(2**31))
 LOCAL_BYTES = 4096  # local memory per thread
+
+
+class Numbers(IntEnum):
+    """What a sign and a magnitude mean to an instruction's sources."""
+
+    WORDS = 0
+    FLOATS = 1
+    HALVES = 2
+    DOUBLES = 3
 
 
 class Status(IntEnum):
@@ -47,6 +59,9 @@ class Fault(IntEnum):
     SYNC_WITHOUT_SSY = 5
     STACK_OVERFLOW = 6
     READ_ONLY = 7
+    NOWHERE = 8  # an indirect jump to what is no instruction
+    BREAK_WITHOUT_PBK = 9
+    RET_WITHOUT_CAL = 10
 
 
 class Report(IntEnum):
@@ -70,9 +85,9 @@ class Code(NamedTuple):
     predicate_destination: np.ndarray  # int64 [n, 2] 7 = discarded
     operand: np.ndarray  # int64 [n, 4] operand row
     modify: np.ndarray  # int64 [n, 4] SourceFlag still to apply
-    is_float: np.ndarray  # uint8 [n] the modifiers are those of float32
-    predicate_source: np.ndarray  # int64 [n, 2]
-    predicate_flip: np.ndarray  # int64 [n, 2] 0, or FULL for !P
+    numbers: np.ndarray  # int64 [n] Numbers
+    predicate_source: np.ndarray  # int64 [n, 3]
+    predicate_flip: np.ndarray  # int64 [n, 3] 0, or FULL for !P
     carry_from: np.ndarray  # int64 [n] 0 = no carry in, 1 = the CC register, 2 = the source predicates
     addend: np.ndarray  # int64 [n] subtrahends, each read inverted, of an addition: -x = ~x + 1
     flags: np.ndarray  # int64 [n] Flag
@@ -83,14 +98,19 @@ class Code(NamedTuple):
     space: np.ndarray  # int64 [n]
     width: np.ndarray  # int64 [n] bytes per lane
     address: np.ndarray  # int64 [n] operand row of the address
+    scale: np.ndarray  # int64 [n] its factor
+    index: np.ndarray  # int64 [n] operand row of the second register of the address, NO_INDEX = none
     offset: np.ndarray  # int64 [n] bytes added to the address
     bank: np.ndarray  # int64 [n] constant bank of LDC
     target: np.ndarray  # int64 [n]
+    places: np.ndarray  # int64 [bytes of code / 8] instruction at each address, -1 = none
+    spread: np.ndarray  # int64 [n] FULL when it writes uniform registers or predicates, which are the same in every lane; else 0
     reconverge: np.ndarray  # int64 [n] -1 = the listing has markers
     limit: np.ndarray  # int64 [n] column of Machine.iterations that a branch counts in, -1 = none
     iterations: np.ndarray  # int64 [limits] how often each may be executed
     registers: int  # rows per warp
     turns: int  # 1 = MUFU.SIN and COS take turns, not radians
+    apart: int  # 1 = lanes of a warp may arrive at a barrier apart (from Volta on)
 
 
 class Machine(NamedTuple):

@@ -7,11 +7,13 @@ opens; when all have ended, the next block starts. One call executes the whole g
 from isa.vocabulary import Operation
 from sim.functional.barriers import arrive
 from sim.functional.blocks import advance
-from sim.functional.divergence import control
+from sim.functional.divergence import control, synchronise
+from sim.functional.flags import JOIN
 from sim.functional.lanes import compute
 from sim.functional.memory import access, load_constant
 from sim.functional.paths import record
 from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store
+from sim.functional.uncommon import compute_uncommon
 from sim.kernel import kernel
 
 
@@ -40,10 +42,15 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
             status = load_constant(i, w, mask, code, machine, memory, progress)
         elif operation == Operation.BAR:
             status = arrive(i, w, mask, code, machine, progress)
+        elif operation >= Operation.SHFL:
+            if mask != 0:
+                compute_uncommon(i, w, mask, code, machine)
         else:
             status = control(i, w, mask, code, machine, progress)
         if status != Status.RUNNING:
             return status
-        if operation < Operation.BRA:
+        if operation < Operation.BRA or operation >= Operation.SHFL:
             machine.pc[w] = i + 1
+            if code.flags[i] & JOIN and mask != 0 and synchronise(w, mask, machine, progress) != Status.RUNNING:
+                return Status.ERROR
         record(w, i, active, mask, log, store)

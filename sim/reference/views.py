@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE
+from isa.dependences import name as dependence_name
 from sim.gpus.path import SECTOR, TICKS
 from sim.reference.issue import Scheduler
 from sim.reference.memory.l2 import Slice
@@ -128,12 +128,3 @@ def view_lsu(lsu: LoadStoreUnit) -> LoadStoreView:
 def view_slice(one: Slice, number: int, cycle: int) -> SliceView:
     """Return what is to be seen of a slice at the beginning of a cycle."""
     return SliceView(number, one.queue.length(cycle * TICKS), one.channel.queue.length(cycle * TICKS))
-
-
-def dependence_name(number: int) -> str:
-    """Return how a listing writes a dependence."""
-    if number >= BARRIER_BASE:
-        return f"B{number - BARRIER_BASE}"
-    if number == CARRY:
-        return "CC"
-    return f"P{number - PREDICATE_BASE}" if number >= PREDICATE_BASE else f"R{number}"

@@ -2,7 +2,7 @@
 
 import math
 
-from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE
+from isa.dependences import name as dependence_name  # noqa: F401  how listings write R2, P0, CC, B0, UR4
 
 # What a warp does while a cycle is charged to the cause: "the warp ...".
 CAUSE_MEANINGS = {
@@ -33,15 +33,6 @@ SLOT_MEANINGS = {
 def slot_meaning(cause: str) -> str:
     """Return what an issue slot charged to `cause` is used for."""
     return SLOT_MEANINGS.get(cause) or f"idle: the next warp {CAUSE_MEANINGS[cause]}"
-
-
-def dependence_name(number: int) -> str:
-    """Return the name of a dependence as listings write it: R2, P0, CC, B0."""
-    if number < PREDICATE_BASE:
-        return f"R{number}"
-    if number == CARRY:
-        return "CC"
-    return f"P{number - PREDICATE_BASE}" if number < CARRY else f"B{number - BARRIER_BASE}"
 
 
 def bar(fraction: float, width: int = 20) -> str:

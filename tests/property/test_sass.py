@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isa import sass
-from isa.sass.architecture import FAMILIES, KEPLER, VOLTA
+from isa.architecture import FAMILIES, KEPLER, VOLTA
 from isa.sass.function import RawFunction, RawInstruction
 
 OPERANDS = st.sampled_from(

@@ -7,21 +7,32 @@ import isa
 from isa.encode import SPECIALS
 from isa.opcodes import OPCODES, Opcode
 
-REGISTERS = st.sampled_from(["RZ", *(f"R{4 * n}" for n in range(60))])  # multiples of 4: any may start a quad
-PREDICATES = st.sampled_from(["PT", *(f"P{n}" for n in range(7))])
+UNIFORM = [f"UR{4 * n}" for n in range(15)]
+REGISTERS = st.sampled_from(["RZ", *(f"R{4 * n}" for n in range(60)), *UNIFORM])  # multiples of 4: any may start a quad
+PREDICATES = st.sampled_from(["PT", *(f"P{n}" for n in range(7)), *(f"UP{n}" for n in range(7))])
 INTEGERS = st.integers(-(1 << 31), (1 << 32) - 1).flatmap(lambda n: st.sampled_from([str(n), hex(n)]))
 BITS = st.integers(0, (1 << 32) - 1).map(hex)
 FLOATS = st.floats(width=32, allow_nan=False).map(lambda x: repr(x).replace("inf", "+INF").replace("-+", "-"))
 OFFSETS = st.integers(-2048, 2048).map(lambda n: 4 * n)
 CONSTANTS = st.builds("c[{:#x}][{:#x}]".format, st.integers(0, 4), st.integers(0, 1000).map(lambda n: 16 * n))
-ADDRESSES = st.builds(lambda base, n: f"[{base}+{n:#x}]" if n else f"[{base}]", REGISTERS, OFFSETS)
+INDICES = st.sampled_from(["", *(f"+{register}" for register in UNIFORM)])
+SCALES = st.sampled_from(["", "", ".X4", ".X8", ".U32", ".64"])
+DESCRIPTORS = st.sampled_from(["", "", "desc[UR4]"])
+ADDRESSES = st.builds(
+    lambda prefix, base, scale, index, n: f"{prefix}[{base}{scale}{index}+{n:#x}]" if n else f"{prefix}[{base}{scale}{index}]",
+    DESCRIPTORS,
+    REGISTERS,
+    SCALES,
+    INDICES,
+    OFFSETS,
+)
 
 
 def same(p: isa.Program, q: isa.Program) -> bool:
     """Return True when two programs differ in lines, file and spacing at most."""
     arrays = all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in zip(p.encoded, q.encoded, strict=True))
     words = [(i.index, i.opcode, i.text) for i in p.instructions] == [(i.index, i.opcode, i.text) for i in q.instructions]
-    facts = ["labels", "registers", "shared_bytes", "parameters", "parameter_base", "markers"]
+    facts = ["labels", "registers", "shared_bytes", "parameters", "parameter_base", "markers", "architecture"]
     return arrays and words and all(getattr(p, fact) == getattr(q, fact) for fact in facts)
 
 
@@ -36,7 +47,9 @@ def _signed(opcode: Opcode, text: str) -> st.SearchStrategy[str]:
 def operand(opcode: Opcode, word: str) -> st.SearchStrategy[str]:
     """Return operands for one word of a pattern; branches go to the label `start`."""
     if word in "abc":
-        numbers = {"integer": INTEGERS, "float": FLOATS | BITS, "bits": INTEGERS | FLOATS}[opcode.numbers]
+        numbers = {"integer": INTEGERS, "float": FLOATS | BITS, "bits": INTEGERS | FLOATS, "double": FLOATS, "half": st.nothing()}[
+            opcode.numbers
+        ]
         return (REGISTERS | CONSTANTS).flatmap(lambda text: _signed(opcode, text)) | numbers
     return {
         "Rd": REGISTERS,
@@ -45,10 +58,16 @@ def operand(opcode: Opcode, word: str) -> st.SearchStrategy[str]:
         "Pq": PREDICATES,
         "Pa": st.builds(str.__add__, st.sampled_from(["", "!"]), PREDICATES),
         "Pb": st.builds(str.__add__, st.sampled_from(["", "!"]), PREDICATES),
+        "Pc": st.builds(str.__add__, st.sampled_from(["", "!"]), PREDICATES),
         "PT": st.just("PT"),
+        "PR": st.just("PR"),
+        **dict.fromkeys("Hh", st.sampled_from(["0", "1", "-0.5", "1.9375", "0x3c00", "+INF"])),
+        "m": st.integers(0, 255).map(hex),
         "A": ADDRESSES,
         "K": CONSTANTS,
         "n": st.integers(0, 15).map(hex),
+        "o": st.integers(-512, 512).map(hex),
+        "x": REGISTERS,
         "S": st.sampled_from(sorted(SPECIALS)),
         "L": st.sampled_from(["start", "`(start)"]),
         "B": st.integers(0, 15).map("B{}".format),

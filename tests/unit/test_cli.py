@@ -306,3 +306,26 @@ def test_a_real_interrupt_exits_130() -> None:
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
+
+
+COMPILED = PROGRAMS / "cuda" / "saxpy.sm_90.sass"
+
+
+def test_disassembly_takes_its_arguments_in_order(tmp_path: Path) -> None:
+    kernel = tmp_path / "k.sass"
+    kernel.write_text(COMPILED.read_text())
+    arguments = ["--arg", "u32:1000", "--arg", "f32:1.5", "--arg", "f32[1024]=random", "--arg", "f32[1024]=ones"]
+    result = simtlab("run", kernel, "--function", "saxpy", "--grid", "4", "--block", "256", "--gpu", "h100", *arguments)
+    assert result.exit_code == 0, result.output
+    assert "4 blocks of 256 threads" in result.stdout
+    assert "this is no typed argument" in refused("run", kernel, "--block", "32", "--arg", "n=3")
+    assert "no value of that type" in refused("run", kernel, "--block", "32", "--arg", "u8:300")
+    assert "cannot read" in refused("run", kernel, "--block", "32", "--arg", "f32[4]=missing.npy")
+    assert "is outside constant bank 0" in refused("run", kernel, "--block", "32", "--arg", "u32:1000")
+
+
+def test_listings_of_several_architectures_share_a_launch_file() -> None:
+    result = simtlab("run", COMPILED, "--gpu", "h100")
+    assert result.exit_code == 0, result.output
+    assert "Results equal NumPy's: y." in result.stdout
+    assert "the arguments have names here" in refused("run", COMPILED, "--arg", "f32:1.5")

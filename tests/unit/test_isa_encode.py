@@ -157,9 +157,9 @@ def test_cache_operators(text: str, cache: Cache) -> None:
 def test_predicates() -> None:
     row = fields("@!P2 ISETP.GE.AND P0, P1, R0, R1, !P3")
     assert (row["guard"], row["guard_not"], row["predicate_destination"]) == (2, 1, [0, 1])
-    assert (row["predicate_source"], row["predicate_source_not"]) == ([3, PT], [1, 0])
+    assert (row["predicate_source"], row["predicate_source_not"]) == ([3, PT, PT], [1, 0, 0])
     short = fields("ISETP.GE P0, R0, R1")
-    assert (short["guard"], short["predicate_destination"], short["predicate_source"]) == (PT, [0, PT], [PT, PT])
+    assert (short["guard"], short["predicate_destination"], short["predicate_source"]) == (PT, [0, PT], [PT, PT, PT])
     assert fields("ISETP.GE P0, R0, R1") == fields("ISETP.GE.AND P0, PT, R0, R1, PT")
     assert fields("LOP3 R0, R1, R2, R3, 0x96") == fields("LOP3.LUT R0, R1, R2, R3, 0x96, !PT")
     assert fields("IADD3.X R0, R1, R2, R3, P1") == fields("IADD3.X R0, R1, R2, R3, P1, !PT")

@@ -12,7 +12,7 @@ MISTAKES = {
     "lower case opcode": "fadd R0, R1, R2\nEXIT",
     "unknown modifier": "MUFU.SINE R0, R1\nEXIT",
     "modifier twice": "ISETP.GT.LT P0, R0, R1\nEXIT",
-    "modifier missing": "SHF.L R0, R1, R2, R3\nEXIT",
+    "modifier missing": "SHF.U32 R0, R1, R2, R3\nEXIT",
     "undefined label": "loop: BRA lop",
     "label at the end": "BRA end\nend:",
     "label twice": "a: NOP\na: EXIT",
@@ -31,8 +31,12 @@ MISTAKES = {
     "float out of range": "FADD R0, R1, 1e99\nEXIT",
     "sign not taken": "IADD R0, |R1|, 1\nEXIT",
     "suffix not modelled": "MOV R0, R1.H1\nEXIT",
-    "uniform register": "MOV R0, UR4\nEXIT",
-    "descriptor": "LDG.E R0, desc[UR4][R2.64]\nEXIT",
+    "uniform register too high": "MOV R0, UR255\nEXIT",
+    "descriptor that is no uniform register": "LDG.E R0, desc[R4][R2.64]\nEXIT",
+    "two registers in an address": "LDG.E R0, [R2+R4]\nEXIT",
+    "three registers in an address": "LDG.E R0, [R2+UR4+UR6]\nEXIT",
+    "64-bit shared address": "LDS R0, [R2.64]\nEXIT",
+    "architecture not known": ".target sm_20\nEXIT",
     "unaligned constant": "MOV R0, c[0x0][0x141]\nEXIT",
     "register in a constant": "MOV R0, c[0x3][R1]\nEXIT",
     "no such parameter": ".param u32 count\nMOV R0, c[0x0][cuont]\nEXIT",
@@ -44,7 +48,7 @@ MISTAKES = {
     "number as a wide addend": "IMAD.WIDE R0, R2, R3, 4\nEXIT",
     ".EX without the low result": "ISETP.GE.AND.EX P0, PT, R0, R1, PT\nEXIT",
     ".X of a comparison that needs more than a carry": "ISETP.EQ.X P0, R0, R1\nEXIT",
-    "third predicate": "PSETP.AND.AND P0, PT, P1, P2, P3\nEXIT",
+    "predicate of a minimum": "VIMNMX R0, P0, PT, R1, R2, PT\nEXIT",
     "atomic without a function": "ATOM.E.STRONG.GPU R0, [R2], R4\nEXIT",
     "atomic with a predicate": "ATOMG.ADD P0, R0, [R2], R4\nEXIT",
     "exchange that returns nothing": "RED.EXCH [R2], R4\nEXIT",
@@ -77,12 +81,19 @@ MISTAKES = {
     "code before .kernel": "NOP\n.kernel k\nEXIT",
     "kernel twice": ".kernel k\nEXIT\n.kernel k\nEXIT",
     "several kernels": ".kernel a\nEXIT\n.kernel b\nEXIT",
-    "compiler-made listing": '\t\tFunction : k\n\t.headerflags\t@"EF_CUDA_SM75"\n        /*0000*/                   EXIT ;\n\t\t..........',
+    "compiler-made listing": """\
+\t\tFunction : k
+\t.headerflags\t@"EF_CUDA_SM75"
+        /*0000*/                   HMMA R4 ;
+        /*0010*/                   BRA 0x8 ;
+        /*0020*/                   FADD.XX R1, R2, R3 ;
+        /*0030*/                   HMMA R5 ;
+\t\t..........""",
     "all at once": """\
 loop: FFMMA R0, R1, R2, R3
   IADD R0, R1 R2
   BRA lop
-  XMAD R0, R1, R2, RZ
+  XMADD R0, R1, R2, RZ
   LDS R0, [R1
   MOV R0, 1e99
   BRA loop""",
@@ -114,7 +125,7 @@ def test_every_mistake_is_reported_at_once() -> None:
         "k.sass:1:7: unknown opcode FFMMA",
         "k.sass:2:15: unexpected 'R2'",
         "k.sass:3:7: label lop is not defined",
-        "k.sass:4:3: unknown opcode XMAD",
+        "k.sass:4:3: unknown opcode XMADD",
         "k.sass:5:14: unexpected end",
         "k.sass:6:11: 1e+99 is out of the range of a 32-bit float",
     ]
@@ -123,6 +134,6 @@ def test_every_mistake_is_reported_at_once() -> None:
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(isa.UserError, match="No such file"):
         isa.load(tmp_path / "none.sass")
-    (tmp_path / "binary.sass").write_bytes(b"\x7fELF\xff\xfe")
+    (tmp_path / "binary.sass").write_bytes(b"\xff\xfe")
     with pytest.raises(isa.UserError, match="not UTF-8"):
         isa.load(tmp_path / "binary.sass")

@@ -173,7 +173,7 @@ def test_fma_of_expressions_is_that_of_the_instruction_set() -> None:
     rng = np.random.default_rng(5)
     a, b, c = ((rng.integers(1 << 12, 1 << 13, 500) | 1).astype(np.float32) for _ in range(3))
     c *= np.float32(2.0**-45)
-    assert [isa.semantics.fma(*row) for row in zip(a, b, c, strict=True)] == fma(a, b, c).tolist()
+    assert [isa.semantics.rounding.fma(*row) for row in zip(a, b, c, strict=True)] == fma(a, b, c).tolist()
 
 
 def test_fft_of_expressions_takes_and_gives_pairs() -> None:

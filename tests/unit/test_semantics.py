@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa import semantics as s
+from isa.semantics import floats, functions, integers, rounding, words
 from isa.vocabulary import Compare, Mufu, Rounding
 from sim.kernel import kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 CANONICAL = 0x7FFFFFFF
-words = st.one_of(st.sampled_from([0, 1, 31, 32, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]), st.integers(0, 2**32 - 1)).map(np.uint32)
-floats = st.one_of(
+any_word = st.one_of(st.sampled_from([0, 1, 31, 32, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF]), st.integers(0, 2**32 - 1)).map(np.uint32)
+singles = st.one_of(
     st.sampled_from([0, 0x80000000, 1, 0x80000001, 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000]),
     st.integers(0, 2**32 - 1),
 ).map(lambda bits: np.uint32(bits).view(np.float32))
@@ -40,7 +40,7 @@ def halfway(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @kernel
 def fill(a, b, c, out):  # type: ignore[no-untyped-def]
     for k in range(a.size):
-        out[k] = s.fma(a[k], b[k], c[k])
+        out[k] = rounding.fma(a[k], b[k], c[k])
 
 
 def rounded(value: Fraction) -> np.float32:
@@ -56,35 +56,35 @@ def test_fma_rounds_once_on_halfway_cases() -> None:
     a, b, c = halfway(200_000)
     compiled, rough = np.empty_like(a), (a.astype(np.float64) * b + c).astype(np.float32)
     fill(a, b, c, compiled)
-    python = np.array([s.fma(*row) for row in zip(a, b, c, strict=True)], np.float32)
+    python = np.array([rounding.fma(*row) for row in zip(a, b, c, strict=True)], np.float32)
     assert np.array_equal(compiled.view(np.uint32), python.view(np.uint32))
     for k in range(0, a.size, 100):
         assert compiled[k] == rounded(Fraction(float(a[k])) * Fraction(float(b[k])) + Fraction(float(c[k])))
     assert (rough != compiled).any(), "these cases do not tell one rounding from two"
 
 
-@given(floats, floats, floats)
+@given(singles, singles, singles)
 def test_fma_compiled_and_python_agree(a: np.float32, b: np.float32, c: np.float32) -> None:
     out = np.empty(1, np.float32)
     fill(np.array([a]), np.array([b]), np.array([c]), out)
-    python = s.fma(a, b, c)
+    python = rounding.fma(a, b, c)
     assert bits(out[0]) == bits(python) or (np.isnan(out[0]) and np.isnan(python))
 
 
-@given(floats, floats)
+@given(singles, singles)
 def test_add_and_multiply_are_numpys(a: np.float32, b: np.float32) -> None:
-    for ours, numpys in ((s.fadd(a, b), a + b), (s.fmul(a, b), a * b)):
+    for ours, numpys in ((floats.fadd(a, b), a + b), (floats.fmul(a, b), a * b)):
         assert bits(ours) == (CANONICAL if np.isnan(numpys) else bits(numpys))
 
 
-@given(floats, floats, floats, directions)
+@given(singles, singles, singles, directions)
 def test_directed_rounding_brackets_the_exact_value(a: np.float32, b: np.float32, c: np.float32, direction: Rounding) -> None:
     if not all(math.isfinite(x) for x in (a, b, c)):
         return
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
-    value = s.ffma_rounded(a, b, c, direction)
+    value = floats.ffma_rounded(a, b, c, direction)
     if direction == Rounding.NEAREST:
-        assert bits(value) == bits(s.ffma(a, b, c))
+        assert bits(value) == bits(floats.ffma(a, b, c))
         return
     at_most = direction == Rounding.DOWN or (direction == Rounding.ZERO and exact > 0)
     assert value <= exact if at_most else value >= exact
@@ -93,97 +93,77 @@ def test_directed_rounding_brackets_the_exact_value(a: np.float32, b: np.float32
         assert neighbour > exact if at_most else neighbour < exact
 
 
-@given(floats, floats, directions)
+@given(singles, singles, directions)
 def test_rounded_add_and_multiply_are_special_cases_of_fma(a: np.float32, b: np.float32, direction: Rounding) -> None:
-    assert bits(s.fadd_rounded(a, b, direction)) == bits(s.ffma_rounded(a, np.float32(1), b, direction))
-    product = s.fmul_rounded(a, b, direction)
+    assert bits(floats.fadd_rounded(a, b, direction)) == bits(floats.ffma_rounded(a, np.float32(1), b, direction))
+    product = floats.fmul_rounded(a, b, direction)
     if product != 0:
-        assert bits(product) == bits(s.ffma_rounded(a, b, np.float32(0), direction))
+        assert bits(product) == bits(floats.ffma_rounded(a, b, np.float32(0), direction))
 
 
 def test_flush_saturate_and_minimum() -> None:
     smallest, normal = np.uint32(0x80000001).view(np.float32), np.float32(2.0**-126)
-    assert bits(s.flush(smallest)) == 0x80000000
-    assert s.flush(normal) == normal
-    assert [float(s.saturate(np.float32(x))) for x in (-1.0, 0.25, 7.0, math.nan)] == [0.0, 0.25, 1.0, 0.0]
+    assert bits(floats.flush(smallest)) == 0x80000000
+    assert floats.flush(normal) == normal
+    assert [float(floats.saturate(np.float32(x))) for x in (-1.0, 0.25, 7.0, math.nan)] == [0.0, 0.25, 1.0, 0.0]
     nan, zero = np.float32(math.nan), np.float32(0.0)
-    assert s.fmin(nan, np.float32(3)) == s.fmax(np.float32(3), nan) == 3
-    assert bits(s.fmin(nan, nan)) == bits(s.fmax(nan, nan)) == CANONICAL
-    assert bits(s.fmin(zero, -zero)) == 0x80000000
-    assert bits(s.fmax(-zero, zero)) == 0
+    assert floats.fmin(nan, np.float32(3)) == floats.fmax(np.float32(3), nan) == 3
+    assert bits(floats.fmin(nan, nan)) == bits(floats.fmax(nan, nan)) == CANONICAL
+    assert bits(floats.fmin(zero, -zero)) == 0x80000000
+    assert bits(floats.fmax(-zero, zero)) == 0
 
 
-@given(floats, floats, st.sampled_from(Compare))
+@given(singles, singles, st.sampled_from(Compare))
 def test_float_compare(a: np.float32, b: np.float32, compare: Compare) -> None:
     unordered = bool(np.isnan(a) or np.isnan(b))
     ordered = {"LT": a < b, "EQ": a == b, "LE": a <= b, "GT": a > b, "NE": a < b or a > b, "GE": a >= b}
     name = compare.name
     expected = {"F": False, "T": True, "NUM": not unordered, "NAN": unordered} | ordered
     value = expected[name] if name in expected else ordered[name.removesuffix("U")] or unordered
-    assert bool(s.frelation(a, b) & compare) == bool(value)
+    assert bool(floats.frelation(a, b) & compare) == bool(value)
 
 
-@given(words, words, words)
+@given(any_word, any_word, any_word)
 def test_integers_are_pythons(a: np.uint32, b: np.uint32, c: np.uint32) -> None:
     x, y, z = int(a), int(b), int(c)
     u, v = int(np.int32(a)), int(np.int32(b))
     mask, n = 0xFFFFFFFF, int(b) & 63
-    assert int(s.iadd(a, b, 1)) == x + y + 1
-    assert int(s.iadd3(a, b, c, 2)) == x + y + z + 2
-    assert int(s.imad(a, b, c)) == (x * y + z) & mask
-    assert int(s.imad_high(a, b, c, 1)) == ((u * v >> 32) + z) & mask
-    assert int(s.imad_high(a, b, c, 0)) == ((x * y >> 32) + z) & mask
-    addend = s.pair(c, a)
-    assert int(s.imad_wide(a, b, addend, 1)) & (2**64 - 1) == (u * v + (x << 32 | z)) & (2**64 - 1)
-    assert int(s.imad_wide(a, b, addend, 0)) & (2**64 - 1) == (x * y + (x << 32 | z)) & (2**64 - 1)
-    assert int(s.imnmx(a, b, 1, 1)) == min(u, v) & mask
-    assert int(s.imnmx(a, b, 0, 0)) == max(x, y)
-    assert int(s.shl(a, np.uint32(n), 0)) == (x << n) & mask
-    assert int(s.shl(a, b, 1)) == (x << (y & 31)) & mask
-    assert int(s.shr(a, b, 0, 0)) == x >> min(y, 32)
-    assert int(s.shr(a, b, 0, 1)) == (u >> min(y, 32)) & mask
-    assert int(s.lea(a, b, n & 31, 1)) == (x << (n & 31) & mask) + y + 1
-    assert int(s.popc(a)) == x.bit_count()
+    assert int(integers.iadd(a, b, 1)) == x + y + 1
+    assert int(integers.iadd3(a, b, c, 2)) == x + y + z + 2
+    assert int(integers.imad(a, b, c)) == (x * y + z) & mask
+    assert int(integers.imad_high(a, b, c, 1)) == ((u * v >> 32) + z) & mask
+    assert int(integers.imad_high(a, b, c, 0)) == ((x * y >> 32) + z) & mask
+    addend = words.pair(c, a)
+    assert int(integers.imad_wide(a, b, addend, 1)) & (2**64 - 1) == (u * v + (x << 32 | z)) & (2**64 - 1)
+    assert int(integers.imad_wide(a, b, addend, 0)) & (2**64 - 1) == (x * y + (x << 32 | z)) & (2**64 - 1)
+    assert int(integers.imnmx(a, b, 1, 1)) == min(u, v) & mask
+    assert int(integers.imnmx(a, b, 0, 0)) == max(x, y)
+    assert int(integers.shl(a, np.uint32(n), 0)) == (x << n) & mask
+    assert int(integers.shl(a, b, 1)) == (x << (y & 31)) & mask
+    assert int(integers.shr(a, b, 0, 0)) == x >> min(y, 32)
+    assert int(integers.shr(a, b, 0, 1)) == (u >> min(y, 32)) & mask
+    assert int(integers.lea(a, b, n & 31, 1)) == (x << (n & 31) & mask) + y + 1
+    assert int(integers.popc(a)) == x.bit_count()
 
 
-@given(words, words, words, st.booleans(), st.booleans(), st.booleans(), st.booleans())
+@given(any_word, any_word, any_word, st.booleans(), st.booleans(), st.booleans(), st.booleans())
 def test_funnel_shift(low: np.uint32, count: np.uint32, high: np.uint32, wrap: bool, upper: bool, wide: bool, is_signed: bool) -> None:
     limit = 63 if wide else 32
     n = int(count) & (63 if wide else 31) if wrap else min(int(count), limit)
     value = int(high) << 32 | int(low)
     left = (value << n >> (32 if upper else 0)) & 0xFFFFFFFF
-    assert int(s.shf_left(low, count, high, wrap, upper, limit)) == left
+    assert int(integers.shf_left(low, count, high, wrap, upper, limit)) == left
     value -= (1 << 64) if is_signed and value >> 63 else 0
     right = (value >> n >> (32 if upper else 0)) & 0xFFFFFFFF
-    assert int(s.shf_right(low, count, high, wrap, upper, limit, is_signed)) == right
+    assert int(integers.shf_right(low, count, high, wrap, upper, limit, is_signed)) == right
 
 
-@given(words, words, words, st.integers(0, 255))
+@given(any_word, any_word, any_word, st.integers(0, 255))
 def test_lop3_is_its_table(a: np.uint32, b: np.uint32, c: np.uint32, table: int) -> None:
-    result = int(s.lop3(a, b, c, table))
+    result = int(integers.lop3(a, b, c, table))
     for bit in range(32):
         index = (int(a) >> bit & 1) << 2 | (int(b) >> bit & 1) << 1 | int(c) >> bit & 1
         assert result >> bit & 1 == table >> index & 1
-
-
-@given(floats, directions, st.booleans())
-def test_float_to_integer(x: np.float32, direction: Rounding, is_signed: bool) -> None:
-    lowest, highest = (-(2**31), 2**31 - 1) if is_signed else (0, 2**32 - 1)
-    if np.isnan(x):
-        expected = 0
-    elif np.isinf(x):
-        expected = highest if x > 0 else lowest
-    else:
-        exact = {Rounding.NEAREST: round, Rounding.DOWN: math.floor, Rounding.UP: math.ceil, Rounding.ZERO: math.trunc}[direction](float(x))
-        expected = min(max(exact, lowest), highest)
-    assert int(s.f2i(x, is_signed, direction)) == expected & 0xFFFFFFFF
-
-
-@given(words)
-def test_integer_to_float_is_numpys(a: np.uint32) -> None:
-    assert s.i2f(a, 0, Rounding.NEAREST) == np.float32(a)
-    assert s.i2f(a, 1, Rounding.NEAREST) == np.float32(np.int32(a))
-    assert s.i2f(a, 0, Rounding.DOWN) <= int(a) <= s.i2f(a, 0, Rounding.UP)
 
 
 @pytest.mark.parametrize(
@@ -202,16 +182,16 @@ def test_integer_to_float_is_numpys(a: np.uint32) -> None:
 def test_multi_function_unit(function: Mufu, reference: Callable[[float], float], samples: tuple[float, ...]) -> None:
     for x in samples:
         x32 = np.float32(x)
-        assert s.mufu(function, x32, 0) == np.float32(reference(float(x32)))
-    assert bits(s.mufu(function, np.float32(math.nan), 0)) == CANONICAL
+        assert functions.mufu(function, x32, 0) == np.float32(reference(float(x32)))
+    assert bits(functions.mufu(function, np.float32(math.nan), 0)) == CANONICAL
 
 
 def test_multi_function_unit_at_its_edges() -> None:
     zero, infinity, minus = np.float32(0), np.float32(math.inf), np.float32(-1)
-    assert s.mufu(Mufu.RCP, -zero, 0) == -math.inf
-    assert s.mufu(Mufu.LG2, zero, 0) == -math.inf
-    assert s.mufu(Mufu.RSQ, infinity, 0) == 0
-    assert s.mufu(Mufu.EX2, infinity, 0) == math.inf
+    assert functions.mufu(Mufu.RCP, -zero, 0) == -math.inf
+    assert functions.mufu(Mufu.LG2, zero, 0) == -math.inf
+    assert functions.mufu(Mufu.RSQ, infinity, 0) == 0
+    assert functions.mufu(Mufu.EX2, infinity, 0) == math.inf
     for function, x in ((Mufu.SQRT, minus), (Mufu.RSQ, minus), (Mufu.LG2, minus), (Mufu.SIN, infinity)):
-        assert bits(s.mufu(function, x, 0)) == CANONICAL
-    assert s.mufu(Mufu.COS, np.float32(0.5), 1) == -1
+        assert bits(functions.mufu(function, x, 0)) == CANONICAL
+    assert functions.mufu(Mufu.COS, np.float32(0.5), 1) == -1

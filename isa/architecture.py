@@ -38,3 +38,14 @@ def family(architecture: str) -> Family | None:
     """Return how an architecture encodes its instructions; None when it is not known."""
     match = NAME.fullmatch(architecture)
     return FAMILIES.get(int(match[1])) if match else None
+
+
+def era(architecture: str) -> str:
+    """Return which section of opcodes.toml an architecture's opcodes are looked up in first: "volta" or "before_volta"."""
+    return "volta" if number(architecture) >= 70 else "before_volta"
+
+
+def parameter_base(architecture: str) -> int:
+    """Return where kernel parameters start in c[0x0]: what compilers of CUDA 11.8 to 13.5 laid down."""
+    found = number(architecture)
+    return 0x380 if found >= 100 else 0x210 if found >= 90 else 0x160 if found >= 70 else 0x140

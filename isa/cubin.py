@@ -1,0 +1,42 @@
+"""A cubin -> the text of NVIDIA's disassembler, which must be installed: nothing here reads machine code."""
+
+import importlib.util
+import shutil
+import subprocess
+from pathlib import Path
+
+from isa.errors import UserError
+
+MAGIC = b"\x7fELF"
+TOOL = "nvdisasm"
+INSTALL = f"pip install 'simtlab[disassembler]', or put {TOOL} of a CUDA toolkit on the PATH; or give the text of `cuobjdump -sass`"
+
+
+def is_cubin(path: Path) -> bool:
+    """Return True for a file that starts as compiled code does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def disassemble(path: Path) -> str:
+    """Return what `nvdisasm -c -hex` prints for a cubin. Raises UserError."""
+    tool = disassembler()
+    if tool is None:
+        raise UserError(f"reading a cubin needs {TOOL}, which is not installed", path=str(path), hint=INSTALL)
+    done = subprocess.run([tool, "-c", "-hex", str(path)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        message = " ".join((done.stderr or done.stdout).split())
+        raise UserError(f"{TOOL} refuses this file: {message}", path=str(path), hint="use a disassembler of the compiler's own version")
+    return done.stdout
+
+
+def disassembler() -> str | None:
+    """Return the path of nvdisasm: on the PATH, or where the packages nvidia-cuda-nvdisasm put it."""
+    if found := shutil.which(TOOL):
+        return found
+    package = importlib.util.find_spec("nvidia")
+    folders = package.submodule_search_locations or [] if package else []
+    return next((str(tool) for folder in folders for tool in sorted(Path(folder).glob(f"*/bin/{TOOL}"))), None)

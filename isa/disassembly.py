@@ -1,0 +1,146 @@
+"""Disassembly -> `Program`: names its branch targets, encodes its instructions, adds what a launch must know.
+
+1. targets that are addresses become labels, `.L_0x1f0`; 2. operands are read by the grammar of mini-SASS; 3. `isa.encode` makes the
+arrays; 4. registers, shared memory, parameters and constant banks come from a cubin, from what the text says of them, or from rules.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from isa import cfg, sass
+from isa.architecture import parameter_base
+from isa.diagnostics import Diagnostics
+from isa.encode import Encoder
+from isa.errors import UserError
+from isa.kernels import Kernel, Label
+from isa.opcodes import BY_ERA, OPCODES
+from isa.operands import HEXADECIMAL, INTEGER, NAME, Operand, OperandError
+from isa.parser import Statement, operand_of
+from isa.program import Encoded, Parameter, Program
+from isa.sass.function import RawFunction, RawInstruction
+from isa.sass.resources import Resources
+from isa.vocabulary import RZ
+
+MOST_LINES = 6  # of one mistake that are named
+INDIRECT = ("BRX", "RET", "JMX")
+
+
+def program(function: RawFunction, resources: Resources, path: str = "", source: str = "") -> Program:
+    """Return a function of a disassembly as a program. Raises UserError with everything in it that is not covered."""
+    diagnostics = Diagnostics(source, path)
+    kernel = _Reader(function, diagnostics, source.splitlines()).read()
+    encoded, instructions = Encoder(kernel, diagnostics).encode()
+    _raise(diagnostics, function, path)
+    markers = bool(np.isin(encoded.operation, cfg.MARKERS).any())
+    if not markers:
+        encoded = encoded._replace(reconverge=cfg.reconvergence(encoded))
+    base = resources.parameter_base or parameter_base(function.architecture)
+    return Program(
+        name=function.name,
+        encoded=encoded,
+        instructions=instructions,
+        labels={name: label.at for name, label in kernel.labels.items()},
+        registers=max(resources.registers or sass.registers_used(function), registers_needed(encoded), 1),
+        shared_bytes=resources.shared_bytes or 0,
+        parameters=tuple(Parameter(f"arg{k}", "", slot.offset, slot.size) for k, slot in enumerate(resources.parameters or ())),
+        parameter_base=base,
+        path=path,
+        source=source,
+        markers=markers,
+        control=sass.decode(function),
+        architecture=function.architecture,
+        addresses=tuple(function.addresses),
+        constants={bank: image for bank, image in resources.constants.items() if bank},
+        is_open=True,
+    )
+
+
+def registers_needed(encoded: Encoded) -> int:
+    """Return the highest register read or written, plus 1; uniform registers do not count."""
+    used = np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()])
+    used = used[(used >= 0) & (used < RZ)]
+    return int(used.max()) + 1 if used.size else 0
+
+
+class _Reader:
+    """Makes the statements of a function as `isa.kernels` would."""
+
+    def __init__(self, function: RawFunction, diagnostics: Diagnostics, lines: list[str]) -> None:
+        self.function, self.diagnostics, self.lines = function, diagnostics, lines
+        self.kernel = Kernel(function.name, function.line, architecture=function.architecture)
+        self.kernel.parameter_base = parameter_base(function.architecture)
+        self.kernel.labels = {name: Label(index, 0) for name, index in function.labels.items()}
+        self.jumps = {
+            opcode.name for opcodes in BY_ERA.values() for opcode in opcodes.values() if any("L" in pattern for pattern in opcode.patterns)
+        }
+
+    def read(self) -> Kernel:
+        for instruction in self.function.instructions:
+            try:
+                operands = tuple(self._operands(instruction))
+            except OperandError as error:
+                self.diagnostics.add(instruction.line, error.column, str(error), hint=error.hint)
+                continue
+            column = self._column(instruction, instruction.opcode)
+            self.kernel.instructions.append(
+                Statement(instruction.line, (), instruction.guard, instruction.opcode, column, operands, "", ())
+            )
+        return self.kernel
+
+    def _operands(self, instruction: RawInstruction) -> Iterable[Operand]:
+        """Read the operands of an instruction, with columns of its line. Raises OperandError."""
+        name, last = instruction.opcode.split(".")[0], len(instruction.operands) - 1
+        for position, text in enumerate(instruction.operands):
+            column = self._column(instruction, text)
+            try:
+                operand = operand_of(text)
+            except OperandError as error:
+                raise OperandError(str(error), column, error.hint) from None
+            if position == last and name in self.jumps:
+                operand = self._target(instruction, operand, column)
+            elif position == last and name in INDIRECT and position:
+                operand = self._offset(instruction, operand)
+            yield operand._replace(column=column)
+
+    def _target(self, instruction: RawInstruction, operand: Operand, column: int) -> Operand:
+        """Return the label of a target that is written as an address."""
+        if operand.shape not in (HEXADECIMAL, INTEGER):
+            return operand
+        index = self.function.index_at(int(operand.value))
+        if index is None:
+            raise OperandError(f"no instruction stands at {int(operand.value):#x}", column, "print the listing again and use all of it")
+        name = f".L_{int(operand.value):#x}"
+        self.kernel.labels.setdefault(name, Label(index, instruction.line))
+        return Operand(NAME, symbol=name)
+
+    def _offset(self, instruction: RawInstruction, operand: Operand) -> Operand:
+        """Return what is added to the register of an indirect jump: BRX counts from the next instruction, RET from the function."""
+        if operand.shape == NAME and operand.symbol == self.function.name:
+            return Operand(HEXADECIMAL, 0)
+        if not instruction.opcode.startswith("BRX") or operand.shape not in (HEXADECIMAL, INTEGER):
+            return operand
+        return Operand(HEXADECIMAL, int(operand.value) + instruction.address + self.function.family.instruction_bytes)
+
+    def _column(self, instruction: RawInstruction, text: str) -> int:
+        """Return the column of a part of an instruction, 0 when it is not found as such."""
+        return self.lines[instruction.line - 1].find(text) + 1 if instruction.line <= len(self.lines) else 0
+
+
+def _raise(diagnostics: Diagnostics, function: RawFunction, path: str) -> None:
+    """Raise one UserError that lists each thing that is not covered once, with its lines."""
+    if not diagnostics.found:
+        return
+    lines: dict[str, list[int]] = {}
+    hints: dict[str, str] = {}
+    for (line, _, message), (_, hint) in diagnostics.found.items():
+        lines.setdefault(message, []).append(line)
+        hints.setdefault(message, hint)
+    parts = [f"function {function.name} ({function.architecture}) holds what is not covered"]
+    for message, found in sorted(lines.items(), key=lambda item: min(item[1])):
+        numbered = sorted(set(found))
+        more = f" and {len(numbered) - MOST_LINES} more" if len(numbered) > MOST_LINES else ""
+        named = ", ".join(map(str, numbered[:MOST_LINES])) + more
+        parts.append(f"  {'line' if len(numbered) == 1 else 'lines'} {named}: {message}")
+    known = f"isa/opcodes.toml has {len(OPCODES)} opcodes"
+    raise UserError("\n".join(parts), path=path, line=min(min(found) for found in lines.values()), hint=known)

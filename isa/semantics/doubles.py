@@ -1,0 +1,107 @@
+"""Binary64: IEEE 754, with 0xFFF8000000000000 as the one NaN that results are."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from isa.semantics.rounding import exact_error
+from isa.semantics.words import EQUAL, GREATER, LESS, UNORDERED, high_word
+from isa.vocabulary import Mufu, Rounding
+
+DOUBLE_NAN = np.int64(-(1 << 51))
+SMALLEST_NORMAL_DOUBLE = 2.2250738585072014e-308
+
+
+def as_double(bits: np.int64) -> np.float64:
+    """Return the float64 with these bits."""
+    return np.int64(bits).view(np.float64)
+
+
+def as_bits(x: np.float64) -> np.int64:
+    """Return the bits of a float64; of a NaN, those of the one that results are."""
+    return DOUBLE_NAN if math.isnan(x) else np.float64(x).view(np.int64)
+
+
+def dfma(a: np.float64, b: np.float64, c: np.float64) -> np.float64:
+    """Return a * b + c with one rounding, to nearest even. Kernels use the machine's own instruction instead."""
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return np.float64(a * b + c if math.isinf(a) or math.isinf(b) or math.isnan(a * b) else c)
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if exact == 0:
+        return a * b + c if a == 0.0 or b == 0.0 else np.float64(0.0)
+    try:
+        rounded = np.float64(float(exact))
+    except OverflowError:
+        return np.float64(math.copysign(math.inf, 1 if exact > 0 else -1))
+    return np.float64(math.copysign(rounded, 1 if exact > 0 else -1))
+
+
+def directed(nearest: np.float64, error: np.float64, rounding: int) -> np.float64:
+    """Return the float64 beside `nearest` where the direction asks for it; error: what the exact value has more, or its sign."""
+    if rounding == Rounding.NEAREST or math.isnan(nearest):
+        return nearest
+    downward = rounding == Rounding.DOWN or (rounding == Rounding.ZERO and nearest > 0.0)
+    upward = rounding == Rounding.UP or (rounding == Rounding.ZERO and nearest < 0.0)
+    if error < 0.0 and downward:
+        return -next_double(-nearest)
+    return next_double(nearest) if error > 0.0 and upward else nearest
+
+
+def next_double(x: np.float64) -> np.float64:
+    """Return the smallest float64 above x (not NaN, not infinite upwards)."""
+    if x == 0.0:
+        return as_double(np.int64(1))
+    bits = np.float64(x).view(np.int64)
+    return as_double(bits - 1 if bits < 0 else bits + 1)
+
+
+def dadd(a: np.float64, b: np.float64, rounding: int) -> np.float64:
+    """Return a + b; an exact zero of two opposite numbers is -0 when rounding down (IEEE 754, 6.3)."""
+    total = a + b
+    if rounding == Rounding.NEAREST or not (math.isfinite(a) and math.isfinite(b)):
+        return total
+    if total == 0.0:
+        opposite = a != 0.0 or math.copysign(1.0, a) != math.copysign(1.0, b)
+        return np.float64(-0.0) if rounding == Rounding.DOWN and opposite else total
+    if math.isinf(total):
+        return directed(total, np.float64(-total), rounding)
+    return directed(total, exact_error(a, b, total), rounding)
+
+
+def dmin(a: np.float64, b: np.float64) -> np.float64:
+    """Return the smaller; the other operand when one is NaN; -0 is smaller than +0."""
+    if math.isnan(a):
+        return b
+    if math.isnan(b) or a < b:
+        return a
+    return a if a == b and math.copysign(1.0, a) < 0.0 else b
+
+
+def dmax(a: np.float64, b: np.float64) -> np.float64:
+    """Return the larger; the other operand when one is NaN; +0 is larger than -0."""
+    return b if math.isnan(a) else a if math.isnan(b) else -dmin(-a, -b)
+
+
+def drelation(a: np.float64, b: np.float64) -> int:
+    """Return LESS, EQUAL, GREATER or UNORDERED; a comparison is true when it shares a bit with its Compare code."""
+    return (
+        (LESS if a < b else 0) | (EQUAL if a == b else 0) | (GREATER if a > b else 0) | (UNORDERED if math.isnan(a) or math.isnan(b) else 0)
+    )
+
+
+def mufu64(function: int, high: np.uint32) -> np.uint32:
+    """Return the high word of the reciprocal (of the square root) of the float64 with this high word and a low word of 0.
+
+    Subnormal numbers count as zero (PTX `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`); hardware is within a relative 2**-20 or so,
+    here the exact result is cut off after its high word.
+    """
+    x = as_double(np.int64(np.int32(high)) << 32)
+    if abs(x) < SMALLEST_NORMAL_DOUBLE:
+        return high_word(as_bits(np.float64(math.copysign(math.inf, x))))
+    if function == Mufu.RSQ and x < 0.0:
+        return high_word(DOUBLE_NAN)
+    result = 1.0 / x if function == Mufu.RCP else 1.0 / math.sqrt(x)
+    if abs(result) < SMALLEST_NORMAL_DOUBLE:
+        result = math.copysign(0.0, result)
+    return high_word(as_bits(np.float64(result)))

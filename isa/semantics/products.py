@@ -1,0 +1,82 @@
+"""Integer products and sums that only some generations have: XMAD, dot products, three-input minima, absolute differences."""
+
+import numpy as np
+
+from isa.semantics.words import WORD, signed, wide, word
+from isa.vocabulary import Dot, XmadAddend
+
+PSL, MRG, SIGNED_A, SIGNED_B = 16, 32, 64, 128  # bits of XMAD's and IDP's Encoded.function
+
+
+def half(a: np.uint32, high: int, is_signed: int) -> np.int64:
+    """Return the value of one half of a word."""
+    value = (np.int64(a) >> (16 if high else 0)) & 0xFFFF
+    return value - 0x10000 if is_signed and value & 0x8000 else value
+
+
+def xmad(a: np.uint32, b: np.uint32, c: np.uint32, function: int, high_a: int, high_b: int, carry: int) -> np.int64:
+    """Return Maxwell's 16-bit product of halves plus an addend, 33 bits; .MRG: its low half below that of b.
+
+    Checked by what compilers build from it: 32-bit products (.MRG, .PSL.CBCC), high words (.CHI, .CSFU). The last one undoes
+    what reading signed factors as unsigned adds in the high half; a low half of zero adds nothing.
+    """
+    product = half(a, high_a, function & SIGNED_A) * half(b, high_b, function & SIGNED_B)
+    if function & PSL:
+        product <<= 16
+    total = (product & WORD) + xmad_addend(a, b, c, function & 15) + carry
+    if function & MRG:
+        return (total & 0xFFFF) | (np.int64(b) & 0xFFFF) << 16
+    return total
+
+
+def xmad_addend(a: np.uint32, b: np.uint32, c: np.uint32, mode: int) -> np.int64:
+    """Return what XMAD adds to the product, as a word."""
+    addend = np.int64(c)
+    if mode == XmadAddend.CLO:
+        return addend & 0xFFFF
+    if mode == XmadAddend.CHI:
+        return addend >> 16
+    if mode == XmadAddend.CBCC:
+        return (addend + (np.int64(b) << 16)) & WORD
+    if mode == XmadAddend.CSFU:
+        if signed(a) < 0 and np.int64(b) & 0xFFFF:
+            addend -= 0x10000
+        if signed(b) < 0 and np.int64(a) & 0xFFFF:
+            addend -= 0x10000
+    return addend & WORD
+
+
+def iadd3_shifted(a: np.uint32, b: np.uint32, c: np.uint32, left: int) -> np.uint32:
+    """Return the 33-bit a + b shifted by 16 bits, plus c (IADD3.RS, .LS)."""
+    first = np.int64(a) + np.int64(b)
+    return word((first << 16 if left else first >> 16) + np.int64(c))
+
+
+def lea_high(a: np.uint32, upper: np.int64, b: np.uint32, shift: int, carry: int) -> np.int64:
+    """Return the 33-bit sum of the high word of the pair upper:a shifted left (0 to 31), b and a carry; upper: 32 bits, or a's sign."""
+    high = ((upper << shift) | (np.int64(a) >> (32 - shift))) & WORD
+    return high + np.int64(b) + carry
+
+
+def dot(a: np.uint32, b: np.uint32, c: np.uint32, function: int) -> np.uint32:
+    """Return the sum of products of bytes (of halves of a by bytes of b with Dot.TWO_...) and c (PTX `dp4a`, `dp2a`)."""
+    total, mode = np.int64(c), function & 15
+    if mode == Dot.FOUR:
+        for k in range(4):
+            total += byte(a, k, function & SIGNED_A) * byte(b, k, function & SIGNED_B)
+        return word(total)
+    first = 2 if mode == Dot.TWO_HIGH else 0
+    for k in range(2):
+        total += half(a, k, function & SIGNED_A) * byte(b, first + k, function & SIGNED_B)
+    return word(total)
+
+
+def byte(a: np.uint32, number: int, is_signed: int) -> np.int64:
+    """Return the value of one byte of a word."""
+    value = (np.int64(a) >> 8 * number) & 0xFF
+    return value - 0x100 if is_signed and value & 0x80 else value
+
+
+def absolute_difference(a: np.uint32, b: np.uint32, c: np.uint32, is_signed: int) -> np.uint32:
+    """Return |a - b| + c (PTX `sad`)."""
+    return word(abs(wide(a, is_signed) - wide(b, is_signed)) + np.int64(c))

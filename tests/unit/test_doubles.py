@@ -1,0 +1,112 @@
+"""Binary64 against NumPy and exact rationals; high-word reciprocals within the accuracy that PTX states."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from isa.semantics.doubles import dfma
+from isa.vocabulary import Compare, Rounding
+from tests.unit.one_instruction import THREADS, compute, doubles
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+CANONICAL = 0xFFF8 << 48
+
+
+def canonical(values: np.ndarray) -> list[int]:
+    return np.where(np.isnan(values), np.uint64(CANONICAL), values.view(np.uint64)).tolist()
+
+
+def exact_fma(a: float, b: float, c: float) -> float:
+    """Return a * b + c from the definition: the rational sum, rounded once."""
+    if not all(map(math.isfinite, (a, b, c))):
+        return a * b + c if math.isfinite(c) or not (math.isfinite(a) and math.isfinite(b)) else c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return a * b + c if a * b == 0 and (a == 0 or b == 0) else 0.0
+    try:
+        return math.copysign(float(exact), 1 if exact > 0 else -1)
+    except OverflowError:
+        return math.copysign(math.inf, 1 if exact > 0 else -1)
+
+
+def test_sums_and_products_are_numpys() -> None:
+    a, b = doubles(1), doubles(2)
+    assert compute("DADD {d}, {a}, {b}", a, b, wide=True)[0].tolist() == canonical(a + b)
+    assert compute("DADD {d}, -{a}, |{b}|", a, b, wide=True)[0].tolist() == canonical(np.abs(b) - a)
+    assert compute("DMUL {d}, {a}, -{b}", a, b, wide=True)[0].tolist() == canonical(a * -b)
+    assert compute("DMUL {d}, {a}, 0.5", a, wide=True)[0].tolist() == canonical(a * 0.5)
+    assert compute("DADD {d}, {a}, 0x3ff00000", a, wide=True)[0].tolist() == canonical(a + 1.0)
+    assert compute("DADD {d}, {a}, -RZ", a, wide=True)[0].tolist() == canonical(a + -0.0)
+
+
+def test_fused_multiply_add_rounds_once() -> None:
+    a, b, c = doubles(3), doubles(4), doubles(5)
+    c[::2] = -(a * b)[::2]  # what is left is the rounding error of the product
+    result = compute("DFMA {d}, {a}, {b}, {c}", a, b, c, wide=True)[0]
+    assert result.tolist() == canonical(np.array([exact_fma(*row) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]))
+    python = np.array([dfma(*row) for row in zip(a, b, c, strict=True)])
+    assert result.tolist() == canonical(python)
+    negated = compute("DFMA {d}, -{a}, {b}, |{c}|", a, b, c, wide=True)[0]
+    assert negated.tolist() == canonical(
+        np.array([exact_fma(-x, y, abs(z)) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)])
+    )
+
+
+@pytest.mark.parametrize("mode", [Rounding.DOWN, Rounding.UP, Rounding.ZERO])
+def test_directed_sums_bracket_the_exact_value(mode: Rounding) -> None:
+    a, b = doubles(6), doubles(7)
+    suffix = {Rounding.DOWN: ".RM", Rounding.UP: ".RP", Rounding.ZERO: ".RZ"}[mode]
+    for x, y, value in zip(
+        a.tolist(), b.tolist(), compute(f"DADD{suffix} {{d}}, {{a}}, {{b}}", a, b, wide=True)[0].view(float).tolist(), strict=True
+    ):
+        if not (math.isfinite(x) and math.isfinite(y)):
+            continue
+        exact = Fraction(x) + Fraction(y)
+        at_most = mode == Rounding.DOWN or (mode == Rounding.ZERO and exact > 0)
+        neighbour = math.nextafter(value, math.inf if at_most else -math.inf)
+        assert value <= exact if at_most else value >= exact
+        assert value == exact or (neighbour > exact if at_most else neighbour < exact)
+        if exact == 0 and (x != 0 or math.copysign(1, x) != math.copysign(1, y)):
+            assert math.copysign(1, value) == (-1 if mode == Rounding.DOWN else 1)
+
+
+@pytest.mark.parametrize("compare", Compare)
+def test_compare(compare: Compare) -> None:
+    a, b = doubles(8), doubles(9)
+    b[::3] = a[::3]
+    unordered = np.isnan(a) | np.isnan(b)
+    ordered = {"LT": a < b, "EQ": a == b, "LE": a <= b, "GT": a > b, "NE": (a < b) | (a > b), "GE": a >= b}
+    named = {"F": a != a + np.nan, "T": unordered | True, "NUM": ~unordered, "NAN": unordered} | ordered
+    named["F"] = np.zeros(THREADS, bool)
+    expected = named[compare.name] if compare.name in named else ordered[compare.name.removesuffix("U")] | unordered
+    assert compute(f"DSETP.{compare.name}.AND P0, P1, {{a}}, {{b}}, PT", a, b)[1].tolist() == np.where(expected, 1, 2).tolist()
+
+
+def test_minimum_and_maximum() -> None:
+    a, b = doubles(10), doubles(11)
+    for choice, function in (("PT", np.fmin), ("!PT", np.fmax)):
+        result = compute(f"DMNMX {{d}}, {{a}}, {{b}}, {choice}", a, b, wide=True)[0].view(float)
+        assert np.array_equal(result, function(a, b), equal_nan=True)
+    zeros = compute("DMNMX {d}, {a}, {b}, PT", np.zeros(THREADS), np.full(THREADS, -0.0), wide=True)[0]
+    assert set(zeros.tolist()) == {1 << 63}
+
+
+def test_reciprocals_of_high_words() -> None:
+    x = doubles(12)
+    high = (x.view(np.uint64) >> np.uint64(32)).astype(np.uint32)
+    cut = (high.astype(np.uint64) << np.uint64(32)).view(float)
+    for name, exact in (("RCP64H", 1.0 / cut), ("RSQ64H", 1.0 / np.sqrt(cut))):
+        result = (compute(f"MUFU.{name} {{d}}, {{a}}", high)[0].astype(np.uint64) << np.uint64(32)).view(float)
+        normal = (np.abs(cut) >= 2.0**-1022) & np.isfinite(exact) & (np.abs(exact) >= 2.0**-1022)
+        assert (np.abs(result[normal] / exact[normal] - 1) < 2.0**-19).all()
+        assert np.isnan(result[np.isnan(cut)]).all()
+        assert np.isinf(result[np.abs(cut) < 2.0**-1022]).all()
+    edges = np.array([0, 0x80000000, 1, 0x80000001, 0x7FF00000, 0xFFF00000], np.uint32)
+    padded = np.resize(edges, THREADS)
+    assert [hex(v) for v in compute("MUFU.RCP64H {d}, {a}", padded)[0][:6].tolist()] == ["0x7ff00000", "0xfff00000"] * 2 + [
+        "0x0",
+        "0x80000000",
+    ]
+    assert compute("MUFU.RSQ64H {d}, {a}", np.full(THREADS, 0xBFF00000, np.uint32))[0][0] == 0xFFF80000
