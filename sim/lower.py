@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isa.program import Program
-from isa.vocabulary import Cache, Operation, Space, Special, Unit
+from isa.vocabulary import BRANCHES, Cache, Operation, Space, Special, Unit
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
@@ -21,17 +21,7 @@ NOWHERE, GLOBAL, SHARED, LOCAL = range(4)
 LOAD, STORE, ATOMIC, REDUCTION = range(4)
 NO_QUEUE = -1
 
-_FLOW = {
-    Operation.BRA: BRANCH,
-    Operation.SYNC: BRANCH,
-    Operation.BSYNC: BRANCH,
-    Operation.BRX: BRANCH,
-    Operation.BRK: BRANCH,
-    Operation.CAL: BRANCH,
-    Operation.RET: BRANCH,
-    Operation.WARPSYNC: BRANCH,
-    Operation.BAR: BARRIER,
-}
+_FLOW = dict.fromkeys(BRANCHES, BRANCH) | {Operation.BAR: BARRIER}
 
 
 class Hardware(NamedTuple):

@@ -4,11 +4,10 @@ from enum import Enum
 from typing import NamedTuple
 
 from isa.program import Program
-from isa.vocabulary import Cache, Operation, Space, Special, Unit
+from isa.vocabulary import BRANCHES, Cache, Operation, Space, Special, Unit
 from sim.gpus.model import Gpu
 from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, StallCause
 
-BRANCHES = (Operation.BRA, Operation.SYNC, Operation.BSYNC)  # the warp's next instruction is known only when they are done
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI)
 GLOBAL_SPACES = (Space.GLOBAL, Space.GENERIC)
 

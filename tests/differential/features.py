@@ -118,11 +118,8 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
         **{f"L2 before cycle 0: {state}": bool(modelled and l2 and l2.start == state) for state in ("cold", "warm", "dirty")},
         **{f"coalescing: {rule}": accesses and lsu.coalescing == rule for rule in ("sectors", "cc12", "cc10")},
         **{
-            f"bank conflicts: {rule}, {banks} banks": modelled
-            and (gpu.shared.rule, gpu.shared.banks) == (rule, banks)
-            and count["shared_bank_conflicts"] > 0
-            for rule in ("words", "kepler", "cc1")
-            for banks in (16, 32)
+            f"bank conflicts: {rule}": modelled and gpu.shared.rule == rule and count["shared_bank_conflicts"] > 0
+            for rule in ("fermi", "kepler4", "kepler8", "cc1")
         },
         "atomics on shared memory": modelled
         and bool((executed & (encoded.operation == Operation.ATOM) & (encoded.space == Space.SHARED)).any()),

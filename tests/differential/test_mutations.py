@@ -1,4 +1,4 @@
-"""Would the differential tests see a bug? Bugs seeded in either engine are each caught by one of a few hundred random cases."""
+"""Would the differential tests see a bug? Bugs seeded in either engine are each caught by one of a thousand random cases."""
 
 import json
 import os
@@ -14,8 +14,8 @@ from tests.differential import memory_mutants, numba_mutants, reference_mutants
 from tests.differential.cases import EVERYTHING
 from tests.differential.pool import Job, caught_by, jobs, reference_result
 
-CASES = 400
-UNCOMPILED = 80  # cases of the uncompiled Numba engine
+CASES = 1000
+UNCOMPILED = 240  # cases of the uncompiled Numba engine
 ROOT = Path(__file__).parents[2]
 
 
