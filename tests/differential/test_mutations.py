@@ -15,7 +15,7 @@ from tests.differential.cases import EVERYTHING
 from tests.differential.pool import Job, caught_by, jobs, reference_result
 
 CASES = 1000
-UNCOMPILED = 240  # cases of the uncompiled Numba engine
+UNCOMPILED = 160  # cases of the uncompiled Numba engine
 ROOT = Path(__file__).parents[2]
 
 
