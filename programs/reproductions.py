@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from isa.errors import UserError
 from programs.coalescing import lecture
+from programs.copy import volkov_copy
 from programs.intervals import loops
 from programs.reproduction import Check, Reproduction
 from programs.volkov import tlp_ilp
@@ -14,6 +15,7 @@ __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
 REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "coalescing": lecture.reproduce,
     "notes-loops": loops.reproduce,
+    "volkov-copy": volkov_copy.reproduce,
     "volkov-tlp-ilp": tlp_ilp.reproduce,
 }
 

@@ -65,7 +65,12 @@ def test_a_preset_begins_with_a_picture_of_its_sm(name: str) -> None:
     assert any("[ scheduler" in line for line in header)
 
 
-FITTED = {"gtx480": {"core.policy", "core.wake_rule", "core.in_flight_cap"}}
+FITTED = {
+    "gtx480": {
+        *("core.policy", "core.wake_rule", "core.in_flight_cap"),
+        *("dram.efficiency", "blocks.start_latency", "blocks.retire_latency", "lsu.depth"),
+    }
+}
 
 
 @pytest.mark.parametrize("name", names())
