@@ -7,6 +7,7 @@ from programs.coalescing import lecture
 from programs.copy import volkov_copy
 from programs.intervals import loops
 from programs.reproduction import Check, Reproduction
+from programs.sgemm import sgemm_ladder
 from programs.volkov import tlp_ilp
 
 __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
@@ -15,6 +16,7 @@ __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
 REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "coalescing": lecture.reproduce,
     "notes-loops": loops.reproduce,
+    "sgemm-ladder": sgemm_ladder.reproduce,
     "volkov-copy": volkov_copy.reproduce,
     "volkov-tlp-ilp": tlp_ilp.reproduce,
 }

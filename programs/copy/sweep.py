@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent
 SMALL = ((64, 1), (128, 1))  # threads per block, blocks on an SM: 2 and 4 warps, where the talk's lowest points are
 THREADS = 192  # of all other points: 8 of these blocks fill an SM of a GTX 480
 POINTS = 8
-SHORT = 1.5e6  # bytes read by the shorter run, in whole waves, two at least; the longer one takes three times as many
+SHORT = 2.5e6  # bytes read by the shorter run, in whole waves, two at least; the longer one takes three times as many
 
 
 class Point(NamedTuple):
