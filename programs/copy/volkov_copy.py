@@ -71,7 +71,9 @@ def _reaches(row: Mapping[str, Any], points: Sequence[Point], label: str) -> Che
     found = next(one for one in points if one.warps == row["warps"])
     what = f"{words(row['copy'])}, {row['warps']} warps per SM ({found.occupancy:.0f} % occupancy)"
     passed = abs(found.percent - row["percent"]) <= row["within"]
-    return Check(what, f"{row['percent']} %", f"{found.percent:.1f} %, {found.gigabytes:.1f} GB/s", passed, f"within {row['within']} points; {label}")
+    return Check(
+        what, f"{row['percent']} %", f"{found.percent:.1f} %, {found.gigabytes:.1f} GB/s", passed, f"within {row['within']} points; {label}"
+    )
 
 
 def _saturates(row: Mapping[str, Any], points: Sequence[Point], label: str) -> Check:
@@ -122,7 +124,11 @@ def _fitted(gpu: Gpu) -> Iterator[str]:
     sources = {field: gpu.source_of(field) for field in FITTED}
     found = [f"{field}: {source.text}" for field, source in sources.items() if source and source.kind == "fitted"]
     if found:
-        yield "FITTED: " + ". ".join(found) + ". All else is predicted: the curves of 2 and 8 floats and 8 float2, and where 8 and 14 float4 saturate. dram.latency is not fitted."
+        yield (
+            "FITTED: "
+            + ". ".join(found)
+            + ". All else is predicted: the curves of 2 and 8 floats and 8 float2, and where 8 and 14 float4 saturate. dram.latency is not fitted."
+        )
 
 
 def _scoreboard(gpu: Gpu) -> Iterator[str]:
