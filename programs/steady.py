@@ -20,7 +20,7 @@ class Steady(NamedTuple):
     short: Result
     long: Result
 
-    def count(self, name: str) -> float:
+    def grown(self, name: str) -> float:
         """Return the growth of a counter that counts."""
         return self.long.counters[name] - self.short.counters[name]
 
@@ -34,7 +34,7 @@ class Steady(NamedTuple):
 
     def stall(self, cause: str) -> float:
         """Return the share of the warps' time that went to a cause."""
-        return (self.long.stalls.get(cause, 0) - self.short.stalls.get(cause, 0)) / self.count("warp_cycles")
+        return (self.long.stalls.get(cause, 0) - self.short.stalls.get(cause, 0)) / self.grown("warp_cycles")
 
     @property
     def occupancy(self) -> float:

@@ -79,7 +79,7 @@ def point(gpu: Gpu, copy: str, threads: int, blocks: int) -> Point | None:
 
 
 def _point(found: Steady, bytes_per_thread: int) -> Point:
-    moved = 32.0 * (found.count("global_load_sectors") + found.count("global_store_sectors"))
+    moved = 32.0 * (found.grown("global_load_sectors") + found.grown("global_store_sectors"))
     rate, warps = found.per_second(moved) / 1e9, found.long.occupancy.warps
     return Point(
         warps=warps,

@@ -127,7 +127,7 @@ def _fitted(gpu: Gpu) -> Iterator[str]:
         yield (
             "FITTED: "
             + ". ".join(found)
-            + ". All else is predicted: the curves of 2 and 8 floats and 8 float2, and where 8 and 14 float4 saturate. dram.latency is not fitted."
+            + ". All else is predicted: the curves of 2 and 8 floats and 8 float2, and where 8 and 14 float4 saturate."
         )
 
 
@@ -138,9 +138,10 @@ def _scoreboard(gpu: Gpu) -> Iterator[str]:
     own = point(machine(gpu, scoreboard=True), "8_float4", 128, 1)
     if own:
         yield (
-            f"These curves are those of a perfect scoreboard. The preset's own ({gpu.core.wake_rule}, {gpu.core.in_flight_cap} in flight) is "
-            f"fitted to chains of multiply-adds and reaches {own.percent:.0f} % with 8 float4 and 4 warps: a warp that waits for an address "
-            "would wait for every load before it, so one load at a time is in flight. What the talk measures excludes that rule for loads."
+            "These curves are those of a perfect scoreboard. The preset's own "
+            f"({gpu.core.wake_rule}, {gpu.core.in_flight_cap} in flight) is fitted to chains of multiply-adds and reaches "
+            f"{own.percent:.0f} % with 8 float4 and 4 warps: a warp that waits for an address would wait for every load before it, "
+            "so one load at a time is in flight. What the talk measures excludes that rule for loads."
         )
 
 
@@ -148,12 +149,13 @@ def _in_flight(gpu: Gpu, curves: Curves) -> Iterator[str]:
     law = little.memory(gpu, bandwidth=gpu.dram.bandwidth * gpu.dram.efficiency)
     widest = little.memory(gpu, latency=800)
     found = saturation(curves["1_float"])
+    loads = found.in_flight / 1000
     yield (
-        f"Little's law: {law.latency} cycles x {law.bandwidth:.0f} GB/s = {law.bytes / 1000:.0f} KB unloaded; the talk's < 800 cycles x "
-        f"< {widest.bandwidth:.0f} GB/s give < {widest.bytes / 1000:.0f} KB for {gpu.name}. The counter bytes_in_flight counts loads alone, half "
-        f"of a copy's traffic: {found.in_flight / 1000:.0f} KB with 1 float at its saturation, {2 * found.in_flight / 1000:.0f} KB doubled, "
-        f"at a loaded latency of {found.latency:.0f} cycles. Its threads could hold {found.resident / 1000:.0f} KB; the rest of their time goes "
-        "to the starts and ends of blocks. More bytes than that only queue."
+        f"Little's law: {law.latency} cycles x {law.bandwidth:.0f} GB/s = {law.bytes / 1000:.0f} KB unloaded; the talk's "
+        f"< 800 cycles x < {widest.bandwidth:.0f} GB/s give < {widest.bytes / 1000:.0f} KB. The counter bytes_in_flight counts "
+        f"loads alone, half of a copy's traffic: {loads:.0f} KB with 1 float at its saturation, {2 * loads:.0f} KB doubled, at a loaded "
+        f"latency of {found.latency:.0f} cycles. Its threads could hold {found.resident / 1000:.0f} KB; the rest of their time goes to the "
+        "starts and ends of blocks. More bytes than that only queue."
     )
 
 

@@ -72,8 +72,8 @@ def transform(gpu: Gpu, outputs: int) -> Transform:
         gigaflops=found.per_second(FLOPS * transforms) / 1e9,
         occupancy=found.occupancy,
         blocks=blocks,
-        wavefronts=found.count("shared_wavefronts") / transforms,
-        conflicts=found.count("shared_bank_conflicts") / transforms,
+        wavefronts=found.grown("shared_wavefronts") / transforms,
+        conflicts=found.grown("shared_bank_conflicts") / transforms,
         steady=found,
     )
 
@@ -101,8 +101,8 @@ def _causes(found: Mapping[int, Transform]) -> Iterator[str]:
     """Say what keeps each kernel busy and waiting."""
     for outputs, one in found.items():
         run, gpu = one.steady, one.steady.gpu
-        shared = one.steady.count("shared_wavefronts") * gpu.shared.pass_cycles / (gpu.sms * run.cycles)
-        moved = run.per_second(run.count("dram_bytes_read") + run.count("dram_bytes_written")) / 1e9 / gpu.dram.bandwidth
+        shared = one.steady.grown("shared_wavefronts") * gpu.shared.pass_cycles / (gpu.sms * run.cycles)
+        moved = run.per_second(run.grown("dram_bytes_read") + run.grown("dram_bytes_written")) / 1e9 / gpu.dram.bandwidth
         waits = sorted(((run.stall(cause), cause) for cause in run.long.stalls if cause != "selected"), reverse=True)[:3]
         why = ", ".join(f"{cause} {100 * share:.0f} %" for share, cause in waits)
         yield f"{outputs} outputs: shared memory {100 * shared:.0f} % busy, DRAM {100 * moved:.0f} % of its pins. The warps' time: {why}."

@@ -14,7 +14,7 @@ from sim.analysis import little
 from sim.gpus.loader import load, names
 
 PUBLISHED = Path(__file__).parent / "published.toml"
-COPIED = {"gtx480": "1_float", "v100": "4_float", "h100": "4_float"}  # GPU -> the copy that is timed on it
+COPIED = {"gtx480": "1_float", "a100": "4_float", "h100": "4_float"}  # GPU -> the copy that is timed on it
 SATURATED = 0.97  # of the copy's best
 
 
@@ -46,8 +46,14 @@ def _needed(name: str) -> Check:
     sums, bytes_ = little.arithmetic(gpu), little.memory(gpu)
     warps = f"{sums.whole_warps()} warps, {sums.whole_warps(4)} at ILP 4"
     loads = f"{bytes_.bytes / 1000:.0f} KB, {bytes_.warps(4):.0f} warps per SM with 4 B per thread, {bytes_.warps(16):.0f} with 16 B"
-    note = f"{sums.latency} cycles x {sums.lanes} lanes; {bytes_.latency} cycles x {bytes_.bandwidth:g} GB/s; an SM holds {gpu.limits.warps} warps"
-    return Check(f"{name}: needed", "-", f"{sums.operations} operations per SM ({warps}); {loads}", None, note)
+    product = f"{sums.latency} cycles x {sums.lanes} lanes; {bytes_.latency} cycles x {bytes_.bandwidth:g} GB/s"
+    return Check(
+        f"{name}: needed",
+        "-",
+        f"{sums.operations} operations per SM ({warps}); {loads}",
+        None,
+        f"{product}; an SM holds {gpu.limits.warps} warps",
+    )
 
 
 def _simulated(name: str, copy: str) -> Check:

@@ -96,16 +96,16 @@ def rung(gpu: Gpu, outputs: int, traces: tuple[Trace, Trace]) -> Rung:
     bandwidth = 128 * gpu.sms * gpu.clock.alu_mhz / 1e3 / gpu.shared.pass_cycles  # GB/s: 32 banks of 4 bytes
     slots = gpu.sms * found.cycles
     return Rung(
-        gigaflops=found.per_second(found.count("fp32_flops")) / 1e9,
+        gigaflops=found.per_second(found.grown("fp32_flops")) / 1e9,
         bound=bandwidth / bytes_per_flop,
         bytes_per_flop=bytes_per_flop,
         registers=launch.registers_per_thread,
         blocks=found.long.occupancy.blocks,
         occupancy=found.occupancy,
-        shared_busy=found.count("shared_wavefronts") * gpu.shared.pass_cycles / slots,
-        issue_busy=found.count("warp_instructions") / slots * gpu.core.issue_interval / gpu.core.schedulers,
-        dram_busy=found.per_second(found.count("dram_bytes_read")) / 1e9 / gpu.dram.bandwidth,
-        conflicts=found.count("shared_bank_conflicts"),
+        shared_busy=found.grown("shared_wavefronts") * gpu.shared.pass_cycles / slots,
+        issue_busy=found.grown("warp_instructions") / slots * gpu.core.issue_interval / gpu.core.schedulers,
+        dram_busy=found.per_second(found.grown("dram_bytes_read")) / 1e9 / gpu.dram.bandwidth,
+        conflicts=found.grown("shared_bank_conflicts"),
     )
 
 
@@ -125,7 +125,8 @@ def judged(published: Mapping[str, Any], rungs: Mapping[int, Rung], gains: Mappi
 def _binding(outputs: int, found: Rung, gain: Mapping[str, float]) -> Check:
     """Judge what binds by what helps most: a twice as fast shared memory, or twice the issue rate."""
     simulated = "; ".join(f"{name} twice as fast: {percent:+.0f} %" for name, percent in gain.items())
-    note = f"busy: shared memory {100 * found.shared_busy:.0f} %, issue slots {100 * found.issue_busy:.0f} %, DRAM {100 * found.dram_busy:.0f} %"
+    shares = {"shared memory": found.shared_busy, "issue slots": found.issue_busy, "DRAM": found.dram_busy}
+    note = "busy: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items())
     passed = gain["shared memory"] == max(gain.values())
     return Check(f"{_outputs(outputs)}: what binds", "shared-memory bandwidth", simulated, passed, note)
 
@@ -182,8 +183,8 @@ def _scoreboard(gpu: Gpu, rungs: Mapping[int, Rung], traces: tuple[Trace, Trace]
     last = OUTPUTS[-1]
     yield (
         f"With a perfect scoreboard; the preset's own ({gpu.core.wake_rule}, {gpu.core.in_flight_cap} in flight), fitted to chains of "
-        f"multiply-adds, gives {rung(gpu, last, traces).gigaflops:.0f} instead of {rungs[last].gigaflops:.0f} Gflop/s with {last} outputs: it lets "
-        f"a warp have {gpu.core.in_flight_cap} loads under way."
+        f"multiply-adds, gives {rung(gpu, last, traces).gigaflops:.0f} instead of {rungs[last].gigaflops:.0f} Gflop/s "
+        f"with {last} outputs: it lets a warp have {gpu.core.in_flight_cap} loads under way."
     )
 
 
@@ -201,6 +202,7 @@ def _curves(gpu: Gpu, rungs: Mapping[int, Rung], published: Mapping[str, Any]) -
 
 
 SLICE = (
-    "A slice of the 1024 x 1024 product: one more wave of blocks beside another, each with all of its 32 tiles of A and B, so that launch "
-    "and tail cancel. The whole product would end with a wave that is not full: 1024 blocks on 15 SMs keep them busy 95 to 99 % of the time."
+    "A slice of the 1024 x 1024 product: one more wave of blocks beside another, each with all of its 32 tiles of A and B, so that "
+    "launch and tail cancel. The whole product would end with a wave that is not full: 1024 blocks on 15 SMs keep them busy 95 to "
+    "99 % of the time."
 )
