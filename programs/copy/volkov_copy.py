@@ -15,7 +15,7 @@ from sim.gpus.model import Gpu
 from sim.report.curves import Curve
 
 Curves = Mapping[str, Sequence[Point]]
-FITTED = ("dram.efficiency", "blocks.start_latency", "blocks.retire_latency")
+FITTED = ("dram.efficiency", "blocks.retire_latency")
 SATURATED = 0.97  # of a curve's plateau
 
 
@@ -55,9 +55,9 @@ def judged(published: Mapping[str, Any], curves: Curves, gpu: Gpu) -> Iterator[C
     for row in published.get("reaches", ()):
         yield _reaches(row, curves[row["copy"]], _label(gpu, "dram.efficiency"))
     for row in published.get("saturates", ()):
-        yield _saturates(row, curves[row["copy"]], _label(gpu, "blocks.start_latency"))
+        yield _saturates(row, curves[row["copy"]], _label(gpu, "blocks.retire_latency"))
     if "climbs" in published:
-        yield _climbs(published["climbs"], curves, _label(gpu, "blocks.start_latency"))
+        yield _climbs(published["climbs"], curves, _label(gpu, "blocks.retire_latency"))
     if "in_flight" in published:
         yield _kilobytes(published["in_flight"], curves)
 

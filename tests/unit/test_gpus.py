@@ -68,7 +68,7 @@ def test_a_preset_begins_with_a_picture_of_its_sm(name: str) -> None:
 FITTED = {
     "gtx480": {
         *("core.policy", "core.wake_rule", "core.in_flight_cap"),
-        *("dram.efficiency", "blocks.start_latency", "blocks.retire_latency", "lsu.depth"),
+        *("dram.efficiency", "blocks.retire_latency", "lsu.depth"),
     }
 }
 
