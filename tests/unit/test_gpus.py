@@ -190,8 +190,8 @@ def test_unknown_gpu(name: str, says: str, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_replace_records_what_was_changed() -> None:
-    gpu = load("gtx480").replace({"dram.latency": 300, "pipes.sfu.lanes": 8, "l1.bytes": 49152})
-    assert gpu.dram.latency == 300
+    gpu = load("gtx480").replace({"dram.latency": 700, "pipes.sfu.lanes": 8, "l1.bytes": 49152})
+    assert gpu.dram.latency == 700
     assert gpu.pipes["sfu"].lanes == 8
     assert gpu.l1
     assert gpu.l1.bytes == 49152
