@@ -4,8 +4,12 @@ from collections.abc import Callable
 
 from isa.errors import UserError
 from programs.coalescing import lecture
+from programs.copy import volkov_copy
+from programs.fft import fft_outputs
 from programs.intervals import loops
+from programs.littles_law import needed
 from programs.reproduction import Check, Reproduction
+from programs.sgemm import sgemm_ladder
 from programs.volkov import tlp_ilp
 
 __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
@@ -13,7 +17,11 @@ __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
 # name -> function of a GPU's name or TOML path (None = the GPU of the publication)
 REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "coalescing": lecture.reproduce,
+    "fft": fft_outputs.reproduce,
+    "littles-law": needed.reproduce,
     "notes-loops": loops.reproduce,
+    "sgemm-ladder": sgemm_ladder.reproduce,
+    "volkov-copy": volkov_copy.reproduce,
     "volkov-tlp-ilp": tlp_ilp.reproduce,
 }
 

@@ -8,7 +8,11 @@ import pytest
 
 from isa.errors import UserError
 from programs.coalescing.lecture import lecture_row
+from programs.copy import sweep as copy_sweep
+from programs.copy import volkov_copy
 from programs.reproductions import REPRODUCTIONS, Reproduction, reproduce
+from programs.sgemm import sgemm_ladder
+from programs.steady import PERFECT
 from programs.volkov.checks import littles_law, published_checks
 from programs.volkov.sweep import Sweep, chains, narrowed, resized, sweep
 from sim.functional import execute
@@ -92,6 +96,49 @@ def test_the_lectures_coalescing_rows_come_out_in_the_reading_that_each_is_about
     assert above.simulated == "32 sectors, 12.5%; 32 lines, 3.125%"
     assert "the slide errs" in above.note
     assert checks["L2 offset"].simulated == "5 sectors, 80%; 2 lines, 50%"
+
+
+@pytest.mark.parametrize(("name", "judged"), [("volkov-copy", 5), ("sgemm-ladder", 17), ("fft", 1), ("littles-law", 5)])
+def test_volkovs_memory_experiments_come_out(name: str, judged: int) -> None:
+    checks = [check for check in reproduce(name).checks if check.passed is not None]
+    assert len(checks) == judged
+    assert not [check for check in checks if not check.passed]
+
+
+COPIED = copy_sweep.Point(warps=4, occupancy=25.0, percent=80.0, gigabytes=142.0, in_flight=20e3, latency=600.0, resident=92160)
+
+
+def test_a_copy_that_misses_its_published_points_fails() -> None:
+    full = COPIED._replace(warps=48, occupancy=100.0, percent=85.0)
+    copies = dict.fromkeys(("1_float", "4_float", "8_float4"), (COPIED, full))
+    published = {
+        "reaches": [{"copy": "8_float4", "warps": 4, "percent": 87, "within": 3}],
+        "saturates": [{"copy": "4_float", "occupancy": 25, "within": 3}],
+        "climbs": {"copy": "1_float", "occupancy": 25},
+        "in_flight": {"kilobytes": 100, "within": 20},
+    }
+    assert [check.passed for check in volkov_copy.judged(published, copies, load("gtx480"))] == [False] * 4
+    level = dict.fromkeys(copies, (COPIED._replace(percent=85.0, in_flight=45e3), full))
+    assert [check.passed for check in volkov_copy.judged(published, level, load("gtx480"))] == [True] * 4
+
+
+def test_the_presets_own_scoreboard_cannot_copy_as_published() -> None:
+    own = copy_sweep.point(copy_sweep.machine(load("gtx480"), scoreboard=True), "8_float4", 128, 1)
+    assert own
+    assert own.percent < 60
+
+
+def test_a_copy_skips_occupancies_that_its_registers_forbid() -> None:
+    gpu = copy_sweep.machine(load("gtx480"))
+    assert copy_sweep.copying(gpu, "14_float4", 192, 3) is None
+
+
+def test_an_ordinary_queue_binds_sgemm_before_shared_memory() -> None:
+    """8 places of 20 cycles each cannot pass an instruction every 2 cycles: the reason for the preset's depth."""
+    gpu = load("gtx480").replace(PERFECT)
+    traces = sgemm_ladder.slices(gpu, 1)
+    deep, shallow = (sgemm_ladder.rung(gpu.replace({"lsu.depth": depth}), 1, traces) for depth in (16, 8))
+    assert shallow.gigaflops < 0.9 * deep.gigaflops < 0.9 * deep.bound
 
 
 def test_a_wrong_coalescing_statement_fails() -> None:

@@ -24,6 +24,7 @@ from sim.trace import Trace
 ILPS = tuple(range(1, 9))
 REACHED = 99.0  # percent of peak
 PASSES = 20  # through the loop, were a scheduler to issue an FFMA every cycle: 33600 cycles with a single warp at peak
+ONE_SM = {"sms": 1, "blocks.start_latency": 0, "blocks.retire_latency": 0}  # one block's start and end are no part of the experiment
 FOLDER = Path(__file__).parent
 
 
@@ -83,7 +84,7 @@ def narrowed(trace: Trace, threads: int) -> Trace:
 
 def sweep(machines: Sequence[Gpu]) -> list[Sweep]:
     """Return the curves of each machine. Each ILP executes once, for all block sizes and machines; threads share the timing."""
-    one_sm = [gpu.replace({"sms": 1}) for gpu in machines]
+    one_sm = [gpu.replace(ONE_SM) for gpu in machines]
     sizes = block_sizes(one_sm[0])
     traces = {ilp: execute(resized(chains(ilp), sizes[-1], one_sm[0])) for ilp in ILPS}
 

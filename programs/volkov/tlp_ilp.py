@@ -7,14 +7,13 @@ import tomllib
 from typing import Any
 
 from programs.reproduction import Check, Reproduction
+from programs.steady import PERFECT
 from programs.volkov.checks import comparison, published_checks
-from programs.volkov.sweep import FOLDER, REACHED, Sweep, chains, percent_of_peak, resized, sweep
+from programs.volkov.sweep import FOLDER, ONE_SM, REACHED, Sweep, chains, percent_of_peak, resized, sweep
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
 from sim.report.curves import Curve
-
-PERFECT = {"core.wake_rule": "per_register", "core.in_flight_cap": 0}
 
 
 def reproduce(gpu: str | None = None) -> Reproduction:
@@ -105,7 +104,7 @@ def _policy(gpu: Gpu, found: Sweep) -> list[str]:
         return []
     threads = threshold + 32
     trace = execute(resized(chains(1), threads, gpu))
-    rotate, oldest = (percent_of_peak(trace, gpu.replace({"sms": 1, "core.policy": policy})) for policy in ("gtr", "gto"))
+    rotate, oldest = (percent_of_peak(trace, gpu.replace(ONE_SM | {"core.policy": policy})) for policy in ("gtr", "gto"))
     return [
         f"Policy, measured at ILP 1 and {threads} threads, one warp past the threshold: greedy-then-rotate {rotate:.0f} %, "
         f"greedy-then-oldest {oldest:.0f} % (the preset has {gpu.core.policy}). When the oldest always wins, the youngest warps starve "

@@ -1,0 +1,76 @@
+"""`littles-law`: the parallelism that every preset needs, and the bytes in flight that a saturated copy really has.
+
+V. Volkov, "Better Performance at Lower Occupancy", GTC 2010, parts I and II; what it states is in published.toml.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from programs.copy.sweep import blocks_on_sm, machine, point
+from programs.reproduction import Check, Reproduction
+from sim.analysis import little
+from sim.gpus.loader import load, names
+
+PUBLISHED = Path(__file__).parent / "published.toml"
+COPIED = {"gtx480": "1_float", "a100": "4_float", "h100": "4_float"}  # GPU -> the copy that is timed on it
+SATURATED = 0.97  # of the copy's best
+
+
+def reproduce(gpu: str | None = None) -> Reproduction:
+    """Set latency x throughput of every preset, or of `gpu` alone, beside the talk's numbers and beside simulated copies."""
+    published = tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))
+    chosen = (gpu,) if gpu else names()
+    copied = {gpu: "4_float"} if gpu and gpu not in COPIED else {name: copy for name, copy in COPIED.items() if name in chosen}
+    checks = [*judged(published, chosen), *(_needed(name) for name in chosen), *(_simulated(name, copy) for name, copy in copied.items())]
+    return Reproduction(title="Little's law: needed parallelism = latency x throughput", checks=tuple(checks), notes=NOTES)
+
+
+def judged(published: Mapping[str, Any], chosen: tuple[str, ...]) -> Iterator[Check]:
+    """Yield one judged check per number of the talk about a chosen preset."""
+    for row in published["arithmetic"]:
+        if row["gpu"] in chosen:
+            found = little.arithmetic(load(row["gpu"])).operations
+            said = f"{row['operations']} operations per SM"
+            yield Check(f"{row['gpu']}: arithmetic", said, f"{found} operations per SM", found == row["operations"], row["quote"])
+    row = published["memory"]
+    if row["gpu"] in chosen:
+        bytes_ = little.memory(load(row["gpu"]), latency=row["cycles"]).bytes
+        simulated = f"{bytes_ / 1024:.1f} KiB ({bytes_ / 1000:.1f} KB)"
+        yield Check(f"{row['gpu']}: memory", f"< {row['kilobytes']} KB", simulated, bytes_ / 1024 < row["kilobytes"], row["quote"])
+
+
+def _needed(name: str) -> Check:
+    gpu = load(name)
+    sums, bytes_ = little.arithmetic(gpu), little.memory(gpu)
+    warps = f"{sums.whole_warps()} warps, {sums.whole_warps(4)} at ILP 4"
+    loads = f"{bytes_.bytes / 1000:.0f} KB, {bytes_.warps(4):.0f} warps per SM with 4 B per thread, {bytes_.warps(16):.0f} with 16 B"
+    product = f"{sums.latency} cycles x {sums.lanes} lanes; {bytes_.latency} cycles x {bytes_.bandwidth:g} GB/s"
+    return Check(
+        f"{name}: needed",
+        "-",
+        f"{sums.operations} operations per SM ({warps}); {loads}",
+        None,
+        f"{product}; an SM holds {gpu.limits.warps} warps",
+    )
+
+
+def _simulated(name: str, copy: str) -> Check:
+    """Return the bytes in flight at the lowest occupancy within 3 % of the best of a copy: loads, half of the copy's traffic."""
+    gpu = machine(load(name))
+    points = [found for threads, blocks in blocks_on_sm(gpu) if (found := point(gpu, copy, threads, blocks))]
+    best = max(one.percent for one in points)
+    found = next(one for one in points if one.percent >= SATURATED * best)
+    law = little.memory(gpu, latency=round(found.latency), bandwidth=found.gigabytes / 2)
+    simulated = f"loads {found.in_flight / 1000:.0f} KB in flight at {found.occupancy:.0f} % occupancy, {found.gigabytes:.0f} GB/s"
+    said = f"{law.bytes / 1000:.0f} KB"
+    note = f"latency under load {law.latency} cycles x {law.bandwidth:.0f} GB/s, the half of the traffic that is loads"
+    return Check(f"{name}: copy of {copy.replace('_', ' ')} per thread, saturated", said, simulated, None, note)
+
+
+NOTES = (
+    "Needed: with the preset's unloaded latency and pin bandwidth, threads loading alone; a scoreboard that knows every register. In the "
+    "rows of a simulated copy the published column is Little's law with the latency and the bandwidth that the run had: the counter "
+    "bytes_in_flight is counted, not computed from them. A copy's loads are half of its traffic; counting the stores doubles it.",
+)
