@@ -5,6 +5,7 @@ from collections.abc import Callable
 from isa.errors import UserError
 from programs.coalescing import lecture
 from programs.intervals import loops
+from programs.measurements import memory
 from programs.reproduction import Check, Reproduction
 from programs.volkov import tlp_ilp
 
@@ -13,6 +14,7 @@ __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
 # name -> function of a GPU's name or TOML path (None = the GPU of the publication)
 REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "coalescing": lecture.reproduce,
+    "h100-memory": memory.reproduce,
     "notes-loops": loops.reproduce,
     "volkov-tlp-ilp": tlp_ilp.reproduce,
 }
