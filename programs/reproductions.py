@@ -6,6 +6,7 @@ from isa.errors import UserError
 from programs.coalescing import lecture
 from programs.intervals import loops
 from programs.measurements import memory
+from programs.measurements.occupancy import curves
 from programs.reproduction import Check, Reproduction
 from programs.volkov import tlp_ilp
 
@@ -16,6 +17,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "coalescing": lecture.reproduce,
     "h100-memory": memory.reproduce,
     "notes-loops": loops.reproduce,
+    "occupancy-curves": curves.reproduce,
     "volkov-tlp-ilp": tlp_ilp.reproduce,
 }
 

@@ -55,8 +55,8 @@ class Copy:
 def measured() -> Iterator[Copy]:
     """Yield the 360 measured launches."""
     for row in tables.rows(tables.H100 / "copy.csv"):
-        numbers = (int(row[name]) for name in ("elements", "threads", "blocks_per_sm", "grid"))
-        yield Copy(row["type"], *numbers, float(row["milliseconds"]))
+        elements, threads, resident, grid = (int(row[name]) for name in ("elements", "threads", "blocks_per_sm", "grid"))
+        yield Copy(row["type"], elements, threads, resident, grid, float(row["milliseconds"]))
 
 
 def part_of(gpu: Gpu, parts: int = PARTS) -> Gpu:

@@ -42,15 +42,15 @@ def copy_checks(pairs: list[Pair]) -> Iterator[Check]:
     """Yield mean and worst error over all copies, judged; per kernel, shown; and the ceiling that the start of blocks makes."""
     everything = f"bandwidth of {len(pairs)} copies, mean error"
     yield Check(everything, f"under {COPIES:g}%", _mean_worst(pairs), _mean(pairs) < COPIES)
-    for kernel, found in groupby(pairs, lambda pair: pair[0].kernel):
-        own = list(found)
+    for kernel, group in groupby(pairs, lambda pair: pair[0].kernel):
+        own = list(group)
         note = "start_interval and block overhead FITTED to it" if kernel == "1 float" else ""
         yield Check(f"copy, {kernel} per thread, {len(own)} launches", "-", _mean_worst(own), None, note)
     for copy, milliseconds in pairs:
         if (copy.type, copy.elements, copy.threads, copy.resident) == CEILING:
-            speeds = [f"{copy.bandwidth(time):,.0f} GB/s" for time in (copy.milliseconds, milliseconds)]
+            said, found = (f"{copy.bandwidth(time):,.0f} GB/s" for time in (copy.milliseconds, milliseconds))
             passed = abs(error((copy, milliseconds))) < COPIES / 2
-            yield Check("ceiling of 64-thread blocks, 1 float", *speeds, passed, "start_interval FITTED to it")
+            yield Check("ceiling of 64-thread blocks, 1 float", said, found, passed, "start_interval FITTED to it")
 
 
 def shared_checks(gpu: Gpu) -> Iterator[Check]:
@@ -89,11 +89,15 @@ def _curves(pairs: list[Pair]) -> Iterator[Curve]:
 
 NOTES = (
     "Fitted, all to the rows of one float per thread: blocks.start_interval to the ceiling of 64-thread blocks, the sum of "
-    "blocks.start_latency and retire_latency to the rest; dram.efficiency to the copies that saturate DRAM. The other rows are predictions.",
-    "The copies are simulated on a quarter of the chip: 33 SMs with a quarter of the channels, bandwidth and block starts; a few waves of "
-    "blocks, with a small L2 that is full of data not written back, so that as much is written as read at once, as in most of a copy of 1 GB.",
-    "What stays: the measured round trip grows with the load long before DRAM is saturated, by 300 cycles at 1,400 GB/s (reads and writes "
-    "that take turns on a channel, address translation), and the machine's does not, so medium occupancies come out up to a third too fast.",
-    "Shared memory: control words are not obeyed yet. The listing's stall counts hold one or few warps back; with eight or more none is left.",
+    "blocks.start_latency and retire_latency to the rest; dram.efficiency to the copies that saturate DRAM. "
+    "The other rows are predictions.",
+    "The copies are simulated on a quarter of the chip: 33 SMs with a quarter of the channels, bandwidth and block starts; a few "
+    "waves of blocks, with a small L2 that is full of data not written back, so that as much is written as read at once, as in most "
+    "of a copy of 1 GB.",
+    "What stays: the measured round trip grows with the load long before DRAM is saturated, by 300 cycles at 1,400 GB/s (reads and "
+    "writes that take turns on a channel, address translation: not modelled), and the machine's does not, so medium occupancies "
+    "come out up to a half too fast.",
+    "Shared memory: control words are not obeyed yet. The listing's stall counts hold one or few warps back; with eight or more "
+    "none is left.",
     "L1 hit rates are shown, not judged: the H100 counts a store as a hit when an earlier store took its line.",
 )
