@@ -65,7 +65,10 @@ def test_a_preset_begins_with_a_picture_of_its_sm(name: str) -> None:
     assert any("[ scheduler" in line for line in header)
 
 
-FITTED = {"gtx480": {"core.policy", "core.wake_rule", "core.in_flight_cap"}}
+FITTED = {
+    "gtx480": {"core.policy", "core.wake_rule", "core.in_flight_cap"},
+    "h100": {"blocks", "blocks.start_interval", "dram.efficiency"},
+} | {name: {"blocks"} for name in ("v100", "a100", "a6000", "rtx4090")}
 
 
 @pytest.mark.parametrize("name", names())
