@@ -88,7 +88,7 @@ def simulated(copy: Copy, part: Gpu, parts: int = PARTS, waves: Sequence[int] = 
 
 
 def _launch(copy: Copy, blocks: int) -> sim.Launch:
-    program = isa.load(tables.H100 / "copy.sass", "_Z5copyN" + SYMBOLS[copy.type].format(copy.elements))
+    program = isa.load(tables.H100 / "copy.sm_90.sass", "_Z5copyN" + SYMBOLS[copy.type].format(copy.elements))
     words = copy.bytes_per_block * blocks // 4
     arrays = (np.zeros(words, np.float32), np.zeros(words, np.float32))
     return sim.Launch(program, (blocks,), (copy.threads,), arrays, shared_dynamic=copy.shared)

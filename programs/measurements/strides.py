@@ -26,7 +26,7 @@ def shared_loads() -> Iterator[tuple[int, int, int]]:
 
 def shared_cycles(stride: int, threads: int, gpu: Gpu) -> int:
     """Return the cycles from the first warp's first clock read to the last warp's last one."""
-    program = isa.load(tables.H100 / "lds_stride.sass")
+    program = isa.load(tables.H100 / "lds_stride.sm_90.sass")
     args = (np.zeros(threads, np.float32), np.zeros(2 * threads, np.int64), np.int32(stride), np.int32(LOOPS))
     reads = sim.run(sim.Launch(program, (1,), (threads,), args), gpu).clock_reads
     cycle, instruction = reads[:, 0], reads[:, 3]
@@ -47,7 +47,7 @@ def counter_checks(gpu: Gpu) -> Iterator[Check]:
 
 
 def _strided(stride: int, offset: int, gpu: Gpu) -> Result:
-    program = isa.load(tables.H100 / "strided.sass")
+    program = isa.load(tables.H100 / "strided.sm_90.sass")
     words = BLOCKS * THREADS * stride + offset
     args = (np.zeros(words, np.float32), np.zeros(words, np.float32), np.int32(stride), np.int32(offset))
     return sim.run(sim.Launch(program, (BLOCKS,), (THREADS,), args), gpu)
