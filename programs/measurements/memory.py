@@ -94,9 +94,9 @@ NOTES = (
     "The copies are simulated on a quarter of the chip: 33 SMs with a quarter of the channels, bandwidth and block starts; a few "
     "waves of blocks, with a small L2 that is full of data not written back, so that as much is written as read at once, as in most "
     "of a copy of 1 GB.",
-    "What stays: the measured round trip grows with the load long before DRAM is saturated, by 300 cycles at 1,400 GB/s (reads and "
-    "writes that take turns on a channel, address translation: not modelled), and the machine's does not, so medium occupancies "
-    "come out up to a half too fast.",
+    "What stays: a copy's measured round trip grows with the bytes stored, long before DRAM is saturated: by 300 cycles at 1,400 GB/s, "
+    "and by 100 for the stores of six more warps in the only block of an SM. That of reads alone does not (occupancy-curves). Here "
+    "stores delay nobody, so medium occupancies come out up to a half too fast.",
     "Shared memory: control words are not obeyed yet. The listing's stall counts hold one or few warps back; with eight or more "
     "none is left.",
     "L1 hit rates are shown, not judged: the H100 counts a store as a hit when an earlier store took its line.",
