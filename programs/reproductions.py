@@ -8,6 +8,8 @@ from programs.copy import volkov_copy
 from programs.fft import fft_outputs
 from programs.intervals import loops
 from programs.littles_law import needed
+from programs.measurements import memory
+from programs.measurements.occupancy import curves
 from programs.reproduction import Check, Reproduction
 from programs.sgemm import sgemm_ladder
 from programs.volkov import tlp_ilp
@@ -19,7 +21,9 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "coalescing": lecture.reproduce,
     "fft": fft_outputs.reproduce,
     "littles-law": needed.reproduce,
+    "h100-memory": memory.reproduce,
     "notes-loops": loops.reproduce,
+    "occupancy-curves": curves.reproduce,
     "sgemm-ladder": sgemm_ladder.reproduce,
     "volkov-copy": volkov_copy.reproduce,
     "volkov-tlp-ilp": tlp_ilp.reproduce,

@@ -69,8 +69,9 @@ FITTED = {
     "gtx480": {
         *("core.policy", "core.wake_rule", "core.in_flight_cap"),
         *("dram.efficiency", "blocks.retire_latency", "lsu.depth"),
-    }
-}
+    },
+    "h100": {"blocks", "blocks.start_interval", "dram.efficiency"},
+} | {name: {"blocks"} for name in ("v100", "a100", "a6000", "rtx4090")}
 
 
 @pytest.mark.parametrize("name", names())

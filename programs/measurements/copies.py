@@ -1,0 +1,94 @@
+"""Copies of 1 GB on an H100: twelve kernels, three block sizes, occupancy held down by shared memory."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import isa
+import sim
+from programs.measurements import tables
+from sim.gpus.model import Gpu
+
+BYTES = {"float": 4, "float2": 8, "float4": 16}
+SYMBOLS = {"float": "IfLi{}EEvPT_PKS0_", "float2": "I6float2Li{}EEvPT_PKS1_", "float4": "I6float4Li{}EEvPT_PKS1_"}
+SHARED = 228 * 1024  # bytes per SM
+SHARED_PER_BLOCK = 227 * 1024
+WAVES = (2, 4)  # simulated; the time per block is that of the waves between
+PARTS = 4
+L2_SETS, L2_WAYS, LINE = 4, 16, 128
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One measured launch: elements of `type` per thread, threads per block, blocks resident on an SM, blocks, milliseconds."""
+
+    type: str
+    elements: int
+    threads: int
+    resident: int
+    grid: int
+    milliseconds: float
+
+    @property
+    def kernel(self) -> str:
+        return f"{self.elements} {self.type}"
+
+    @property
+    def bytes_per_block(self) -> int:
+        """Bytes that a block reads; it writes as many."""
+        return self.threads * self.elements * BYTES[self.type]
+
+    @property
+    def shared(self) -> int:
+        """Dynamic shared memory of the launch, bytes: what was chosen for so many blocks; 24 were wanted where 25 fitted."""
+        if self.resident == 32 or self.resident * self.threads == 2048:
+            return 0
+        wanted = 24 if self.resident == 25 else self.resident
+        return min((SHARED // wanted - 1024) & ~1023, SHARED_PER_BLOCK)
+
+    def bandwidth(self, milliseconds: float) -> float:
+        """Return GB/s, read and written together."""
+        return 2e-6 * self.bytes_per_block * self.grid / milliseconds
+
+
+def measured() -> Iterator[Copy]:
+    """Yield the 360 measured launches."""
+    for row in tables.rows(tables.H100 / "copy.csv"):
+        elements, threads, resident, grid = (int(row[name]) for name in ("elements", "threads", "blocks_per_sm", "grid"))
+        yield Copy(row["type"], elements, threads, resident, grid, float(row["milliseconds"]))
+
+
+def part_of(gpu: Gpu, parts: int = PARTS) -> Gpu:
+    """Return a chip of so many times fewer SMs, channels and block starts, so the same per SM, with a small L2.
+
+    A stream reuses nothing that L2 keeps. A small L2, full of data that is not written back yet, is in its steady state, as much
+    written as read, within the first waves; one of 50 MB would need the whole copy for that.
+    """
+    channels = gpu.dram.channels // parts
+    return gpu.replace(
+        {
+            "sms": gpu.sms // parts,
+            "blocks.start_interval": gpu.blocks.start_interval * parts,
+            "dram.channels": channels,
+            "dram.bandwidth": gpu.dram.bandwidth / parts,
+            "l2.bytes": channels * L2_SETS * L2_WAYS * LINE,
+            "l2.start": "dirty",
+        }
+    )
+
+
+def simulated(copy: Copy, part: Gpu, parts: int = PARTS, waves: Sequence[int] = WAVES) -> float:
+    """Return milliseconds of the whole copy: a few waves of blocks, then every further block as long as those of the last waves."""
+    wave = copy.resident * part.sms
+    few, many = (sim.run(_launch(copy, wave * number), part).cycles for number in waves)
+    per_block = (many - few) / (wave * (waves[1] - waves[0]))
+    cycles = many + (copy.grid / parts - wave * waves[1]) * per_block + part.blocks.launch_overhead
+    return cycles / (part.clock.alu_mhz * 1e3)
+
+
+def _launch(copy: Copy, blocks: int) -> sim.Launch:
+    program = isa.load(tables.H100 / "copy.sm_90.sass", "_Z5copyN" + SYMBOLS[copy.type].format(copy.elements))
+    words = copy.bytes_per_block * blocks // 4
+    arrays = (np.zeros(words, np.float32), np.zeros(words, np.float32))
+    return sim.Launch(program, (blocks,), (copy.threads,), arrays, shared_dynamic=copy.shared)
