@@ -64,5 +64,5 @@ def arithmetic(gpu: Gpu, unit: Unit = Unit.FP32) -> Arithmetic:
 
 def memory(gpu: Gpu, latency: int | None = None, bandwidth: float | None = None) -> Memory:
     """Return what keeps the memory of `gpu` busy; latency (cycles) and bandwidth (GB/s) default to global loads and the pins."""
-    cycles = gpu.memory.global_load if latency is None else latency
+    cycles = gpu.latency(Unit.GLOBAL) if latency is None else latency
     return Memory(cycles, cycles * 1e3 / gpu.clock.alu_mhz, gpu.dram.bandwidth if bandwidth is None else bandwidth, gpu.sms)

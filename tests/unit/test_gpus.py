@@ -185,19 +185,18 @@ def test_unknown_gpu(name: str, says: str, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_replace_records_what_was_changed() -> None:
-    gpu = load("gtx480").replace({"memory.global_load": 300, "pipes.sfu.lanes": 8, "l1.latency": None})
-    assert gpu.memory.global_load == 300
+    gpu = load("gtx480").replace({"dram.latency": 700, "pipes.sfu.lanes": 8, "clock.core_mhz": None})
+    assert gpu.dram.latency == 700
     assert gpu.pipes["sfu"].lanes == 8
-    assert gpu.l1
-    assert gpu.l1.latency is None
-    assert source(gpu, "memory.global_load").text == "set by the user; GeForce GTX 480 has 600"
+    assert gpu.clock.core_mhz is None
+    assert source(gpu, "dram.latency").text == "set by the user; GeForce GTX 480 has 600"
     assert gpu.source_of("memory.shared_load") == load("gtx480").source_of("memory.shared_load")
-    assert load("gtx480").memory.global_load == 600
+    assert load("gtx480").dram.latency == 600
 
 
 def test_replace_fills_an_absent_section() -> None:
     assert load("g80").l2 is None
-    filled = load("g80").replace({"l2.bytes": 4096}).l2
+    filled = load("g80").replace({"l2.bytes": 4096, "l2.latency": 400}).l2
     assert filled
     assert filled.bytes == 4096
 

@@ -32,4 +32,4 @@ def test_every_preset_has_both(name: str) -> None:
     gpu = load(name)
     arithmetic, memory = little.arithmetic(gpu, Unit.MUFU), little.memory(gpu)
     assert 0 < arithmetic.warps() <= arithmetic.whole_warps()
-    assert memory.bytes == pytest.approx(gpu.dram_bytes_per_cycle * gpu.sms * gpu.memory.global_load)
+    assert memory.bytes == pytest.approx(gpu.dram_bytes_per_cycle * gpu.sms * gpu.latency(Unit.GLOBAL))
