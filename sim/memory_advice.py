@@ -30,7 +30,10 @@ class Verdict(NamedTuple):
 
 
 def uses(result: Result) -> dict[str, float]:
-    """Return how full DRAM, L2 and the banks of shared memory were, 0 to 1 and a rounding more: what was moved over what they can."""
+    """Return how full DRAM, L2 and the banks of shared memory were, 0 to 1: what was asked of them over what they can do.
+
+    What still waits at DRAM when the run ends counts as well, so a little over 1 is possible.
+    """
     gpu, counters = result.gpu, result.counters
     at_l2 = SECTOR * (counters["l2_sectors_read"] + counters["l2_sectors_written"])
     return {
@@ -126,21 +129,22 @@ def _l2(result: Result, use: float) -> Verdict:
 
 
 def _blocks(result: Result) -> Verdict | None:
-    """Return a verdict when SMs stay half empty because blocks end sooner than new ones start."""
+    """Return a verdict when SMs stay half empty or its warps idle, because blocks end soon after they start."""
     blocks, places, have = math.prod(result.grid), result.occupancy.blocks, resident_blocks(result)
     settings, used = result.gpu.blocks, result.counters["sms_used"]
-    if blocks < 2 * places * used or have >= MEMORY_FULL * places:
+    if blocks < 2 * places * used:
         return None
-    stay = have * result.counters["sm_active_cycles"] / blocks
-    between, starting = settings.start_latency + settings.retire_latency, blocks * settings.start_interval / result.cycles
+    stay = have * result.counters["sm_active_cycles"] / blocks + settings.retire_latency
+    overhead, starting = settings.start_latency + settings.retire_latency, blocks * settings.start_interval / result.cycles
     few = f"only {number(have)} of the {places} blocks that fit are resident on an SM"
     help_ = "Blocks that do more work each (more elements per thread, or more threads) would help"
-    if starting >= MEMORY_FULL:
-        return Verdict("blocks", f"The start of blocks binds: one each {settings.start_interval:g} cycles on the whole chip, so {few}. {help_}.")
-    if between >= SHORT * (stay + between):
+    if starting >= MEMORY_FULL and have < MEMORY_FULL * places:
         return Verdict(
-            "blocks",
-            f"Blocks are short: each stays {number(stay)} cycles, and starting and retiring it take {between} more, so {few}. {help_}.",
+            "blocks", f"The start of blocks binds: one each {settings.start_interval:g} cycles on the whole chip, so {few}. {help_}."
+        )
+    if overhead >= SHORT * stay:
+        return Verdict(
+            "blocks", f"Blocks are short: of the {number(stay)} cycles that each takes, {overhead} go to starting and retiring it. {help_}."
         )
     return None
 
@@ -190,9 +194,9 @@ def waiting(result: Result) -> Verdict:
     law = f"{need.latency} cycles x {need.bandwidth:,.0f} GB/s = {need.bytes / 1024:,.1f} KiB"
     if have < need.bytes:
         sentence = (
-            f"{latency} with too few bytes in flight: {have / 1024:,.1f} KiB on the chip, where Little's law asks for {law} to keep DRAM "
-            f"busy ({pins:.0%} of the pin bandwidth is used). More independent loads per thread, wider loads (64 or 128 bits), or more warps "
-            f"would help; {room(result)}."
+            f"{latency} with too few bytes in flight: {have / 1024:,.1f} KiB on the chip, where Little's law asks for {law} to keep "
+            f"DRAM busy ({pins:.0%} of the pin bandwidth is used). More independent loads per thread, wider loads (64 or 128 bits), or more "
+            f"warps would help; {room(result)}."
         )
         return Verdict("bytes", sentence)
     return Verdict(

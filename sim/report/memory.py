@@ -65,13 +65,13 @@ def flow(result: Result) -> Flow:
 
 def chart(result: Result) -> str:
     """Return the memory chart of a run, "" when memory was not accessed or has a fixed latency."""
-    rows = accesses(result)
-    if result.gpu.memory.kind != "hierarchy" or not rows:
+    rows = accesses(result) if result.gpu.memory.kind == "hierarchy" else []
+    if not rows:
         return ""
     parts = [_kinds(result, rows)]
     if any(row.kind != "shared memory" for row in rows):
-        parts += [_levels(flow(result)), times(result)]
-    return "\n\n".join(parts[:1] + ["\n".join(parts[1:])] if parts[1:] else parts)
+        parts.append(f"{_levels(flow(result))}\n{times(result)}")
+    return "\n\n".join(parts)
 
 
 def _kinds(result: Result, rows: list[Access]) -> str:
@@ -80,7 +80,9 @@ def _kinds(result: Result, rows: list[Access]) -> str:
         if row.kind == "shared memory":
             conflicts = int(result.counters["shared_bank_conflicts"])
             passes = f"{row.parts:>13,} passes"
-            lines.append(f"  {row.kind:<15}{row.requests:>12,}{passes:>21}{row.each:>13.2f}  {conflicts:,} of the passes are bank conflicts")
+            lines.append(
+                f"  {row.kind:<15}{row.requests:>12,}{passes:>21}{row.each:>13.2f}  {conflicts:,} of the passes are bank conflicts"
+            )
         else:
             lines.append(f"  {row.kind:<15}{row.requests:>12,}{row.parts:>21,}{row.each:>13.2f}{size(SECTOR * row.parts):>11}")
     return "\n".join(lines)
@@ -122,7 +124,9 @@ def times(result: Result) -> str:
         + (f"; streams reach {gpu.dram.efficiency:.1%}" if gpu.dram.efficiency < 1 else "")
     ]
     if counters["load_latency"]:
-        lines.insert(0, f"  a load takes {counters['load_latency']:,.0f} cycles on average; {size(counters['bytes_in_flight'])} are in flight")
+        lines.insert(
+            0, f"  a load takes {counters['load_latency']:,.0f} cycles on average; {size(counters['bytes_in_flight'])} are in flight"
+        )
         lines[0] += f" (Little's law for full DRAM: {need.latency} cycles x {need.bandwidth:,.0f} GB/s = {size(need.bytes)})"
     full = int(counters["l2_queue_full"]), int(counters["dram_queue_full"])
     if any(full):

@@ -8,6 +8,7 @@ import numpy as np
 from isa.vocabulary import Unit
 from sim.advice import diagnose
 from sim.gpus.model import SET_BY_USER, Gpu
+from sim.gpus.unread import why_unread
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
 from sim.report.words import CAUSE_MEANINGS, bar, count, seconds, sizes, slot_meaning
@@ -43,9 +44,14 @@ def heading(result: Result) -> str:
 
 
 def changes(gpu: Gpu) -> list[str]:
-    """Return what the user changed of the preset, one line each."""
+    """Return what the user changed of the preset, one line each, and which of it a run does not look at."""
     mine = {name: source.text for name, source in gpu.source.items() if source.text.startswith(SET_BY_USER)}
-    return [f"{name}, {text}" for name, text in mine.items()]
+    return [f"{name}, {text}" + (f"; {why}" if (why := why_unread(gpu, name)) else "") for name, text in mine.items()]
+
+
+def unread(gpu: Gpu) -> list[str]:
+    """Return those of `changes` that a run does not look at."""
+    return [change for change in changes(gpu) if "; not read: " in change]
 
 
 def summary(result: Result) -> str:
