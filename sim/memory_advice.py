@@ -195,7 +195,7 @@ def waiting(result: Result) -> Verdict:
     if have < need.bytes:
         sentence = (
             f"{latency} with too few bytes in flight: {have / 1024:,.1f} KiB on the chip, where Little's law asks for {law} to keep "
-            f"DRAM busy ({pins:.0%} of the pin bandwidth is used). More independent loads per thread, wider loads (64 or 128 bits), or more "
+            f"DRAM busy ({pins:.0%} of the pins is used). More independent loads per thread, wider loads (64 or 128 bits), or more "
             f"warps would help; {room(result)}."
         )
         return Verdict("bytes", sentence)

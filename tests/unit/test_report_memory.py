@@ -3,10 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import sim
+from isa.errors import UserError
 from sim.gpus.path import SECTOR
 from sim.launchfile import load_launch
-from sim.report import memory
+from sim.report import memory, memory_figure, text, words
 from sim.result import Result
 from tests.unit.report_runs import add_one, chain_on
 
@@ -47,3 +50,46 @@ def test_no_access_and_fixed_latencies_have_no_chart() -> None:
 
 def test_atomics_are_a_kind_of_their_own() -> None:
     assert "global atomics" in {row.kind for row in memory.accesses(on("atomics/histogram_global", "h100"))}
+
+
+@pytest.mark.parametrize("program", ["copy/copy_1_float", "shared/transpose_tile"])
+def test_the_figure_says_what_moved(program: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    result = on(program, "h100")
+    memory_figure.save(result, tmp_path / "memory.svg")
+    assert (tmp_path / "memory.svg").stat().st_size > 1000
+    texts = [text.get_text() for text in memory_figure.figure(result).axes[0].texts]
+    assert words.size(memory.flow(result).l1_read) in texts
+    assert ("shared memory" in texts) == (program == "shared/transpose_tile")
+
+
+def test_no_figure_without_a_hierarchy(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(UserError, match="fixed latency"):
+        memory_figure.save(add_one(sim.gpu("textbook"), 4), tmp_path / "memory.png")
+
+
+@pytest.mark.parametrize(
+    ("number", "written"), [(0, "0 B"), (448, "448 B"), (45087, "44.0 KiB"), (8 << 20, "8.00 MiB"), (1023 << 10, "1,023 KiB")]
+)
+def test_bytes_have_three_digits_and_a_unit(number: int, written: str) -> None:
+    assert words.size(number) == written
+
+
+@pytest.mark.parametrize(
+    ("gpu", "field", "value", "says"),
+    [
+        ("textbook", "l2.latency", 300, "one latency for every access"),
+        ("g80", "l1.bytes", 16384, ""),
+        ("gtx480", "core.group_size", 4, "no fetch groups"),
+        ("gtx480", "l2.latency", 320, ""),
+    ],
+)
+def test_a_change_that_is_not_read_says_so(gpu: str, field: str, value: int, says: str) -> None:
+    changed = sim.gpu(gpu).replace(
+        {field: value} | ({"l1.latency": 100} if field == "l1.bytes" else {}) | ({"l2.bytes": 65536} if gpu == "textbook" else {})
+    )
+    (line,) = [change for change in text.changes(changed) if change.startswith(f"{field},")]
+    assert says in line
+    assert ("not read" in line) == bool(says)
+    assert bool(text.unread(changed)) == bool(says)
