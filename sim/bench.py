@@ -85,7 +85,7 @@ COPY = """
 SAXPY = COPY.replace("kernel copy", "kernel saxpy").replace(
     "        ST.E", "        LD.E R7, [R4]\n        FFMA R6, R6, 2.0, R7\n        ST.E"
 )
-WORK = (10_000, 100_000, 1_000_000)  # warp instructions, of the table that shows how cost grows
+WORK = (10_000, 100_000, 1_000_000, 10_000_000)  # warp instructions, of the table that shows how cost grows
 
 
 class Rate(NamedTuple):
@@ -155,10 +155,10 @@ def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
             yield _rate("both", what, trace.warp_instructions, partial(_both, launch, gpu), repeats)
 
 
-def growth(repeats: int = 3) -> Iterator[Rate]:
-    """Measure the copy with more and more blocks: where cost is linear in the work, the rate stays."""
+def growth(repeats: int = 3, scale: float = 1.0) -> Iterator[Rate]:
+    """Measure the copy with more and more blocks: where cost is linear in the work, the rate stays; small runs pay for the set-up."""
     for instructions in WORK:
-        launch = elementwise(COPY, max(instructions // (8 * 11), 1))
+        launch = elementwise(COPY, _scaled(instructions // (8 * 11), scale))
         n = execute(launch).warp_instructions
         yield _rate("growth", f"copy, h100, {launch.blocks} blocks", n, partial(_both, launch, load("h100")), repeats)
 

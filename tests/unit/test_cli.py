@@ -167,7 +167,7 @@ def test_bench_measures_every_part(tmp_path: Path) -> None:
     result = simtlab("bench", "--repeats", "2", "--scale", "0.002", "--no-compile", "--json", tmp_path / "b.json")
     assert result.exit_code == 0, result.output
     rates = json.loads((tmp_path / "b.json").read_text())["rates"]
-    assert {rate["part"] for rate in rates} == {"timing", "functional", "both", "simpy"}
+    assert {rate["part"] for rate in rates} == {"timing", "functional", "both", "growth", "simpy"}
     assert all(len(rate["seconds"]) == 2 and rate["million_per_second"] > 0 for rate in rates)
 
 
