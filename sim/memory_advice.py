@@ -17,6 +17,7 @@ from sim.result import Result
 MEMORY_FULL = 0.8
 WASTE = 1.3  # sectors per request over those needed, from which an access pattern is said to waste
 CONFLICTS = 0.25  # share of the passes over the banks, from which conflicts are named
+FROM_DRAM = 0.5  # share of the bytes loaded, below which Little's law is not asked about DRAM
 QUEUED = 0.1  # share of the sectors at L2 that found its queue full, from which the queue is named
 SHORT = 0.25  # share of a block's stay that starting and retiring it take, from which blocks are called short
 
@@ -189,6 +190,14 @@ def waiting(result: Result) -> Verdict:
     latency = f"Warps wait for memory ({counters['load_latency']:,.0f} cycles per load on average)"
     if waste(result) >= WASTE:
         return Verdict("uncoalesced", f"{latency}, and uncoalesced accesses make it worse.{_wasted(result)}")
+    loaded = SECTOR * (counters["global_load_sectors"] + counters["local_sectors"])
+    if counters["dram_bytes_read"] < FROM_DRAM * loaded:
+        return Verdict(
+            "latency",
+            f"{latency}. Caches bring most of it ({ratio(counters['dram_bytes_read'], loaded):.0%} of the bytes loaded come from DRAM, its "
+            f"pins are {counters['dram_throughput']:.0%} used), so latency binds: more independent loads per thread, or more warps, would "
+            f"help; {room(result)}.",
+        )
     need = little.memory(gpu, bandwidth=gpu.dram.bandwidth * gpu.dram.efficiency)
     have, pins = counters["bytes_in_flight"], counters["dram_throughput"]
     law = f"{need.latency} cycles x {need.bandwidth:,.0f} GB/s = {need.bytes / 1024:,.1f} KiB"

@@ -15,6 +15,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
     section = name.split(".", maxsplit=1)[0]
     if gpu.memory.kind == "fixed" and section in HIERARCHY:
         return "not read: memory.kind = 'fixed' has one latency for every access"
+    if gpu.memory.kind == "hierarchy" and name == "memory.global_store":
+        return "not read: with memory.kind = 'hierarchy' a store is over when the load/store unit has taken it"
     if gpu.memory.kind == "hierarchy" and section in ("l1", "l2") and getattr(gpu, section) is None:
         return f"not read: this GPU has no {section.upper()}"
     if name == "core.group_size" and gpu.core.policy != "two_level":

@@ -40,6 +40,7 @@ def on(program: str, gpu: str, **changes: Any) -> Result:
         ("copy/copy_1_float", "gtx480", {"blocks__start_latency": 3000}, "blocks", "3000 go to starting and retiring it"),
         ("copy/copy_8_float", "gtx480", {"l2__bytes_per_cycle": 2.0}, "l2", "L2 bandwidth binds"),
         ("copy/copy_1_float", "gtx480", {"lsu__depth": 1, "lsu__interval": 60}, "queue", "1 instruction"),
+        ("cuda/stencil.sm_90", "h100", {}, "latency", "Caches bring most of it (17% of the bytes loaded"),
     ],
 )
 def test_what_binds_is_named(program: str, gpu: str, changes: dict[str, Any], kind: str, says: str) -> None:
