@@ -59,11 +59,11 @@ def run(
     typer.echo(text.report(result))
     if timeline_file is not None:
         _write_timeline(result, timeline_file)
-    if memory_file is not None:
-        memory_figure.save(result, memory_file)
     wrong = _check(what, expected)
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
     write_json(json, result.as_dict() | {"changes": text.changes(found_gpu)} | checked)
+    if memory_file is not None:
+        memory_figure.save(result, memory_file)
     if wrong:
         raise typer.Exit(1)
 
