@@ -102,9 +102,11 @@ def _shared(result: Result, use: float) -> Verdict:
     rate = f"{ratio(wavefronts, counters['sm_active_cycles']):.2f} passes (wavefronts) per cycle and SM"
     if conflicts >= CONFLICTS * wavefronts:
         return _conflicts(result, f"The banks of shared memory are {use:.0%} busy")
+    flops = ratio(counters["fp32_flops"], wavefronts * result.gpu.shared.pass_cycles) * result.gpu.sms * result.gpu.clock.alu_mhz / 1e3
+    bound = f"; with so many operations per pass the chip can do no more than {flops:,.0f} Gflop/s" if flops else ""
     return Verdict(
         "shared",
-        f"Shared-memory bandwidth binds: the banks are {use:.0%} busy, {rate}. Fewer or wider accesses (64 or 128 bits), or more "
+        f"Shared-memory bandwidth binds: the banks are {use:.0%} busy, {rate}{bound}. Fewer or wider accesses (64 or 128 bits), or more "
         "operands kept in registers so that each value loaded is used more often, would help.",
     )
 
@@ -171,6 +173,12 @@ def queue(result: Result, cause: str) -> Verdict | None:
     )
 
 
+def _idle_sms(result: Result) -> str:
+    """Return how many SMs have a block, as a clause; "" when all have."""
+    used, sms = int(result.counters["sms_used"]), result.gpu.sms
+    return "" if used == sms else f" ({used} of {sms} SMs have a block)"
+
+
 def _l2_queue(result: Result) -> Verdict:
     counters = result.counters
     full = f"{int(counters['l2_queue_full']):,} requests found the queue of their L2 slice full"
@@ -203,9 +211,9 @@ def waiting(result: Result) -> Verdict:
     law = f"{need.latency} cycles x {need.bandwidth:,.0f} GB/s = {need.bytes / 1024:,.1f} KiB"
     if have < need.bytes:
         sentence = (
-            f"{latency} with too few bytes in flight: {have / 1024:,.1f} KiB on the chip, where Little's law asks for {law} to keep "
-            f"DRAM busy ({pins:.0%} of the pins is used). More independent loads per thread, wider loads (64 or 128 bits), or more "
-            f"warps would help; {room(result)}."
+            f"{latency} with too few bytes in flight: {have / 1024:,.1f} KiB on the chip{_idle_sms(result)}, where Little's law asks for "
+            f"{law} to keep DRAM busy ({pins:.0%} of the pins is used). More independent loads per thread, wider loads (64 or 128 "
+            f"bits), or more warps would help; {room(result)}."
         )
         return Verdict("bytes", sentence)
     return Verdict(

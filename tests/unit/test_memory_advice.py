@@ -1,6 +1,7 @@
 """What binds in the memory system is named, on kernels that were made to show it, with the numbers of their counters."""
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,13 @@ def test_what_binds_is_named(program: str, gpu: str, changes: dict[str, Any], ki
     verdict = diagnose(on(program, gpu, **changes))
     assert verdict.kind == kind, verdict.sentence
     assert says in verdict.sentence
+
+
+def test_shared_memory_bounds_the_flops_as_it_was_published() -> None:
+    """One output per thread: two loads per multiply-add, 336 Gflop/s (V. Volkov, GTC 2010); the stores of the tiles take 3 % of it."""
+    found = re.search(r"no more than ([\d,]+) Gflop/s", diagnose(on("sgemm/sgemm_1", "gtx480", sms=4)).sentence)
+    assert found
+    assert int(found.group(1)) * 15 / 4 == pytest.approx(336, rel=0.04)
 
 
 def test_padding_takes_the_conflicts_away() -> None:
