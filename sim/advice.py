@@ -1,28 +1,23 @@
-"""What binds a run and what would help: a decision from the counters and the closed account, in one sentence.
+"""What binds a run and what would help: a decision from the counters and the closed account, in a sentence or two.
 
 1. How full is each resource that instructions pass through (issue slots, pipes)? Over FULL, it binds: nothing in scheduling helps.
+   The same for what bytes pass through (DRAM, L2, banks of shared memory) and for block starts: `sim/memory_advice.py`.
 2. Else the idle issue slots say what the schedulers waited for.
 3. Waiting for results, by Little's law: with the same latencies, throughput grows with the independent instructions in flight, so
    a resource that is used u needs 1/u times as many, from more warps or from more instruction-level parallelism (ILP) in each.
 """
 
 import math
-from typing import NamedTuple
 
 from isa.vocabulary import Unit
 from sim.gpus.model import Gpu
+from sim.memory_advice import Verdict, full_memory, queue, waiting
+from sim.residency import number, resident_blocks, resident_warps, room
 from sim.result import Result
 
 FULL = 0.9  # share of a resource's capacity from which it is said to bind
 ISSUE = "issue slots"
 UNEVEN = 0.75  # share of the run that its SMs are busy, below which the tail is said to bind
-
-
-class Verdict(NamedTuple):
-    """kind: full, latency, memory, cap, barrier, burst or tail. sentence: for a person."""
-
-    kind: str
-    sentence: str
 
 
 WAITED_FOR = {
@@ -31,12 +26,6 @@ WAITED_FOR = {
     "long_scoreboard": "global memory",
     "imc_miss": "constants from memory",
     "branch_resolving": "branches",
-}
-LIMITERS = {
-    "warps": "the SM's warp slots",
-    "blocks": "the SM's block slots",
-    "registers": "the kernel's registers",
-    "shared": "the kernel's shared memory",
 }
 THROTTLES = ("math_pipe_throttle", "mio_throttle", "lg_throttle")
 
@@ -73,9 +62,16 @@ def diagnose(result: Result) -> Verdict:
     resource, use = max(utilised.items(), key=lambda item: item[1])
     if use >= FULL:
         return _full(result, utilised)
+    if verdict := full_memory(result):
+        return verdict
     if _busy(result) < UNEVEN:
         return _tail(result)
     cause = _idle_cause(result)
+    if result.gpu.memory.kind == "hierarchy":
+        if cause == "long_scoreboard":
+            return waiting(result)
+        if cause in ("lg_throttle", "mio_throttle") and (verdict := queue(result, cause)):
+            return verdict
     if cause == "barrier":
         return _barrier(result)
     if cause in THROTTLES or (cause == "dispatch_stall" and not result.gpu.core.in_flight_cap):
@@ -121,7 +117,7 @@ def _barrier(result: Result) -> Verdict:
     return Verdict(
         "barrier",
         f"Warps wait for each other at barriers ({share:.0%} of the issue slots idle for it): more blocks per SM, so that one computes "
-        f"while another waits (now {_number(resident_blocks(result))}; {room(result)}), or fewer barriers would help.",
+        f"while another waits (now {number(resident_blocks(result))}; {room(result)}), or fewer barriers would help.",
     )
 
 
@@ -137,48 +133,18 @@ def _burst(result: Result, cause: str, resource: str, use: float) -> Verdict:
 def _latency(result: Result, cause: str, resource: str, use: float) -> Verdict:
     gpu, have = result.gpu, resident_warps(result)
     need = math.ceil(have / use - 1e-9)
-    warps = f"about {need:,} warps per SM instead of {_number(have)}"
+    warps = f"about {need:,} warps per SM instead of {number(have)}"
     if cause == "dispatch_stall":
         start = f"Each warp already has the {gpu.core.in_flight_cap} instructions in flight that this GPU allows it"
         how = f"{warps}, as more ILP cannot"
     else:
         start = f"Warps wait for {WAITED_FOR.get(cause, cause)}"
-        how = f"{warps}, or {_number(1 / use)} times the independent instructions in each (ILP), or a mix"
+        how = f"{warps}, or {number(1 / use)} times the independent instructions in each (ILP), or a mix"
     sentence = f"{start}: {_only(resource, use)}, and filling it would take {how}; {room(result, need)}"
     if cause == "long_scoreboard":
-        return Verdict("memory", sentence + " (memory bandwidth, not modelled yet, may bind before that).")
+        return Verdict("memory", sentence + " (with memory.kind = 'fixed' bandwidth is not modelled, and may bind before that).")
     return Verdict("cap" if cause == "dispatch_stall" else "latency", sentence + ".")
 
 
 def _only(resource: str, use: float) -> str:
     return f"the busiest resource, the {resource}, is only {use:.0%} used"
-
-
-def _number(value: float) -> str:
-    """Return one decimal where it says something."""
-    return f"{value:,.0f}" if value >= 20 or abs(value - round(value)) < 0.05 else f"{value:.1f}"
-
-
-def resident_warps(result: Result) -> float:
-    """Return the warps resident per SM, averaged over the time the SM had work."""
-    active = result.counters["sm_active_cycles"]
-    return result.counters["warp_cycles"] / active if active else 0.0
-
-
-def resident_blocks(result: Result) -> float:
-    """Return the blocks resident per SM, as `resident_warps`."""
-    return resident_warps(result) / math.ceil(math.prod(result.block) / 32)
-
-
-def room(result: Result, need: int = 0) -> str:
-    """Return what keeps the SM from holding more warps, as a clause; need: warps per SM that would be enough, if known."""
-    gpu, occupancy = result.gpu, result.occupancy
-    if need > gpu.limits.warps:
-        return f"this GPU holds {gpu.limits.warps} per SM, so warps alone are not enough"
-    launched = math.prod(result.grid) / result.counters["sms_used"]
-    if launched < occupancy.blocks:
-        return f"the launch gives an SM {_number(launched)} of the {occupancy.blocks} blocks it could hold, so launch more or larger blocks"
-    if occupancy.warps == gpu.limits.warps:
-        return f"the SM already holds all the {gpu.limits.warps} warps it can"
-    limits = " and ".join(LIMITERS[name] for name in occupancy.limiters)
-    return f"an SM holds only {occupancy.blocks} of its blocks, limited by {limits}"

@@ -66,10 +66,33 @@ CHAINS = (
     ("h100, 1 SM, 64 warps", "h100", 2, 32, 750),
     ("h100, 132 SMs, 32 warps each", "h100", 132, 32, 12),
 )
+COPY = """
+.kernel copy
+.param ptr x
+.param ptr y
+        S2R R0, SR_TID.X
+        S2R R1, SR_CTAID.X
+        IMAD R0, R1, 0x100, R0
+        SHL R0, R0, 2
+        IADD R2.CC, R0, c[0x0][x]
+        IADD.X R3, RZ, c[0x0][x+4]
+        IADD R4.CC, R0, c[0x0][y]
+        IADD.X R5, RZ, c[0x0][y+4]
+        LD.E R6, [R2]
+        ST.E [R4], R6
+        EXIT
+"""
+SAXPY = COPY.replace("kernel copy", "kernel saxpy").replace(
+    "        ST.E", "        LD.E R7, [R4]\n        FFMA R6, R6, 2.0, R7\n        ST.E"
+)
+WORK = (10_000, 100_000, 1_000_000, 10_000_000)  # warp instructions, of the table that shows how cost grows
 
 
 class Rate(NamedTuple):
-    """One measurement. part: timing (Numba), simpy (the same in SimPy), functional or both. seconds: one per repetition."""
+    """One measurement; seconds: one per repetition.
+
+    part: timing (Numba), simpy (the same in SimPy), functional, both, or growth (both, with more and more work).
+    """
 
     part: str
     program: str
@@ -118,6 +141,32 @@ def rates(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
         yield _rate("functional", f"{name}, {launch.blocks} blocks", n, partial(execute, launch), repeats)
         yield _rate("timing", f"{name}, h100, {launch.blocks} blocks", n, partial(simulate, trace, gpu), repeats)
         yield _rate("both", f"{name}, h100, {launch.blocks} blocks", n, partial(_both, launch, gpu), repeats)
+
+
+def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
+    """Measure kernels that only move data: a float per thread, once, through caches and DRAM; about a million warp instructions."""
+    for name, listing in (("copy", COPY), ("saxpy", SAXPY)):
+        launch = elementwise(listing, _scaled(12_000, scale))
+        trace = execute(launch)
+        yield _rate("functional", f"{name}, {launch.blocks} blocks", trace.warp_instructions, partial(execute, launch), repeats)
+        for key, gpu in ((key, load(key)) for key in ("gtx480", "h100")):
+            what = f"{name}, {key}, {launch.blocks} blocks"
+            yield _rate("timing", what, trace.warp_instructions, partial(simulate, trace, gpu), repeats)
+            yield _rate("both", what, trace.warp_instructions, partial(_both, launch, gpu), repeats)
+
+
+def growth(repeats: int = 3, scale: float = 1.0) -> Iterator[Rate]:
+    """Measure the copy with more and more blocks: where cost is linear in the work, the rate stays; small runs pay for the set-up."""
+    for instructions in WORK:
+        launch = elementwise(COPY, _scaled(instructions // (8 * 11), scale))
+        n = execute(launch).warp_instructions
+        yield _rate("growth", f"copy, h100, {launch.blocks} blocks", n, partial(_both, launch, load("h100")), repeats)
+
+
+def elementwise(listing: str, blocks: int) -> Launch:
+    """Return a kernel of one float per thread in blocks of 256 threads."""
+    arrays = [np.ones(256 * blocks, np.float32) for _ in range(2)]
+    return Launch(isa.parse(listing), grid=(blocks,), block=(256,), args=tuple(arrays))
 
 
 def engines(repeats: int = 3) -> Iterator[Rate]:

@@ -109,7 +109,7 @@ def _counted(trace: Trace, spaces: tuple[Space, ...]) -> Counter[Key]:
         keys = np.stack([instruction[even], mask[even], base[even] % PERIOD, stride[even]], axis=1)
         for (i, bits, start, step), often in zip(*np.unique(keys, axis=0, return_counts=True), strict=True):
             found[int(i), int(bits), _moved_down((start + step * lanes)[None], bits[None])[0].tobytes()] += int(often)
-        rows = _moved_down(arrays.scattered[base[~even]], mask[~even])
+        rows = _moved_down(arrays.scattered[base[~even]].astype(np.int64), mask[~even])
         for i, bits, row in zip(instruction[~even].tolist(), mask[~even].tolist(), rows, strict=True):
             found[i, bits, row.tobytes()] += 1
     return found
@@ -118,8 +118,8 @@ def _counted(trace: Trace, spaces: tuple[Space, ...]) -> Counter[Key]:
 def _by_path(trace: Trace, spaces: tuple[Space, ...]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield, for each path: its entries that access `spaces` [n], and where the accesses of some of its warps lie [warps, n]."""
     encoded, arrays = trace.program.encoded, trace.arrays
-    logged = np.isin(encoded.operation, (Operation.LOAD, Operation.STORE))
-    wanted = logged & np.isin(encoded.space, spaces)
+    logged = np.isin(encoded.operation, (Operation.LOAD, Operation.STORE, Operation.ATOM))
+    wanted = np.isin(encoded.operation, (Operation.LOAD, Operation.STORE)) & np.isin(encoded.space, spaces)
     order = np.argsort(arrays.warp_path, kind="stable")
     first_warp = np.searchsorted(arrays.warp_path[order], np.arange(len(arrays.path_start)))
     for path, (start, end) in enumerate(zip(arrays.path_start, arrays.path_start[1:], strict=False)):

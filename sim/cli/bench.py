@@ -23,7 +23,12 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
     with working("measuring"):
         from sim import bench as measure
 
-        found = [*measure.rates(repeats, scale), *measure.engines(repeats)]
+        found = [
+            *measure.rates(repeats, scale),
+            *measure.memory(repeats, scale),
+            *measure.growth(repeats, scale),
+            *measure.engines(repeats),
+        ]
         compilation = measure.compilation() if compile_ else None
     _table(found, repeats)
     if compilation:

@@ -12,11 +12,14 @@ from sim.cli.options import ARG, BLOCK, ENGINE, GPU, GRID, JSON, KERNEL, LAUNCH,
 from sim.cli.output import check_writable, working, write_json, write_text
 from sim.expectation import Expectation, check
 from sim.launch import Launch
-from sim.report import figures, text, timeline
+from sim.report import figures, memory_figure, text, timeline
 from sim.result import Result
 
 TIMELINE = Annotated[
     Path | None, typer.Option("--timeline", metavar="FILE", help="Also write the first 500 cycles' timeline: .txt, .png, .svg or .pdf.")
+]
+MEMORY_FIGURE = Annotated[
+    Path | None, typer.Option("--memory-figure", metavar="FILE", help="Also draw what moved through memory: .png, .svg or .pdf.")
 ]
 TEXT = ("", ".txt")
 WINDOW = (0, 499)  # cycles of --timeline
@@ -38,11 +41,14 @@ def run(
     policy: POLICY = None,
     engine: ENGINE = "numba",
     timeline_file: TIMELINE = None,
+    memory_file: MEMORY_FIGURE = None,
     json: JSON = None,
 ) -> None:
     """Execute a listing, time it on a GPU, and say where the warps' time went. Exit 1 when its results are not as expected."""
     found_gpu = machine(gpu, set_, policy)
-    check_writable(json, timeline_file)
+    check_writable(json, timeline_file, memory_file)
+    if memory_file is not None:
+        figures.check_path(memory_file)
     if timeline_file is not None and timeline_file.suffix not in TEXT:
         figures.check_path(timeline_file)
     changes = Changes(grid, block, warps, arg, registers, shared)
@@ -54,7 +60,10 @@ def run(
     if timeline_file is not None:
         _write_timeline(result, timeline_file)
     wrong = _check(what, expected)
-    write_json(json, result.as_dict() | {"results_checked": expected is not None, "results_equal": not wrong if expected else None})
+    checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
+    write_json(json, result.as_dict() | {"changes": text.changes(found_gpu)} | checked)
+    if memory_file is not None:
+        memory_figure.save(result, memory_file)
     if wrong:
         raise typer.Exit(1)
 

@@ -15,6 +15,7 @@ from sim.cli.options import ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING
 from sim.cli.output import check_writable, working, write_json
 from sim.report import figures
 from sim.report import timeline as views
+from sim.report.text import unread
 
 FROM = Annotated[int, typer.Option("--from", min=0, metavar="CYCLE", help="First cycle drawn.")]
 TO = Annotated[int | None, typer.Option("--to", min=0, metavar="CYCLE", help="Last cycle drawn; left out: 499 after the first.")]
@@ -59,6 +60,8 @@ def timeline(
     with working(f"running {what.name}"):
         result = sim.run(what, found_gpu, timeline=(first, last))
     shown = views.warps(result, chosen)
+    for change in unread(found_gpu):
+        typer.echo(f"changed: {change}\n")
     typer.echo(views.text(result, chosen, width or (shutil.get_terminal_size().columns if sys.stdout.isatty() else 120)))
     typer.echo(f"\n{views.heading(shown[0])}\n{views.table(result, shown[0])}")
     if figure is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import reduce
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from isa.vocabulary import Unit
@@ -40,12 +41,12 @@ def facts(gpu: Gpu) -> list[dict[str, Any]]:
 
 
 def fields(gpu: Gpu) -> "Table":
-    """Return `facts` as a table; absent optional fields are left out."""
-    rows = [
-        (fact["field"], _show(fact["value"]), fact["meaning"], f"{fact['kind']}: {fact['source']}" if fact["kind"] else "")
-        for fact in facts(gpu)
-        if fact["value"] is not None
-    ]
+    """Return `facts` as a table, each section under its name; absent optional fields are left out."""
+    shown = [fact for fact in facts(gpu) if fact["value"] is not None]
+    rows: list[tuple[str, ...]] = []
+    for section, members in groupby(shown, key=lambda fact: fact["field"].partition(".")[0] if "." in fact["field"] else ""):
+        rows += [("",), (f"[{section}]",)] if section else []
+        rows += [(f["field"], _show(f["value"]), f["meaning"], f"{f['kind']}: {f['source']}" if f["kind"] else "") for f in members]
     table = _table(("field", "value", "meaning; legal values", "source"), rows, title=f"{gpu.name} ({gpu.chip})", caption=gpu.note)
     table.columns[0].no_wrap = True
     return table

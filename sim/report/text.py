@@ -8,6 +8,8 @@ import numpy as np
 from isa.vocabulary import Unit
 from sim.advice import diagnose
 from sim.gpus.model import SET_BY_USER, Gpu
+from sim.gpus.unread import why_unread
+from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
 from sim.report.words import CAUSE_MEANINGS, bar, count, seconds, sizes, slot_meaning
 from sim.result import Result
@@ -42,9 +44,14 @@ def heading(result: Result) -> str:
 
 
 def changes(gpu: Gpu) -> list[str]:
-    """Return what the user changed of the preset, one line each."""
+    """Return what the user changed of the preset, one line each, and which of it a run does not look at."""
     mine = {name: source.text for name, source in gpu.source.items() if source.text.startswith(SET_BY_USER)}
-    return [f"{name}, {text}" for name, text in mine.items()]
+    return [f"{name}, {text}" + (f"; {why}" if (why := why_unread(gpu, name)) else "") for name, text in mine.items()]
+
+
+def unread(gpu: Gpu) -> list[str]:
+    """Return those of `changes` that a run does not look at."""
+    return [change for change in changes(gpu) if "; not read: " in change]
 
 
 def summary(result: Result) -> str:
@@ -97,13 +104,13 @@ def slowest(result: Result, rows: int = 3) -> str:
 
 
 def memory(result: Result) -> str:
-    """Return the memory requests, and what this model says about memory; "" when there were none."""
+    """Return the memory chart; for memory of a fixed latency the requests, and what that leaves out; "" when there were none."""
     loads, stores = int(result.counters["global_load_requests"]), int(result.counters["global_store_requests"])
-    if not loads + stores:
-        return ""
+    if result.gpu.memory.kind == "hierarchy" or not loads + stores:
+        return chart(result)
     return textwrap.fill(
         f"Global memory: {count(loads, 'load request')}, {count(stores, 'store request')}. Memory is a fixed latency of "
-        f"{result.gpu.memory.global_load} cycles in this model: bandwidth is not modelled yet.",
+        f"{result.gpu.memory.global_load} cycles here (memory.kind = 'fixed'): neither caches nor bandwidth are modelled.",
         100,
     )
 

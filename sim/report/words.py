@@ -55,6 +55,14 @@ def count(number: float, noun: str) -> str:
     return f"{text} {noun}" if number == 1 else f"{text} {noun}s"
 
 
+def size(number: float) -> str:
+    """Return bytes with a binary unit: "448 B", "50.8 KiB", "8.00 MiB"."""
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if number >= scale:
+            return f"{number / scale:,.0f} {unit}" if number >= 1000 * scale else f"{_three(number / scale)} {unit}"
+    return f"{number:.0f} B"
+
+
 def percent(fraction: float) -> str:
     """Return a fraction of 0 to 1 in percent with four digits, no more than it needs: "3.125%", "50%"."""
     return f"{100 * fraction:.4g}%"

@@ -115,3 +115,23 @@ def test_the_older_rules_count_transactions() -> None:
     trace = strided(1, 1, blocks=2, threads=64)
     assert [site.transactions for site in global_sites(trace, "cc10")] == [128, 128]
     assert [site.moved for site in global_sites(trace, "cc12")] == [4 * (128 + 64 + 32)] * 2
+
+
+def test_atomics_between_loads_do_not_shift_their_addresses() -> None:
+    """They are in the trace too: a load after one must be given its own address."""
+    listing = """
+.kernel after
+.param ptr bins
+.param ptr data
+    S2R R0, SR_TID.X
+    SHL R1, R0, 2
+    IADD R2, RZ, c[0x0][bins]
+    IADD R4, R1, c[0x0][data]
+    RED.ADD [R2], R0
+    LDG R3, [R4]
+    EXIT
+"""
+    arguments = (np.zeros(1, np.uint32), np.zeros(64, np.uint32))
+    trace = sim.execute(sim.Launch(isa.parse(listing), grid=(1,), block=(64,), args=arguments))
+    (load,) = global_sites(trace, "sectors")
+    assert (load.requests, load.sectors) == (2, 8)

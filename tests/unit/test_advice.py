@@ -46,10 +46,10 @@ def test_following_the_advice_fills_the_resource(gpu: str, warps: int) -> None:
     assert max(utilisation(result).values()) >= FULL
 
 
-def test_memory_latency_is_named_with_its_caveat() -> None:
-    verdict = diagnose(add_one(sim.gpu("h100"), 4))
+def test_a_fixed_memory_latency_is_named_with_its_caveat() -> None:
+    verdict = diagnose(add_one(sim.gpu("textbook"), 4))
     assert verdict.kind == "memory"
-    assert "bandwidth, not modelled yet" in verdict.sentence
+    assert "memory.kind = 'fixed' bandwidth is not modelled" in verdict.sentence
 
 
 def test_more_warps_than_the_gpu_holds_is_not_promised() -> None:

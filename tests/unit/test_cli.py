@@ -163,11 +163,26 @@ def test_a_failed_check_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reproduce.__doc__
 
 
+def test_run_charts_memory_and_lists_what_was_changed(tmp_path: Path) -> None:
+    figure, plain = tmp_path / "memory.png", tmp_path / "run.json"
+    changes = ["--set", "dram.latency=700", "--set", "core.group_size=4"]
+    result = simtlab("run", PROGRAMS / "saxpy.sass", "--memory-figure", figure, "--json", plain, *changes)
+    assert result.exit_code == 0, result.output
+    assert "sectors of 32 bytes" in result.stdout
+    assert figure.stat().st_size > 10_000
+    found = json.loads(plain.read_text())
+    (latency,) = [change for change in found["changes"] if change.startswith("dram.latency")]
+    (size,) = [change for change in found["changes"] if change.startswith("core.group_size")]
+    assert latency == "dram.latency, set by the user; GeForce GTX 480 has 600"
+    assert "not read" in size
+    assert found["counters"]["global_load_sectors"] > 0
+
+
 def test_bench_measures_every_part(tmp_path: Path) -> None:
     result = simtlab("bench", "--repeats", "2", "--scale", "0.002", "--no-compile", "--json", tmp_path / "b.json")
     assert result.exit_code == 0, result.output
     rates = json.loads((tmp_path / "b.json").read_text())["rates"]
-    assert {rate["part"] for rate in rates} == {"timing", "functional", "both", "simpy"}
+    assert {rate["part"] for rate in rates} == {"timing", "functional", "both", "growth", "simpy"}
     assert all(len(rate["seconds"]) == 2 and rate["million_per_second"] > 0 for rate in rates)
 
 
@@ -206,6 +221,8 @@ def test_help_and_version() -> None:
         (["run", CHAIN, "--json", "/nowhere/r.json"], "there is no folder /nowhere"),
         (["run", CHAIN, "--json", str(PROGRAMS)], "it is a folder"),
         (["run", CHAIN, "--timeline", "t.jpg"], ".png, .svg, .pdf"),
+        (["run", CHAIN, "--memory-figure", "t.jpg"], ".png, .svg, .pdf"),
+        (["run", LOOP, "--gpu", "textbook", "--memory-figure", "t.png"], "memory has a fixed latency"),
         (["run"], "Missing argument 'LISTING'"),
         (["rnu"], "Did you mean 'run'?"),
         (["run", CHAIN, "--gpuu", "x"], "--gpu"),

@@ -30,9 +30,9 @@ def test_every_number_of_a_preset_is_shown_with_a_source(name: str) -> None:
 
 def test_differences_are_those_that_were_made() -> None:
     gpu = sim.gpu("gtx480")
-    changed = gpu.replace({"core.schedulers": 4, "memory.global_load": 300})
+    changed = gpu.replace({"core.schedulers": 4, "dram.latency": 700})
     assert tables.differences(gpu, gpu) == []
-    assert tables.differences(gpu, changed) == [("core.schedulers", 2, 4), ("memory.global_load", 600, 300)]
+    assert tables.differences(gpu, changed) == [("core.schedulers", 2, 4), ("dram.latency", 600, 700)]
 
 
 def test_a_pipe_that_only_one_gpu_has_is_a_difference() -> None:

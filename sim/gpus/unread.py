@@ -1,0 +1,28 @@
+"""Which fields of a GPU a run never looks at, and why: a change of one of them changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sim.gpus.model import Gpu
+
+HIERARCHY = ("lsu", "shared", "l1", "interconnect", "l2", "dram")
+
+
+def why_unread(gpu: Gpu, name: str) -> str:
+    """Return why a run on `gpu` does not read the field `name`, as a clause; "" when it does."""
+    section = name.split(".", maxsplit=1)[0]
+    if gpu.memory.kind == "fixed" and section in HIERARCHY:
+        return "not read: memory.kind = 'fixed' has one latency for every access"
+    if gpu.memory.kind == "hierarchy" and name == "memory.global_store":
+        return "not read: with memory.kind = 'hierarchy' a store is over when the load/store unit has taken it"
+    if gpu.memory.kind == "hierarchy" and section in ("l1", "l2") and getattr(gpu, section) is None:
+        return f"not read: this GPU has no {section.upper()}"
+    if name == "core.group_size" and gpu.core.policy != "two_level":
+        return f"not read: core.policy = '{gpu.core.policy}' has no fetch groups"
+    if name == "core.kind":
+        return "not read: listings are always timed by the scoreboard"
+    if name == "clock.core_mhz":
+        return "not read: core.issue_interval says how often a scheduler issues"
+    return ""
