@@ -15,6 +15,18 @@ MARKERS = tuple(
     Operation[name] for name in ("SSY", "SYNC", "BSSY", "BSYNC", "PBK", "BRK", "CAL", "RET", "BRX", "BREAK")
 )  # a listing with these says itself where lanes meet
 
+# The warp's next instruction is known only when one of these is done.
+BRANCHES = (
+    Operation.BRA,
+    Operation.SYNC,
+    Operation.BSYNC,
+    Operation.BRX,
+    Operation.BRK,
+    Operation.CAL,
+    Operation.RET,
+    Operation.WARPSYNC,
+)
+
 
 class Graph(NamedTuple):
     """Blocks 0..b-1 in the order of the listing, and block b, the exit."""

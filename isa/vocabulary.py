@@ -109,19 +109,6 @@ class Operation(IntEnum):
     HSET2 = 117
 
 
-# The warp's next instruction is known only when one of these is done.
-BRANCHES = (
-    Operation.BRA,
-    Operation.SYNC,
-    Operation.BSYNC,
-    Operation.BRX,
-    Operation.BRK,
-    Operation.CAL,
-    Operation.RET,
-    Operation.WARPSYNC,
-)
-
-
 class Unit(IntEnum):
     """The kind of hardware that an opcode needs, true on every GPU; presets say which pipe serves it and how fast."""
 

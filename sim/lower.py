@@ -4,8 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isa.cfg import BRANCHES
 from isa.program import Program
-from isa.vocabulary import BRANCHES, Cache, Operation, Space, Special, Unit
+from isa.vocabulary import Cache, Operation, Space, Special, Unit
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS

@@ -3,8 +3,9 @@
 from enum import Enum
 from typing import NamedTuple
 
+from isa.cfg import BRANCHES
 from isa.program import Program
-from isa.vocabulary import BRANCHES, Cache, Operation, Space, Special, Unit
+from isa.vocabulary import Cache, Operation, Space, Special, Unit
 from sim.gpus.model import Gpu
 from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, StallCause
 
