@@ -239,7 +239,7 @@ class Gpu(Section):
             raise user_error(error, cls, table, path) from None
 
     def replace(self, overrides: Mapping[str, Any]) -> Self:
-        """Return a validated copy with fields changed by dotted name: `{"memory.global_load": 300, "core.schedulers": 2}`.
+        """Return a validated copy with fields changed by dotted name: `{"dram.latency": 300, "core.schedulers": 2}`.
 
         The copy's `source` says which numbers were changed. Raises UserError for an unknown name or an illegal value.
         """
