@@ -106,27 +106,30 @@ class LoadStore(Section):
     """Load/store unit: per port a queue and an address unit, behind them one unit per SM that takes an instruction at a time."""
 
     coalescing: Literal["sectors", "cc12", "cc10"] = Field(
-        "sectors",
+        default="sectors",
         description="how a warp's addresses become requests: lines and sectors, or the half-warp rules of CC 1.2/1.3 and CC 1.0/1.1",
     )
     depth: Annotated[int, Field(ge=1, le=64)] = Field(
-        5, description="memory instructions of one issue port not yet taken by the shared unit"
+        default=5, description="memory instructions of one issue port not yet taken by the shared unit"
     )
     latency: Annotated[int, Field(ge=1, le=1000)] = Field(
-        10, description="cycles from issue to the first in which the shared unit may take it"
+        default=10, description="cycles from issue to the first in which the shared unit may take it"
     )
-    interval: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles between two instructions that the shared unit takes")
-    replay: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of a port's address unit per pass of a bank conflict")
+    interval: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=1, description="cycles between two instructions that the shared unit takes"
+    )
+    replay: Annotated[int, Field(ge=1, le=64)] = Field(default=1, description="cycles of a port's address unit per pass of a bank conflict")
     word_cycles: Annotated[int, Field(ge=0, le=64)] = Field(
-        2, description="cycles that each 32-bit register after the first adds to a load"
+        default=2, description="cycles that each 32-bit register after the first adds to a load"
     )
 
 
 class SharedMemory(Section):
     rule: Literal["fermi", "kepler4", "kepler8", "cc1"] = Field(
-        "fermi", description="how lanes meet in banks: 2.x and Maxwell on, Kepler's two modes, or 1.x (sim.analysis.banks tells each)"
+        default="fermi",
+        description="how lanes meet in banks: 2.x and Maxwell on, Kepler's two modes, or 1.x (sim.analysis.banks tells each)",
     )
-    pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of one pass over the banks")
+    pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(default=1, description="cycles of one pass over the banks")
 
 
 class L1(Section):
@@ -152,11 +155,13 @@ class L1(Section):
 class Interconnect(Section):
     """Between an SM and the L2 slices, a port for each direction."""
 
-    latency: Annotated[int, Field(ge=1, le=10000)] = Field(40, description="cycles one way")
-    request_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(32, description="from an SM; a store carries its sectors")
-    response_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(64, description="to an SM")
-    header: Count = Field(8, description="bytes of a request beside its data")
-    depth: Annotated[int, Field(ge=128, le=65536)] = Field(256, description="requests of an SM on their way to L2; the unit waits for room")
+    latency: Annotated[int, Field(ge=1, le=10000)] = Field(default=40, description="cycles one way")
+    request_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=32, description="from an SM; a store carries its sectors")
+    response_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=64, description="to an SM")
+    header: Count = Field(default=8, description="bytes of a request beside its data")
+    depth: Annotated[int, Field(ge=128, le=65536)] = Field(
+        default=256, description="requests of an SM on their way to L2; the unit waits for room"
+    )
 
 
 class L2(Section):
