@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 
 from sim.gpus.path import TICKS, cycles
+from sim.hierarchy import Hierarchy
 from sim.reference.blocks import BlockScheduler
-from sim.reference.memory import banks
+from sim.reference.memory import banks, coalescer, l2
+from sim.reference.memory.access import Access
 from sim.reference.memory.l1 import L1
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.lsu import Queue
 from sim.reference.memory.network import RequestPort
 from sim.reference.memory.system import MemorySystem
+from sim.timing.memory.banks import fewest
 
 Right = Callable[..., Any]
 
@@ -94,4 +97,54 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "lanes of an atomic share a row": (banks, "passes", lambda right: lambda rule, at, width, atomic: right(rule, at, width, False)),
     "queues of the load/store unit one deeper": (Queue, "__init__", lambda right: lambda self, sm, depth: right(self, sm, depth + 1)),
     "write-back lost": (Slice, "_write_back", lambda right: lambda self, line: None),
+    "a sector written in part counts as written whole": (l2, "whole_sectors", lambda right: lambda words: {word // 8 for word in words}),
+    "the first SM always goes first": (MemorySystem, "step", no_rotation),
+    "answers of one cycle in reverse": (MemorySystem, "next_answer", lambda right: lambda self: -right(self)),
+    "a full L2 queue holds nobody back": (RequestPort, "enter_l2", never_blocked),
+    "replay ignored": (MemorySystem, "__init__", with_number("replay", 1)),
+    "word_cycles ignored": (MemorySystem, "__init__", with_number("word_cycles", 0)),
+    "the shared unit takes one instruction per cycle": (MemorySystem, "__init__", with_number("interval", 1)),
+    "segments do not shrink": (coalescer, "shrink", lambda right: lambda segment, used: set(segment)),
+    "half-warps never in order": (coalescer, "by_order", lambda right: lambda at, width: right({**at, min(at): at[min(at)] ^ 64}, width)),
+    "a store is over when it is taken": (Access, "stored_at", lambda right: lambda self, cycle: right(self, int(self.lsu.env.now) + 1)),
+    "start interval rounded up": (BlockScheduler, "_keep_interval", whole_cycles_between_blocks),
+}
+
+TABLES: dict[str, Callable[[Hierarchy], dict[str, Any]]] = {
+    "L2 latency one cycle shorter": lambda mh: {"l2_latency": mh.l2_latency - 1},
+    "DRAM latency one cycle longer": lambda mh: {"dram_latency": mh.dram_latency + 1},
+    "L1 latency one cycle longer": lambda mh: {"l1_latency": mh.l1_latency + 1},
+    "queues of the load/store unit one shallower": lambda mh: {"depth": max(mh.depth - 1, np.int64(1))},
+    "queues of L2 and DRAM one deeper": lambda mh: {"slice_depth": mh.slice_depth + 1},
+    "word_cycles ignored": lambda mh: {"word_cycles": np.int64(0)},
+    "replay ignored": lambda mh: {"replay": np.int64(1)},
+    "L1 always fetches sectors": lambda mh: {"l1_fetch": np.int64(32)},
+    "stores always allocate in L1": lambda mh: {"l1_stores": np.int64(0)},
+    "atomics on one word cost no more": lambda mh: {"atomic_ticks": np.int64(0)},
+    "DRAM fetches single sectors": lambda mh: {"access_sectors": np.int64(1)},
+    "requests have no header": lambda mh: {"request_ticks": np.int64(0)},
+    "L2 always cold": lambda mh: {"l2_start": np.int64(0)},
+}
+
+
+def first_place(line: int, number: int, mh: Any, memory: Any) -> int:
+    """Evict whatever is in the first place of the set."""
+    return int((number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways)
+
+
+def later_first(m: int, a: int, b: int, memory: Any) -> bool:
+    """Take the answers that reach an SM together in the wrong order."""
+    one, other = memory.responses[m, a], memory.responses[m, b]
+    return bool(one.time < other.time or (one.time == other.time and one.sequence > other.sequence))
+
+
+def no_conflicts(access: int, mask: int, width: int, atomic: bool, mh: Any, rows: Any, count: Any, trace: Any) -> int:
+    return int(fewest(mask, width, mh))
+
+
+CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
+    "write-back lost": ("sim.timing.memory.l2", "write_back", lambda number, words, valid, done, mh, memory: done),
+    "L2 evicts the first place": ("sim.timing.memory.l2", "victim", first_place),
+    "answers of one cycle in reverse": ("sim.timing.memory.responses", "earlier", later_first),
+    "bank conflicts missed": ("sim.timing.memory.lsu", "wavefronts", no_conflicts),
 }
