@@ -7,10 +7,6 @@ from sim.result import Result
 from sim.timing import simulate
 from sim.trace import Trace
 
-# A scoreboard that knows every register, without a cap. The GTX 480 preset's own (all_outstanding, 4 in flight) is fitted to arithmetic;
-# applied to loads it contradicts the same talk, because a warp then waits for every load before it works out the next address.
-PERFECT = {"core.wake_rule": "per_register", "core.in_flight_cap": 0}
-
 
 class Steady(NamedTuple):
     """What the additional waves took."""

@@ -69,6 +69,7 @@ Op = np.dtype(
         ("barrier", "u4"),  # number of a BAR
         ("store", "u4"),  # 1 = writes memory, returns nothing
         ("results", "u4"),  # dependences it writes
+        ("arithmetic", "u4"),  # 1 = has results and is no memory instruction: they count for the wake rule and the cap
         ("memory", "u4"),  # NOWHERE, GLOBAL, SHARED, LOCAL
         ("access", "u4"),  # LOAD, STORE, ATOMIC, REDUCTION
         ("width", "u4"),  # bytes per lane
@@ -198,6 +199,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int) -> tuple[int, ...]:
         encoded.function[i] if operation == Operation.BAR else 0,
         operation == Operation.STORE or (operation == Operation.ATOM and results == 0),
         results,
+        results > 0 and operation not in _ACCESS,
         memory,
         access_kind(program, i) if memory else 0,
         encoded.width[i],

@@ -51,10 +51,14 @@ class Policy(IntEnum):
 
 
 class WakeRule(IntEnum):
-    """When a warp that waits for a result may go on."""
+    """When a warp that waits for a result may go on.
+
+    ALL_OUTSTANDING comes from Volkov's FFMA chains on Fermi, as does the cap on instructions in flight. Loads count in neither: his
+    copies on the same GPU keep 14 float4 per thread in flight while their addresses are computed one by one.
+    """
 
     PER_REGISTER = 0  # when the registers it needs are written
-    ALL_OUTSTANDING = 1  # when all its outstanding results are back
+    ALL_OUTSTANDING = 1  # when all its outstanding results of arithmetic are back; see below
 
 
 # The cause of waiting for a result, by the unit that makes it.

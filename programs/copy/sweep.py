@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from programs.steady import PERFECT, Steady, steady
+from programs.steady import Steady, steady
 from sim.functional import execute
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import occupancy
@@ -38,9 +38,9 @@ class Point(NamedTuple):
     resident: int  # bytes that the resident threads would have in flight if each waited for all its loads
 
 
-def machine(gpu: Gpu, scoreboard: bool = False) -> Gpu:
-    """Return the GPU in the middle of a long run; with its own scoreboard, or with a perfect one."""
-    return gpu.replace(({"l2.start": "dirty"} if gpu.l2 else {}) | ({} if scoreboard else PERFECT))
+def machine(gpu: Gpu) -> Gpu:
+    """Return the GPU in the middle of a long run: its L2 full of what others have written."""
+    return gpu.replace({"l2.start": "dirty"}) if gpu.l2 else gpu
 
 
 def blocks_on_sm(gpu: Gpu) -> list[tuple[int, int]]:

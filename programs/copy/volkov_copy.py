@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from programs.copy.sweep import COPIES, FOLDER, Point, curve, machine, point
+from programs.copy.sweep import COPIES, FOLDER, Point, curve, machine
 from programs.reproduction import Check, Reproduction
 from sim.analysis import little
 from sim.gpus.loader import load
@@ -20,7 +20,7 @@ SATURATED = 0.97  # of a curve's plateau
 
 
 def reproduce(gpu: str | None = None) -> Reproduction:
-    """Copy at rising occupancy with 4 to 224 bytes per thread on `gpu` (default gtx480), with a perfect scoreboard."""
+    """Copy at rising occupancy with 4 to 224 bytes per thread on `gpu` (default gtx480)."""
     name = gpu or "gtx480"
     preset = load(name)
     published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8")).get(name, {})
@@ -28,7 +28,7 @@ def reproduce(gpu: str | None = None) -> Reproduction:
     return Reproduction(
         title=f"Copying with more bytes per thread, {preset.name}",
         checks=(*judged(published, curves, preset), *_shown(published, curves)),
-        notes=(*_fitted(preset), *_scoreboard(preset), *_in_flight(preset, curves), STEADY),
+        notes=(*_fitted(preset), *_in_flight(preset, curves), STEADY),
         curves=tuple(_curve(copy, points, published) for copy, points in curves.items()),
         x_label="occupancy, percent",
         y_label=f"percent of {preset.dram.bandwidth:g} GB/s, read and written",
@@ -128,20 +128,6 @@ def _fitted(gpu: Gpu) -> Iterator[str]:
             "FITTED: "
             + ". ".join(found)
             + ". All else is predicted: the curves of 2 and 8 floats and 8 float2, and where 8 and 14 float4 saturate."
-        )
-
-
-def _scoreboard(gpu: Gpu) -> Iterator[str]:
-    """Say what the preset's own scoreboard would make of the copy with the most bytes per thread."""
-    if machine(gpu).core == gpu.core:
-        return
-    own = point(machine(gpu, scoreboard=True), "8_float4", 128, 1)
-    if own:
-        yield (
-            "These curves are those of a perfect scoreboard. The preset's own "
-            f"({gpu.core.wake_rule}, {gpu.core.in_flight_cap} in flight) is fitted to chains of multiply-adds and reaches "
-            f"{own.percent:.0f} % with 8 float4 and 4 warps: a warp that waits for an address would wait for every load before it, "
-            "so one load at a time is in flight. What the talk measures excludes that rule for loads."
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from programs.reproduction import Check, Reproduction
-from programs.steady import PERFECT, Steady, steady
+from programs.steady import Steady, steady
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
@@ -41,9 +41,9 @@ class Transform(NamedTuple):
 
 
 def reproduce(gpu: str | None = None) -> Reproduction:
-    """Transform with 2 and with 16 outputs per thread on `gpu` (default gtx480), with a perfect scoreboard."""
+    """Transform with 2 and with 16 outputs per thread on `gpu` (default gtx480)."""
     name = gpu or "gtx480"
-    machine = load(name).replace(PERFECT)
+    machine = load(name)
     published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8")).get(name, {})
     found = {outputs: transform(machine, outputs) for outputs in OUTPUTS}
     return Reproduction(
@@ -117,6 +117,6 @@ def _curves(gpu: Gpu, found: Mapping[int, Transform]) -> tuple[Curve, ...]:
 
 
 NOTE = (
-    "Gflop/s by 5 N log2 N, whatever a kernel really computes. A perfect scoreboard; nothing here is fitted to the FFT. The talk's points "
+    "Gflop/s by 5 N log2 N, whatever a kernel really computes; nothing here is fitted to the FFT. The talk's points "
     "are only in a picture: the direction is judged, nothing else."
 )

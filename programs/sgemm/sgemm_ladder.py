@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from programs.reproduction import Check, Reproduction
-from programs.steady import PERFECT, steady
+from programs.steady import steady
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
@@ -52,7 +52,7 @@ class Rung(NamedTuple):
 def reproduce(gpu: str | None = None) -> Reproduction:
     """Multiply a slice of 1024 x 1024 matrices with 1, 2, 4, 8 outputs per thread on `gpu` (default gtx480)."""
     name = gpu or "gtx480"
-    machine = load(name).replace(PERFECT)
+    machine = load(name)
     published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8")).get(name, {})
     traces = {outputs: slices(machine, outputs) for outputs in OUTPUTS}
     rungs = {outputs: rung(machine, outputs, traces[outputs]) for outputs in OUTPUTS}
@@ -60,7 +60,7 @@ def reproduce(gpu: str | None = None) -> Reproduction:
     return Reproduction(
         title=f"SGEMM, 1 to 8 outputs per thread, {machine.name}",
         checks=tuple(judged(published, rungs, gains)) or tuple(_shown(rungs)),
-        notes=(*([_binds(rungs)] if gains else []), *_fitted(load(name)), *_scoreboard(load(name), rungs, traces[OUTPUTS[-1]]), SLICE),
+        notes=(*([_binds(rungs)] if gains else []), *_fitted(machine), SLICE),
         curves=_curves(machine, rungs, published),
         x_label="outputs per thread",
         y_label="percent of the FP32 peak",
@@ -174,18 +174,6 @@ def _fitted(gpu: Gpu) -> Iterator[str]:
     source = gpu.source_of("lsu.depth")
     if source and source.kind == "fitted":
         yield f"FITTED: lsu.depth = {gpu.lsu.depth}: {source.text}. One number for four rates; their ratios are predicted."
-
-
-def _scoreboard(gpu: Gpu, rungs: Mapping[int, Rung], traces: tuple[Trace, Trace]) -> Iterator[str]:
-    """Say what the preset's own scoreboard would make of the last rung."""
-    if gpu.replace(PERFECT).core == gpu.core:
-        return
-    last = OUTPUTS[-1]
-    yield (
-        f"With a perfect scoreboard; the preset's own ({gpu.core.wake_rule}, {gpu.core.in_flight_cap} in flight), fitted to chains of "
-        f"multiply-adds, gives {rung(gpu, last, traces).gigaflops:.0f} instead of {rungs[last].gigaflops:.0f} Gflop/s "
-        f"with {last} outputs: it lets a warp have {gpu.core.in_flight_cap} loads under way."
-    )
 
 
 def _curves(gpu: Gpu, rungs: Mapping[int, Rung], published: Mapping[str, Any]) -> tuple[Curve, ...]:

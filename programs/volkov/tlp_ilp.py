@@ -7,13 +7,14 @@ import tomllib
 from typing import Any
 
 from programs.reproduction import Check, Reproduction
-from programs.steady import PERFECT
 from programs.volkov.checks import comparison, published_checks
 from programs.volkov.sweep import FOLDER, ONE_SM, REACHED, Sweep, chains, percent_of_peak, resized, sweep
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
 from sim.report.curves import Curve
+
+PERFECT = {"core.wake_rule": "per_register", "core.in_flight_cap": 0}  # a scoreboard that knows every register, without a cap
 
 
 def reproduce(gpu: str | None = None) -> Reproduction:

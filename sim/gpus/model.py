@@ -42,8 +42,12 @@ class Core(Section):
         "gto", description="how a scheduler chooses among ready warps"
     )
     group_size: Annotated[int, Field(ge=1, le=64)] = Field(8, description="warps per fetch group of the two_level policy")
-    wake_rule: Literal["per_register", "all_outstanding"] = Field("per_register", description="when a warp that waits for a result goes on")
-    in_flight_cap: Annotated[int, Field(ge=0, le=64)] = Field(0, description="instructions with results outstanding per warp; 0 = no cap")
+    wake_rule: Literal["per_register", "all_outstanding"] = Field(
+        "per_register", description="when a warp that waits for a result goes on; loads are not among the outstanding"
+    )
+    in_flight_cap: Annotated[int, Field(ge=0, le=64)] = Field(
+        0, description="instructions of arithmetic with results outstanding per warp; 0 = no cap"
+    )
     reissue_distance: Annotated[int, Field(ge=1, le=64)] = Field(1, description="smallest distance between two issues of one warp, cycles")
     branch_latency: Annotated[int, Field(ge=1, le=1000)] = Field(1, description="cycles from a branch to the warp's next issue")
     barrier_latency: Annotated[int, Field(ge=1, le=1000)] = Field(

@@ -10,6 +10,7 @@ from sim.gpus.model import Gpu
 from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, StallCause
 
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI)
+MEMORY = (Operation.LOAD, Operation.STORE, Operation.ATOM)
 GLOBAL_SPACES = (Space.GLOBAL, Space.GENERIC)
 
 
@@ -52,6 +53,7 @@ class Instruction(NamedTuple):
     latency: int  # issue to the issue of a dependent instruction, or of a store to its end
     needs: tuple[int, ...]  # dependences that must be ready: those read (RAW), then those written (WAW)
     writes: tuple[int, ...]
+    is_arithmetic: bool  # has results and is no memory instruction
     result_cause: StallCause  # of waiting for its result
     port_cause: StallCause  # of waiting for its port
     is_branch: bool
@@ -85,6 +87,7 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
         latency=gpu.memory.global_store if is_store else gpu.latency(unit),
         needs=tuple(dict.fromkeys(reads + writes)),
         writes=tuple(writes),
+        is_arithmetic=bool(writes) and operation not in MEMORY,
         result_cause=RESULT_CAUSE[unit],
         port_cause=PORT_CAUSE[unit],
         is_branch=operation in BRANCHES,
@@ -99,7 +102,7 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
 def _access(program: Program, gpu: Gpu, i: int, address_cycles: int, writes: bool) -> Access | None:
     """Return what the load/store unit does for an instruction, None when it has nothing to do with it."""
     encoded, operation = program.encoded, Operation(program.encoded.operation[i])
-    if operation not in (Operation.LOAD, Operation.STORE, Operation.ATOM):
+    if operation not in MEMORY:
         return None
     kind = Kind.REDUCTION if operation == Operation.ATOM and not writes else Kind(operation)
     space = Space(encoded.space[i])

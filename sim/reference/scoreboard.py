@@ -33,11 +33,11 @@ class Scoreboard:
 
     def __init__(self, env: simpy.Environment, core: Core) -> None:
         self.env = env
-        self.cap = core.in_flight_cap  # instructions with results on their way, at most; 0 = any number
+        self.cap = core.in_flight_cap  # instructions of arithmetic with results on their way, at most; 0 = any number
         self.wake_all = core.wake_rule == "all_outstanding"
         self.busy: dict[int, Pending] = {}  # by dependence
-        self.results: list[Pending] = []  # one per instruction with results on their way
-        self.outstanding: list[Pending] = []  # these, loads without a destination, and the stores: the warp ends after them
+        self.results: list[Pending] = []  # one per instruction of arithmetic whose results are on their way
+        self.outstanding: list[Pending] = []  # these, the loads and the stores: the warp ends after them
         self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
 
     def missing(self, instruction: Instruction) -> StallCause | None:
@@ -45,15 +45,15 @@ class Scoreboard:
         return next((self.busy[name].cause for name in instruction.needs if name in self.busy), None)
 
     def full(self, instruction: Instruction) -> bool:
-        """Return whether the instruction has a result and there is no place for one more on its way."""
-        return bool(self.cap and instruction.writes and len(self.results) >= self.cap)
+        """Return whether the instruction is arithmetic and there is no place for one more on its way."""
+        return bool(self.cap and instruction.is_arithmetic and len(self.results) >= self.cap)
 
     def last_missing(self, instruction: Instruction) -> tuple[StallCause, int] | None:
         """Return (cause, cycle) of what the instruction will wait for longest, None when it need not wait; UNKNOWN counts as longest."""
         waits = [(self.busy[name].cause, self.busy[name].due) for name in instruction.needs if name in self.busy]
-        if waits and self.wake_all:
-            last, needed = self.last_back(), max(waits, key=itemgetter(1))
-            waits.append((needed[0] if last.due == UNKNOWN else last.cause, last.due))
+        if waits and self.wake_all and self.results:
+            last = self.last_back()
+            waits.append((last.cause, last.due))
         if self.full(instruction):
             waits.append((StallCause.DISPATCH_STALL, min(result.due for result in self.results)))
         return max(waits, key=itemgetter(1), default=None)  # max: the first of those due together
@@ -70,6 +70,7 @@ class Scoreboard:
         self.outstanding.append(pending)
         if instruction.writes:
             self.busy |= dict.fromkeys(instruction.writes, pending)
+        if instruction.is_arithmetic:
             self.results.append(pending)
         return pending
 
@@ -84,7 +85,7 @@ class Scoreboard:
         yield self.env.timeout(pending.due - int(self.env.now))
         for name in pending.writes:
             del self.busy[name]
-        if pending.writes:
+        if pending in self.results:
             self.results.remove(pending)
         self.outstanding.remove(pending)
         pending.back.succeed()

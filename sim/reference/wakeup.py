@@ -3,8 +3,8 @@
 Conditions for its next instruction, in this order:
   1. nothing holds the warp: its start, the distance to its last issue, a branch, a barrier
   2. no dependence that the instruction reads or writes is busy
-  3. under the wake rule all_outstanding, a warp once found waiting for a result has all its results back
-  4. under a cap, there is a place for the instruction's result among those on their way
+  3. under the wake rule all_outstanding, a warp once found waiting for a result has all its results of arithmetic back
+  4. under a cap, there is a place for the result of arithmetic among those on their way
 A wait has one cause: the condition that was fulfilled last, and the first in this order of those fulfilled together. That is
 the first condition still open in the wait's last cycle.
 """

@@ -120,7 +120,6 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
     warp.cause = NO_INSTRUCTION
     warp.barrier = -1
     warp.access = trace.access_start[index]
-    warp.unknown = 0
     warp.pending = 0
     warp.parked = 0
     warp.draining = 0

@@ -1,8 +1,8 @@
 """Scoreboard: when may a warp's next instruction issue, and what does it wait for until then?
 
 Stages: 1. the earliest cycle that the caller allows; 2. every dependence read or written must be ready (RAW and WAW; operands are
-read at issue, so WAR never waits); under the all_outstanding rule a warp found waiting sleeps until its last result is back;
-3. under a cap, an instruction with a result waits for a place among those in flight.
+read at issue, so WAR never waits); under the all_outstanding rule a warp found waiting sleeps until its last result of arithmetic is back;
+3. under a cap, arithmetic waits for a place among that in flight. Loads are not counted in 2 and 3: `sim.vocabulary.WakeRule` says why.
 The end of a wait is known when the warp issues, or NEVER until the memory hierarchy knows it: computed then, never polled.
 """
 
@@ -27,27 +27,18 @@ def wait_until(warp: np.record, earliest: int, cause: int, hw: Hardware, code: C
             break
         if sm.ready[m, s, name] > when:
             when, why = sm.ready[m, s, name], np.int64(sm.ready_cause[m, s, name])
-    if hw.wake_all and when > earliest:
-        if warp.unknown:  # nobody knows yet which result comes last
-            when = np.int64(NEVER)
-        elif warp.outstanding > when:
-            when, why = warp.outstanding, np.int64(warp.outstanding_cause)
-    if hw.in_flight_cap and code.ops[i].results and warp.flight_free > when:
+    if hw.wake_all and when > earliest and warp.outstanding > when:
+        when, why = warp.outstanding, np.int64(warp.outstanding_cause)
+    if hw.in_flight_cap and code.ops[i].arithmetic and warp.flight_free > when:
         when, why = warp.flight_free, np.int64(DISPATCH_STALL)
     return when, why
 
 
 @inner
 def fly(warp: np.record, back: int, hw: Hardware, sm: Machine) -> None:
-    """Give an instruction in flight, back in cycle `back` or NEVER when nobody knows, the place that is free first."""
-    sm.in_flight[warp.sm, warp.slot, warp.flight_place] = back
-    settle_flight(warp, hw, sm)
-
-
-@inner
-def settle_flight(warp: np.record, hw: Hardware, sm: Machine) -> None:
-    """Find which place in flight is free first, and from when."""
+    """Give an instruction in flight, back in cycle `back`, the place that is free first; find the next such place."""
     m, s = warp.sm, warp.slot
+    sm.in_flight[m, s, warp.flight_place] = back
     best, free = np.int64(0), sm.in_flight[m, s, 0]
     for place in range(1, hw.in_flight_cap):
         if sm.in_flight[m, s, place] < free:
@@ -61,7 +52,7 @@ def record_result(warp: np.record, op: np.record, now: int, hw: Hardware, code: 
     """Note when the results of the warp's instruction, issued now, are back."""
     m, s, i = warp.sm, warp.slot, warp.instruction
     if op.memory:
-        record_memory(warp, op, hw, code, sm)
+        record_memory(warp, op, code, sm)
         return
     if op.store:
         warp.done = max(warp.done, now + hw.store_latency)
@@ -72,25 +63,22 @@ def record_result(warp: np.record, op: np.record, now: int, hw: Hardware, code: 
         name = np.uint32(code.writes[i, column])
         sm.ready[m, s, name] = back
         sm.ready_cause[m, s, name] = op.result_cause
+    warp.done = max(warp.done, back)
+    if not op.arithmetic:
+        return
     if back > warp.outstanding or (back == warp.outstanding and op.result_cause < warp.outstanding_cause):
         warp.outstanding = back
         warp.outstanding_cause = op.result_cause
-    warp.done = max(warp.done, back)
     if hw.in_flight_cap:
         fly(warp, back, hw, sm)
 
 
 @inner
-def record_memory(warp: np.record, op: np.record, hw: Hardware, code: Code, sm: Machine) -> None:
+def record_memory(warp: np.record, op: np.record, code: Code, sm: Machine) -> None:
     """Note that the results of the warp's instruction come at a time that nobody knows yet."""
     m, s, i = warp.sm, warp.slot, warp.instruction
     warp.pending += 1
-    if op.results == 0:
-        return
-    warp.unknown += 1
     for column in range(op.results):
         name = np.uint32(code.writes[i, column])
         sm.ready[m, s, name] = NEVER
         sm.ready_cause[m, s, name] = op.result_cause
-    if hw.in_flight_cap:
-        fly(warp, np.int64(NEVER), hw, sm)

@@ -64,18 +64,17 @@ Warp = np.dtype(
         ("started", "i8"),  # first cycle it was resident
         ("throttle_mark", "i8"),  # Machine.throttle when it became ready
         ("dispatch_mark", "i8"),  # Machine.dispatch when it became ready
-        ("outstanding", "i8"),  # cycle in which its last result is back
-        ("done", "i8"),  # the same with its stores
+        ("outstanding", "i8"),  # cycle in which its last result of arithmetic is back
+        ("done", "i8"),  # cycle in which all its results are back and its stores over, as far as it is known
         ("earliest", "i8"),  # first cycle that the last instruction allows the next
         ("exited", "i8"),  # cycle of its last issue, once it drains
         ("access", "i8"),  # its next memory access in the trace
-        ("flight_free", "i8"),  # first cycle in which one more instruction may be in flight, under a cap
+        ("flight_free", "i8"),  # first cycle in which one more instruction of arithmetic may be in flight, under a cap
         ("instruction", "u4"),  # the static instruction at `position`
         ("flight_place", "u4"),  # its place in Machine.in_flight
         ("cause", "u4"),  # StallCause until `wake`
         ("outstanding_cause", "u4"),  # StallCause of waiting for its last result
-        ("unknown", "u4"),  # loads whose end is not known yet
-        ("pending", "u4"),  # the same with stores that the load/store unit has not taken
+        ("pending", "u4"),  # loads whose end is not known yet, and stores that the load/store unit has not taken
         ("parked", "u4"),  # 1: waits for one of them
         ("draining", "u4"),  # 1: has issued its last instruction
         ("earliest_cause", "u4"),

@@ -29,17 +29,6 @@ def sleep(warp: np.record, sm: Machine) -> None:
 
 
 @inner
-def rouse(warp: np.record, sm: Machine) -> None:
-    """Take a sleeping warp out of the wheel, to be put in again elsewhere."""
-    m, q, bucket = warp.sm, warp.scheduler, warp.wake % WHEEL
-    scheduler = sm.schedulers[m, q]
-    scheduler.far &= ~bit(warp.bit)
-    sm.wheel[m, q, bucket] &= ~bit(warp.bit)
-    if sm.wheel[m, q, bucket] == np.uint64(0):
-        scheduler.buckets &= ~bit(bucket)
-
-
-@inner
 def bring_near(scheduler: np.record, now: int, hw: Hardware, sm: Machine) -> None:
     """Move far sleepers that the wheel reaches by now into it."""
     m, q, far = scheduler.sm, scheduler.number, scheduler.far

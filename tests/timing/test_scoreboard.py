@@ -47,9 +47,13 @@ def test_the_wake_rules_differ_once_results_overlap(run) -> None:
 
 
 def test_waiting_for_everything_is_charged_to_the_result_that_comes_last(run) -> None:
-    done = run("LDG R0, [R8]\nFADD R1, R2, R3\nFADD R4, R1, R1\nEXIT", core__wake_rule="all_outstanding")
-    assert done.first()[2] == 100
-    assert done.stalls(2) == {"selected": 1, "long_scoreboard": 98}
+    done = run("MUFU.RCP R0, R8\nFADD R1, R2, R3\nFADD R4, R1, R1\nEXIT", core__wake_rule="all_outstanding")
+    assert done.first()[2] == 12
+    assert done.stalls(2) == {"selected": 1, "short_scoreboard": 10}
+
+
+def test_a_load_is_not_among_what_all_outstanding_waits_for(run) -> None:
+    assert run("LDG R0, [R8]\nFADD R1, R2, R3\nFADD R4, R1, R1\nEXIT", core__wake_rule="all_outstanding").first()[2] == 7
 
 
 def test_the_cap_counts_instructions_in_flight(run) -> None:

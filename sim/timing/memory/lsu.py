@@ -46,7 +46,6 @@ def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, co
     entry.log = log
     entry.slot = warp.slot
     entry.instruction = warp.instruction
-    entry.place = warp.flight_place
     describe(m, number, place, op, np.int64(warp.access), trace.mask[warp.position], mh, memory, trace)
     warp.access += 1
     queue.count += 1
@@ -185,7 +184,7 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
         taken(m, np.int64(entry.slot), now + 1 + last, hw, sm)
     else:
         ready = now + mh.shared_latency + last
-        resolve(m, np.int64(entry.slot), np.int64(entry.instruction), np.int64(entry.place), ready, entry.log, hw, code, sm)
+        resolve(m, np.int64(entry.slot), np.int64(entry.instruction), ready, entry.log, hw, code, sm)
 
 
 @inner
@@ -240,7 +239,7 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
     access = memory.accesses[m, a]
     access.ready = now + max(mh.l1_latency, np.int64(1)) + max(extra, np.int64(0))
     access.issued, access.log, access.sectors = entry.issued, entry.log, sectors
-    access.slot, access.instruction, access.place = entry.slot, entry.instruction, entry.place
+    access.slot, access.instruction = entry.slot, entry.instruction
     if access.missing == 0:
         finish_access(m, a, hw, code, sm)
 
@@ -289,5 +288,5 @@ def finish_access(m: int, number: int, hw: Hardware, code: Code, sm: Machine) ->
     memory.tallies[LOAD_CYCLES] += access.ready - access.issued
     memory.tallies[LOAD_SECTOR_CYCLES] += (access.ready - access.issued) * access.sectors
     slot, i = np.int64(access.slot), np.int64(access.instruction)
-    resolve(m, slot, i, np.int64(access.place), access.ready, access.log, hw, code, sm)
+    resolve(m, slot, i, access.ready, access.log, hw, code, sm)
     close_access(m, number, memory)

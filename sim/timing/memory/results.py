@@ -5,41 +5,28 @@ import numpy as np
 from sim.kernel import inner
 from sim.lower import Code, Hardware
 from sim.timing.blocks import finish_warp
-from sim.timing.scoreboard import settle_flight, wait_until
+from sim.timing.scoreboard import wait_until
 from sim.timing.state import Machine
-from sim.timing.wakeup import rouse, sleep
-from sim.vocabulary import StallCause
-
-DISPATCH_STALL = int(StallCause.DISPATCH_STALL)
+from sim.timing.wakeup import sleep
 
 
 @inner
-def resolve(m: int, slot: int, i: int, place: int, ready: int, log: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def resolve(m: int, slot: int, i: int, ready: int, log: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """The results of instruction i of a warp may be read from cycle `ready` on: let it go on if it waited for that."""
     warp, op = sm.warps[m, slot], code.ops[i]
     if log >= 0:
         sm.log[log, 8] = ready
     warp.done = max(warp.done, ready)
-    if op.results:
-        for column in range(op.results):
-            sm.ready[m, slot, np.uint32(code.writes[i, column])] = ready
-        if ready > warp.outstanding or (ready == warp.outstanding and op.result_cause < warp.outstanding_cause):
-            warp.outstanding = ready
-            warp.outstanding_cause = op.result_cause
-        warp.unknown -= 1
-        if hw.in_flight_cap:
-            sm.in_flight[m, slot, place] = ready
-            settle_flight(warp, hw, sm)
-        if warp.parked or (warp.wake > ready and warp.cause == DISPATCH_STALL):  # for a place in flight: this one may be free sooner
-            reconsider(warp, hw, code, sm)
+    for column in range(op.results):
+        sm.ready[m, slot, np.uint32(code.writes[i, column])] = ready
+    if warp.parked:
+        reconsider(warp, hw, code, sm)
     leave_memory(warp, hw, sm)
 
 
 @inner
 def reconsider(warp: np.record, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Find anew until when a warp waits."""
-    if not warp.parked:
-        rouse(warp, sm)
+    """Find anew until when a parked warp waits."""
     warp.parked = 0
     warp.wake, warp.cause = wait_until(warp, warp.earliest, np.int64(warp.earliest_cause), hw, code, sm)
     sleep(warp, sm)

@@ -39,7 +39,6 @@ Entry = np.dtype(  # an instruction that waits for the load/store unit
         ("passes", "u4"),  # over the banks of shared memory
         ("needed", "u4"),  # passes that its width alone needs
         ("alike", "u4"),  # most lanes that update the same word (atomics)
-        ("place", "u4"),  # among its warp's instructions in flight
     ],
     align=True,
 )
@@ -50,7 +49,6 @@ Access = np.dtype(  # a load under way
         ("log", "i8"),
         ("slot", "u4"),
         ("instruction", "u4"),
-        ("place", "u4"),
         ("sectors", "u4"),
         ("missing", "i4"),  # pieces that have not come
         ("next", "i4"),  # free list
