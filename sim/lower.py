@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isa.cfg import BRANCHES
-from isa.program import Program
-from isa.vocabulary import Cache, Operation, Space, Special, Unit
+from isa.dependences import registers, source_registers
+from isa.program import SOURCES, Program
+from isa.vocabulary import RZ, Cache, Kind, Operation, Space, Special, Unit
+from sim.control import COUNTERS, PORTED, distance, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
@@ -37,7 +39,7 @@ class Hardware(NamedTuple):
     group_size: np.int64
     wake_all: np.int64  # 1: a stalled warp wakes when all its results are back
     in_flight_cap: np.int64  # 0 = none
-    reissue_distance: np.int64
+    banks: np.int64  # register banks per scheduler; 0 = reads never conflict, as without control words
     branch_latency: np.int64
     barrier_latency: np.int64
     store_latency: np.int64
@@ -60,6 +62,8 @@ class Hardware(NamedTuple):
 Op = np.dtype(
     [
         ("latency", "i8"),  # issue to dependent issue
+        ("distance", "i8"),  # smallest distance to the warp's next issue
+        ("source_read", "i8"),  # until its sources have been read: from its issue, of a memory access from its take
         ("hold", "i8"),  # cycles it holds its port
         ("pipe", "u4"),  # the last pipe has no limit (NOP)
         ("shared", "u4"),  # 1 = the SM owns the pipe
@@ -75,22 +79,28 @@ Op = np.dtype(
         ("width", "u4"),  # bytes per lane
         ("cached", "u4"),  # 1 = goes through L1
         ("address", "i8"),  # cycles of its port's address unit
+        ("write_counter", "i4"),  # dependence counter that is released with its result, -1 = none
+        ("read_counter", "i4"),  # that is released when its sources have been read, -1 = none
+        ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width 2
+        ("reuse", "u4"),  # mask of the source slots whose registers are kept
     ],
     align=True,
 )
 
 
 class Code(NamedTuple):
-    """One program on one GPU; n instructions. Dependences are renumbered 0..columns-1."""
+    """One program on one GPU; n instructions. Dependences are renumbered 0..columns-1; under control words they are the counters."""
 
+    control: np.int64  # 1: control words say when an instruction may issue, 0: the scoreboard finds out
     ops: np.ndarray  # Op [n]
     needs: np.ndarray  # int16 [n, *] dependences that must be ready: those read (RAW), then those written (WAW); -1 padded
     writes: np.ndarray  # int16 [n, *]; the first `results` entries count
+    sources: np.ndarray  # int16 [n, SOURCES, 2] registers of the source slots that go through the ports of the banks; -1 = none
 
 
 def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
     """Return the tables of `gpu` for a launch that is resident as `occupancy` says."""
-    core = gpu.core
+    core, obeyed = gpu.core, obeys_control_words(gpu, launch.program)
     row: list[list[int]] = []
     row_port: list[int] = []
     row_ports: list[int] = []
@@ -114,9 +124,9 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         dispatch_holds=np.int64(core.dispatch == "scheduler"),
         policy=np.int64(Policy[core.policy.upper()]),
         group_size=np.int64(core.group_size),
-        wake_all=np.int64(WakeRule[core.wake_rule.upper()] == WakeRule.ALL_OUTSTANDING),
-        in_flight_cap=np.int64(core.in_flight_cap),
-        reissue_distance=np.int64(core.reissue_distance),
+        wake_all=np.int64(WakeRule[core.wake_rule.upper()] == WakeRule.ALL_OUTSTANDING and not obeyed),
+        in_flight_cap=np.int64(0 if obeyed else core.in_flight_cap),
+        banks=np.int64(core.register_banks if obeyed else 0),
         branch_latency=np.int64(core.branch_latency),
         barrier_latency=np.int64(core.barrier_latency),
         store_latency=np.int64(gpu.memory.global_store),
@@ -181,7 +191,36 @@ def is_cached(gpu: Gpu, program: Program, i: int) -> bool:
     return gpu.l1.global_loads and operator not in (Cache.GLOBAL, Cache.VOLATILE)
 
 
-def _op(gpu: Gpu, program: Program, i: int, results: int) -> tuple[int, ...]:
+def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
+    """Return how long instruction i reads its sources, cycles: from its issue, or from its take in the load/store unit."""
+    if place == NOWHERE:
+        return gpu.core.source_read
+    if Operation(program.encoded.operation[i]) == Operation.LOAD:
+        return gpu.lsu.load_read
+    first = gpu.lsu.shared_store_read if place == SHARED else gpu.lsu.store_read
+    return first + gpu.lsu.word_cycles * (max(int(program.encoded.width[i]) // 4, 1) - 1)
+
+
+def _control(program: Program, i: int, obeyed: bool) -> tuple[int, ...]:
+    """Return the last fields of instruction i's Op, which come from its control word."""
+    control = program.control
+    if control is None or not obeyed:
+        return -1, -1, 1, 0
+    return int(control.write_barrier[i]), int(control.read_barrier[i]), int(control.dual[i]), int(control.reuse[i])
+
+
+def port_registers(program: Program, i: int) -> list[list[int]]:
+    """Return for each source slot of instruction i the two registers, -1 = none, that go through the ports of the register banks."""
+    encoded, found = program.encoded, []
+    for slot in range(SOURCES):
+        value, count = int(encoded.source_value[i, slot]), 0
+        if Unit(encoded.unit[i]) in PORTED and encoded.source_kind[i, slot] == Kind.REGISTER and value < RZ:
+            count = source_registers(int(encoded.operation[i]), int(encoded.flags[i]), slot, int(encoded.width[i]))
+        found.append([*registers(value, count), -1, -1][:2])
+    return found
+
+
+def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> tuple[int, ...]:
     """Return the fields of instruction i's Op."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
@@ -190,6 +229,8 @@ def _op(gpu: Gpu, program: Program, i: int, results: int) -> tuple[int, ...]:
     memory, hold = memory_place(gpu, program, i), gpu.pipes[name].hold if name else 0
     return (
         gpu.latency(unit),
+        distance(program, i) if obeyed else gpu.core.reissue_distance,
+        source_read(gpu, program, i, memory),
         1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
         pipes.index(name) if name else len(pipes),
         bool(name and gpu.pipes[name].owner == "sm"),
@@ -205,23 +246,45 @@ def _op(gpu: Gpu, program: Program, i: int, results: int) -> tuple[int, ...]:
         encoded.width[i],
         bool(memory and is_cached(gpu, program, i)),
         hold,
+        *_control(program, i, obeyed),
     )
 
 
 def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     """Return the tables of `program` on `gpu`, and how many dependences it uses."""
-    encoded = program.encoded
+    encoded, obeyed = program.encoded, obeys_control_words(gpu, program)
+    # An unrolled loop has few distinct instructions: each is looked at once.
+    columns = [
+        encoded.operation,
+        encoded.unit,
+        encoded.function,
+        encoded.space,
+        encoded.width,
+        encoded.cache,
+        encoded.reads,
+        encoded.writes,
+    ]
+    if obeyed and program.control is not None:
+        columns += [*program.control, encoded.source_kind, encoded.source_value, encoded.flags, _counters(program)]
+    key = np.column_stack(columns)
+    _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)
     used = np.unique(np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()]))
     used = used[used >= 0]
     number = np.full(int(used.max(initial=0)) + 1, -1, np.int16)
     number[used] = np.arange(len(used))
-    # An unrolled loop has few distinct instructions: each is looked at once.
-    key = np.column_stack(
-        [encoded.operation, encoded.unit, encoded.function, encoded.space, encoded.width, encoded.cache, encoded.reads, encoded.writes]
-    )
-    _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)
     writes = _columns(encoded.writes[first], number)
-    ops = [_op(gpu, program, int(i), int((row >= 0).sum())) for i, row in zip(first, writes, strict=True)]
     needs = _columns(np.concatenate([encoded.reads[first], encoded.writes[first]], axis=1), number)
+    dependences = max(1, len(used))
+    if obeyed:
+        needs, dependences = _columns(_counters(program)[first], np.arange(COUNTERS)), COUNTERS
+    ops = [_op(gpu, program, int(i), int((row >= 0).sum()), obeyed) for i, row in zip(first, writes, strict=True)]
+    sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
     alike = alike.reshape(-1)
-    return Code(np.array(ops, Op)[alike].view(np.recarray), needs[alike], writes[alike]), max(1, len(used))
+    tables = Code(np.int64(obeyed), np.array(ops, Op)[alike].view(np.recarray), needs[alike], writes[alike], sources[alike])
+    return tables, dependences
+
+
+def _counters(program: Program) -> np.ndarray:
+    """Return int16 [n, COUNTERS]: the dependence counters that each instruction waits for, -1 padded."""
+    rows = [waited_counters(program, i) for i in range(len(program))]
+    return np.array([[*row, *[-1] * (COUNTERS - len(row))] for row in rows], np.int16).reshape(len(rows), COUNTERS)

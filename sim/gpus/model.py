@@ -49,7 +49,15 @@ class Core(Section):
         0, description="instructions of arithmetic with results outstanding per warp; 0 = no cap"
     )
     reissue_distance: Annotated[int, Field(ge=1, le=64)] = Field(1, description="smallest distance between two issues of one warp, cycles")
-    branch_latency: Annotated[int, Field(ge=1, le=1000)] = Field(1, description="cycles from a branch to the warp's next issue")
+    branch_latency: Annotated[int, Field(ge=1, le=1000)] = Field(
+        1, description="cycles from a branch to the warp's next issue; where control words are obeyed, from a branch that is taken"
+    )
+    register_banks: Annotated[int, Field(ge=0, le=4)] = Field(
+        0, description="register banks per scheduler, one read port each, where control words are obeyed; 0 = reads never conflict"
+    )
+    source_read: Annotated[int, Field(ge=1, le=1000)] = Field(
+        3, description="cycles until an instruction that needs a read barrier, and is no memory access, has read its sources"
+    )
     barrier_latency: Annotated[int, Field(ge=1, le=1000)] = Field(
         1, description="cycles from the last arrival at a barrier to a warp's next issue"
     )
@@ -126,6 +134,14 @@ class LoadStore(Section):
     word_cycles: Annotated[int, Field(ge=0, le=64)] = Field(
         default=2, description="cycles that each 32-bit register after the first adds to a load"
     )
+    load_read: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=1,
+        description="cycles from where the shared unit takes a load until its address registers may be overwritten (read barrier)",
+    )
+    store_read: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=4, description="the same for a global or local store of 32 bits; word_cycles more for each further register"
+    )
+    shared_store_read: Annotated[int, Field(ge=1, le=1000)] = Field(default=2, description="the same for a store to shared memory")
 
 
 class SharedMemory(Section):

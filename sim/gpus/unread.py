@@ -21,8 +21,6 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return f"not read: this GPU has no {section.upper()}"
     if name == "core.group_size" and gpu.core.policy != "two_level":
         return f"not read: core.policy = '{gpu.core.policy}' has no fetch groups"
-    if name == "core.kind":
-        return "not read: listings are always timed by the scoreboard"
     if name == "clock.core_mhz":
         return "not read: core.issue_interval says how often a scheduler issues"
     return ""

@@ -4,8 +4,11 @@ from enum import Enum
 from typing import NamedTuple
 
 from isa.cfg import BRANCHES
-from isa.program import Program
-from isa.vocabulary import Cache, Operation, Space, Special, Unit
+from isa.dependences import source_registers
+from isa.program import SOURCES, Program
+from isa.vocabulary import RZ, Cache, Operation, Space, Special, Unit
+from isa.vocabulary import Kind as OperandKind
+from sim.control import PORTED, distance, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
 from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, StallCause
 
@@ -62,11 +65,59 @@ class Instruction(NamedTuple):
     barrier: int | None  # number of a BAR
     request: str | None  # the counter that its memory access adds to, with fixed latencies
     access: Access | None  # None: it has a fixed latency
+    distance: int  # smallest distance to the warp's next issue
+    pairs: bool  # the next instruction may issue together with it
+    write_counter: int | None = None  # dependence counter that is released with its result
+    read_counter: int | None = None  # that is released when its sources have been read
+    source_read: int = 0  # cycles until then: from its issue, of a memory access from where the load/store unit takes it
+    sources: tuple[tuple[int, ...], ...] = ()  # registers of each source slot that go through the ports of the banks
+    reuse: int = 0  # mask of the source slots whose registers are kept
 
 
 def decode(program: Program, gpu: Gpu) -> list[Instruction]:
-    """Return the program as the schedulers see it."""
-    return [_instruction(program, gpu, i) for i in range(len(program))]
+    """Return the program as the schedulers see it: with control words where they are obeyed, else for the scoreboard."""
+    plain = [_instruction(program, gpu, i) for i in range(len(program))]
+    if not obeys_control_words(gpu, program):
+        return plain
+    return [_with_control(program, gpu, i, one) for i, one in enumerate(plain)]
+
+
+def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction) -> Instruction:
+    """Return an instruction with what its control word says."""
+    control = program.control
+    assert control is not None
+    write, read = int(control.write_barrier[i]), int(control.read_barrier[i])
+    return plain._replace(
+        needs=waited_counters(program, i),
+        distance=distance(program, i),
+        pairs=bool(control.dual[i]),
+        write_counter=None if write < 0 else write,
+        read_counter=None if read < 0 else read,
+        source_read=_source_read(gpu, plain.access),
+        sources=_sources(program, i),
+        reuse=int(control.reuse[i]),
+    )
+
+
+def _source_read(gpu: Gpu, access: Access | None) -> int:
+    """Return how long an instruction reads its sources, cycles; stores by the number of registers."""
+    if access is None:
+        return gpu.core.source_read
+    if access.kind is Kind.LOAD:
+        return gpu.lsu.load_read
+    first = gpu.lsu.shared_store_read if access.space == Space.SHARED else gpu.lsu.store_read
+    return first + gpu.lsu.word_cycles * (max(access.width // 4, 1) - 1)
+
+
+def _sources(program: Program, i: int) -> tuple[tuple[int, ...], ...]:
+    """Return the registers of each source slot of instruction i; none of a unit that does not read through the ports."""
+    encoded, slots = program.encoded, range(SOURCES)
+    if Unit(encoded.unit[i]) not in PORTED:
+        return ((),) * SOURCES
+    kinds, values = encoded.source_kind[i], encoded.source_value[i]
+    counts = [source_registers(int(encoded.operation[i]), int(encoded.flags[i]), slot, int(encoded.width[i])) for slot in slots]
+    real = [kinds[slot] == OperandKind.REGISTER and values[slot] < RZ for slot in slots]
+    return tuple(tuple(range(int(values[slot]), int(values[slot]) + counts[slot]))[:2] if real[slot] else () for slot in slots)
 
 
 def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
@@ -96,6 +147,8 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
         barrier=function if operation == Operation.BAR else None,
         request=_request(operation, Space(encoded.space[i])),
         access=access,
+        distance=gpu.core.reissue_distance,
+        pairs=True,
     )
 
 

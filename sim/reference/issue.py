@@ -12,6 +12,7 @@ import numpy as np
 
 from sim.policies import choose
 from sim.reference.account import IssueSlots
+from sim.reference.banks import RegisterBanks
 from sim.reference.pipes import Ports
 from sim.vocabulary import Policy, StallCause
 
@@ -31,6 +32,8 @@ class Scheduler:
         self.last = ~63  # slot that issued last; ~slot once that warp has ended
         self.interval = Ports(self.machine.env)  # held for the issue interval of the last issue
         self.dispatch = Ports(self.machine.env)  # held that long, or until the lanes are in (core.dispatch = "scheduler")
+        self.banks = RegisterBanks(self.core.register_banks) if self.machine.control and self.core.register_banks else None
+        self.reads: list[int] = []  # cycles that the instructions issued together take the ports of the banks
         self.slots = IssueSlots(self.core.issue_width)
 
     def admit(self, warp: Warp) -> None:
@@ -100,6 +103,7 @@ class Scheduler:
 
     def _issue(self, warp: Warp) -> None:
         """Issue the warp's instruction, and the next one too if the machine can and nothing forbids."""
+        self.reads.clear()
         issued, second = [warp.instruction], StallCause.WAIT  # WAIT: the warp has ended, or arrived at a barrier
         self.machine.account.issue_cycles += 1
         goes_on = self._send(warp)
@@ -118,12 +122,17 @@ class Scheduler:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
         instruction = warp.instruction
         self.sm.pipes.hold(instruction, self.number)
+        if self.banks:
+            self.reads.append(self.banks.read(instruction, self.sm.slot_of(warp)))
         pending = warp.scoreboard.record(instruction)
         row = self.machine.account.issue(warp, self)
         if pending and self.sm.lsu and instruction.access:
             self.sm.lsu.put(warp, self.number, pending, row)
         elif pending:
-            warp.scoreboard.settle(pending, int(self.machine.env.now) + instruction.latency)
+            now = int(self.machine.env.now)
+            warp.scoreboard.settle(pending, now + instruction.latency)
+            if pending.reading:
+                warp.scoreboard.settle(pending.reading, now + instruction.source_read)
         self.machine.seen("issue")
         lanes = warp.lanes
         if warp.position + 1 == len(warp.path):
@@ -140,6 +149,8 @@ class Scheduler:
         """Return SELECTED if the warp's next instruction may issue in the same cycle, else what forbids it."""
         if first.is_branch:
             return StallCause.BRANCH_RESOLVING
+        if not first.pairs:
+            return StallCause.WAIT
         missing = warp.scoreboard.last_missing(warp.instruction)
         if missing is not None:
             return missing[0]
@@ -150,11 +161,12 @@ class Scheduler:
         interval = self.core.issue_interval
         lanes_in = [instruction.port_cycles for instruction in issued] if self.core.dispatch == "scheduler" else []
         self.interval.hold(interval)
-        self.dispatch.hold(max(interval, *lanes_in, 0))
+        self.dispatch.hold(max(interval, *lanes_in, *self.reads, 0))
 
     def _hold(self, warp: Warp, issued: Instruction) -> None:
         """Keep the warp from issuing until the distance between two issues of a warp, or the branch, allows."""
-        if issued.is_branch and self.core.branch_latency > self.core.reissue_distance:
+        resolves = issued.is_branch and (not self.machine.control or warp.instruction.number != issued.number + 1)
+        if resolves and self.core.branch_latency > issued.distance:
             warp.hold(self.core.branch_latency, StallCause.BRANCH_RESOLVING)
         else:
-            warp.hold(self.core.reissue_distance, StallCause.WAIT)
+            warp.hold(issued.distance, StallCause.WAIT)

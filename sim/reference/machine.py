@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import simpy
 
+from sim.control import obeys_control_words
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import residency
 from sim.reference.account import Account
@@ -26,6 +27,7 @@ class Machine:
         self.trace, self.gpu = trace, gpu
         self.occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block)
         self.program = decode(trace.program, gpu)
+        self.control = obeys_control_words(gpu, trace.program)
         self.paths = paths(trace)
         self.account = Account(len(self.program), timeline)
         self.events: Counter[str] = Counter()  # issues, barriers opened, blocks started and ended

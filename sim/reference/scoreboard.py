@@ -26,6 +26,7 @@ class Pending:
     writes: tuple[int, ...]  # dependences
     back: simpy.Event
     due: int = UNKNOWN  # cycle in which it is back
+    reading: "Pending | None" = None  # under control words: the reading of its sources
 
 
 class Scoreboard:

@@ -108,7 +108,8 @@ def known(cycle: int) -> int | None:
 def view_scoreboard(warp: Warp) -> list[PendingView]:
     """Return what the warp awaits, what is back first at the top."""
     busy = sorted(warp.scoreboard.busy.items(), key=lambda item: item[1].due)
-    return [PendingView(dependence_name(name), pending.cause.name.lower(), known(pending.due)) for name, pending in busy]
+    call = "SB{}".format if warp.machine.control else dependence_name
+    return [PendingView(call(name), pending.cause.name.lower(), known(pending.due)) for name, pending in busy]
 
 
 def view_scheduler(scheduler: Scheduler) -> SchedulerView:

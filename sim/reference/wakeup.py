@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.reference.clock import Process, after
+from sim.reference.counters import DependenceCounters
 from sim.reference.scoreboard import Scoreboard
 from sim.vocabulary import StallCause
 
@@ -33,7 +34,7 @@ class Warp:
         self.path = machine.paths[machine.trace.arrays.warp_path[self.index]]  # (instruction, mask) of each step
         self.position = 0
         self.next_access = int(machine.trace.arrays.access_start[self.index])  # of the trace
-        self.scoreboard = Scoreboard(self.env, self.core)
+        self.scoreboard = DependenceCounters(self.env) if machine.control else Scoreboard(self.env, self.core)
         self.ended = self.env.event()  # its last instruction has issued and its results are back
         self.draining = False  # its last instruction has issued
         self._wait(StallCause.NO_INSTRUCTION, int(self.env.now))

@@ -22,7 +22,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None) ->
     occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block)
     hw = lower.hardware(gpu, launch, occupancy)
     code, dependences = lower.code(gpu, trace.program)
-    sm = allocate(hw, len(trace.program), dependences, timeline)
+    sm = allocate(hw, code, dependences, timeline)
     if gpu.l2 and gpu.l2.start != "cold":
         warm_up(hw.memory[0], sm.memory, lines_of(launch))
     while run(hw, code, sm, trace.arrays) == LOG_FULL:

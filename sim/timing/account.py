@@ -2,7 +2,7 @@
 
 A warp's wait splits at `wake`: before it, the cause its scoreboard gave; from it to the issue, three kinds of cycle:
   its pipe's port was held                           -> the port's throttle
-  else the scheduler's dispatch port was held        -> dispatch_stall  (beyond the issue interval, on `dispatch = "scheduler"`)
+  else the scheduler's dispatch port was held        -> dispatch_stall  (beyond the issue interval: `dispatch = "scheduler"`, or register ports)
   else                                               -> not_selected
 For the latter each scheduler keeps, per pipe, how many cycles so far were of the first and of the second kind (`throttle`,
 `dispatch`; counted only while warps are ready for the pipe). A warp notes both when it becomes ready; the difference at issue is its.
@@ -37,7 +37,7 @@ def account_ready(scheduler: np.record, until: int, hw: Hardware, sm: Machine) -
         free = min(max(pipe_free(m, q, pipe, hw, sm), start), until)
         if free > start:
             sm.throttle[m, q, pipe] += free - start
-        if hw.dispatch_holds:  # else the dispatch port is free again after the issue interval
+        if hw.dispatch_holds or hw.banks:  # else the dispatch port is free again after the issue interval
             held_from = max(free, scheduler.issued)
             sm.dispatch[m, q, pipe] += max(np.int64(0), min(until, scheduler.free) - held_from)
 

@@ -11,6 +11,7 @@ from isa.vocabulary import BARRIERS
 from sim.gpus.path import TICKS
 from sim.kernel import inner, outlined
 from sim.lower import Code, Hardware
+from sim.timing.control import clear_counters
 from sim.timing.scoreboard import wait_until
 from sim.timing.state import NEVER, Machine
 from sim.timing.wakeup import sleep
@@ -132,6 +133,7 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
         sm.in_flight[m, s, in_flight] = 0
     for name in range(sm.ready.shape[2]):
         sm.ready[m, s, name] = 0
+    clear_counters(m, s, sm)
     sm.age[m, warp.scheduler, warp.bit] = index
     sleep(warp, sm)
 

@@ -13,6 +13,7 @@ from sim.lower import BARRIER, BRANCH, CLOCK, Code, Hardware
 from sim.policies import choose
 from sim.timing.account import account_ready, account_sharers, charge_second, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
+from sim.timing.control import port_cycles, record_control
 from sim.timing.memory.lsu import enqueue
 from sim.timing.pipes import pipe_free, take_port
 from sim.timing.scoreboard import record_result, wait_until
@@ -68,7 +69,7 @@ def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: C
     dispatch(scheduler, warp, now, hw, code, sm, trace)
     alive = follow(warp, now, hw, code, sm, trace)
     if hw.issue_width == 2:
-        alive = issue_second(scheduler, warp, op.flow, now, alive, hw, code, sm, trace)
+        alive = issue_second(scheduler, warp, op, now, alive, hw, code, sm, trace)
     if alive:
         sleep(warp, sm)
 
@@ -82,13 +83,18 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     take_port(warp.sm, warp.scheduler, op.pipe, now + op.hold, hw, sm)
     if hw.dispatch_holds:
         scheduler.free = max(scheduler.free, now + op.hold)
+    if hw.banks:
+        scheduler.free = max(scheduler.free, now + port_cycles(warp, op, hw, code, sm))
     row = np.int64(-1)
     if chip.log_from <= now <= chip.log_to:
         row = chip.log_rows
         log_issue(chip, warp, op, now, sm, trace)
     if op.memory:
         enqueue(warp, op, now, row, hw, code, sm, trace)
-    record_result(warp, op, now, hw, code, sm)
+    if code.control:
+        record_control(warp, op, now, hw, sm)
+    else:
+        record_result(warp, op, now, hw, code, sm)
     sm.issues[warp.instruction] += 1
     if op.flow == CLOCK:
         log_clock(chip, warp, now, sm)
@@ -97,7 +103,7 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
 @inner
 def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> bool:
     """Move the warp past its instruction; return True when it goes on and its wake-up is computed."""
-    op, lanes = code.ops[warp.instruction], trace.mask[warp.position]
+    i, op, lanes = np.int64(warp.instruction), code.ops[warp.instruction], trace.mask[warp.position]
     warp.position += 1
     if warp.position == warp.path_end:
         end_warp(warp, now, hw, code, sm)
@@ -106,8 +112,9 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
     if op.flow == BARRIER and lanes != 0:  # a BAR that no lane executes holds nobody
         arrive(warp, op.barrier, now, hw, code, sm)
         return False
-    earliest, cause = now + hw.reissue_distance, np.int64(WAIT)
-    if op.flow == BRANCH and hw.branch_latency > hw.reissue_distance:
+    earliest, cause = now + op.distance, np.int64(WAIT)
+    taken = not code.control or warp.instruction != i + 1
+    if op.flow == BRANCH and hw.branch_latency > op.distance and taken:
         earliest, cause = now + hw.branch_latency, np.int64(BRANCH_RESOLVING)
     warp.since = now + 1
     warp.earliest, warp.earliest_cause = earliest, cause
@@ -117,14 +124,22 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
 
 @inner
 def issue_second(
-    scheduler: np.record, warp: np.record, first_flow: int, now: int, alive: bool, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays
+    scheduler: np.record,
+    warp: np.record,
+    first: np.record,
+    now: int,
+    alive: bool,
+    hw: Hardware,
+    code: Code,
+    sm: Machine,
+    trace: TraceArrays,
 ) -> bool:
     """Issue the warp's next instruction in the same cycle if it is independent and finds a port; return as `follow` does."""
     if not alive:
         charge_second(scheduler, np.int64(WAIT), hw, sm)
         return False
-    if first_flow == BRANCH:
-        charge_second(scheduler, np.int64(BRANCH_RESOLVING), hw, sm)
+    if first.flow == BRANCH or not first.pairs:
+        charge_second(scheduler, np.int64(BRANCH_RESOLVING if first.flow == BRANCH else WAIT), hw, sm)
         return True
     when, why = wait_until(warp, now, np.int64(WAIT), hw, code, sm)
     op = code.ops[warp.instruction]

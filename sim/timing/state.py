@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isa.program import SOURCES
 from isa.vocabulary import BARRIERS
-from sim.lower import Hardware
+from sim.control import COUNTERS
+from sim.lower import Code, Hardware
 from sim.timing.memory.state import Memory
 from sim.timing.memory.state import allocate as allocate_memory
 from sim.vocabulary import CAUSES, SLOT_CAUSES
@@ -121,6 +123,10 @@ class Machine(NamedTuple):
     in_flight: np.ndarray  # int64 [m, s, cap or 1] when each of its in-flight instructions completes
     ready: np.ndarray  # int64 [m, s, dependences] first cycle it may be read
     ready_cause: np.ndarray  # uint8 [m, s, dependences]
+    unknown: np.ndarray  # uint8 [m, s, COUNTERS] holders of a dependence counter of whom nobody knows when they let go
+    released: np.ndarray  # int64 [m, s, COUNTERS] when the last of the others lets go
+    released_cause: np.ndarray  # uint8 [m, s, COUNTERS]
+    reuse: np.ndarray  # int64 [m, q, banks, SOURCES] what the reuse cache has: warp slot * 256 + register, -1 = nothing
     waiting: np.ndarray  # uint64 [m, q, pipes] ready warps by the pipe they need
     wheel: np.ndarray  # uint64 [m, q, WHEEL] warps that wake in cycle c, at c % WHEEL
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
@@ -140,10 +146,11 @@ def _records(kind: np.dtype, *shape: int) -> Any:
     return np.zeros(shape, kind).view(np.recarray)
 
 
-def allocate(hw: Hardware, instructions: int, dependences: int, window: tuple[int, int] | None) -> Machine:
+def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int] | None) -> Machine:
     """Return the machine at rest before cycle 0. window: first and last cycle of the timeline, None = none."""
     sms, schedulers, pipes = int(hw.sms), int(hw.schedulers), len(hw.row)
     slots = -(-int(hw.places * hw.warps) // schedulers) * schedulers
+    instructions, counters = len(code.ops), COUNTERS if code.control else 0
     rows = 65536 + sms * schedulers * int(hw.issue_width)  # the run loop returns to have the logs enlarged
     machine = Machine(
         chip=_records(Chip, 1),
@@ -156,6 +163,10 @@ def allocate(hw: Hardware, instructions: int, dependences: int, window: tuple[in
         in_flight=np.zeros((sms, slots, max(1, int(hw.in_flight_cap))), np.int64),
         ready=np.zeros((sms, slots, dependences), np.int64),
         ready_cause=np.zeros((sms, slots, dependences), np.uint8),
+        unknown=np.zeros((sms, slots, counters), np.uint8),
+        released=np.zeros((sms, slots, counters), np.int64),
+        released_cause=np.zeros((sms, slots, counters), np.uint8),
+        reuse=np.full((sms, schedulers, max(1, int(hw.banks)), SOURCES), -1, np.int64),
         waiting=np.zeros((sms, schedulers, pipes), np.uint64),
         wheel=np.zeros((sms, schedulers, WHEEL), np.uint64),
         throttle=np.zeros((sms, schedulers, pipes), np.int64),

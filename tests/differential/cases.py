@@ -1,13 +1,14 @@
 """One differential case: a program, a launch and a GPU; run on both engines and compared."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 import isa
+from isa.program import Control
 from sim.functional import execute
 from sim.gpus.model import Gpu
 from sim.launch import Launch
@@ -28,15 +29,20 @@ class Case:
     blocks: int
     threads: int
     table: dict[str, Any]  # of the GPU
+    words: int = 0  # seed of the control words; 0 = none
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Print as hypothesis shows a failing case: a listing and a machine that a person can read."""
-        printer.text(f"\n\n{self.text}\ngrid ({self.blocks},), block ({self.threads},)\n{overview(self.table)}\n")
+        printer.text(
+            f"\n\n{self.text}\ngrid ({self.blocks},), block ({self.threads},), control words of seed {self.words}\n{overview(self.table)}\n"
+        )
 
     def trace(self) -> Trace:
         """Execute the program."""
-        data = np.arange(WORDS, dtype=np.float32)
-        return execute(Launch(isa.parse(self.text), (self.blocks,), (self.threads,), (data, np.float32(1.5))))
+        data, program = np.arange(WORDS, dtype=np.float32), isa.parse(self.text)
+        if self.words:
+            program = replace(program, control=control_words(len(program), self.words))
+        return execute(Launch(program, (self.blocks,), (self.threads,), (data, np.float32(1.5))))
 
     def gpu(self) -> Gpu:
         return Gpu.from_table(self.table)
@@ -54,7 +60,24 @@ def cases(draw: Callable) -> Case:
     """Return a random case."""
     warps = draw(st.sampled_from((1, 1, 2, 2, 3, 4, 5, 8)))
     threads = warps * 32 - draw(st.sampled_from((0, 0, 0, 5, 31)))
-    return Case(draw(listings()), draw(st.sampled_from((1, 2, 2, 3, 4, 6))), threads, draw(tables(warps)))
+    words = draw(st.sampled_from((0, 1))) * draw(st.integers(1, 10**6))
+    return Case(draw(listings()), draw(st.sampled_from((1, 2, 2, 3, 4, 6))), threads, draw(tables(warps)), words)
+
+
+def control_words(count: int, seed: int) -> Control:
+    """Return random control words of that many instructions: engines must agree on careless ones too."""
+    rng = np.random.default_rng(seed)
+    stall = rng.choice((0, 1, 1, 2, 4, 5, 13, 15), count)
+    barrier = lambda: rng.choice((-1, -1, -1, 0, 1, 2, 5), count).astype(np.int8)  # noqa: E731
+    return Control(
+        stall=stall.astype(np.int8),
+        yield_=(rng.random(count) < 0.3).astype(np.uint8),
+        write_barrier=barrier(),
+        read_barrier=barrier(),
+        wait_mask=rng.choice((0, 0, 0, 1, 2, 3, 6, 36, 63), count).astype(np.uint8),
+        reuse=rng.choice((0, 0, 1, 2, 3, 7), count).astype(np.uint8),
+        dual=((stall == 0) & (rng.random(count) < 0.5)).astype(np.uint8),
+    )
 
 
 def check_account(result: Result, trace: Trace) -> None:

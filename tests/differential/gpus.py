@@ -34,6 +34,9 @@ def latencies(most: int) -> st.SearchStrategy[int]:
 def cores(draw: Callable) -> dict[str, Any]:
     """Return the [core] table."""
     return {
+        "kind": draw(st.sampled_from(("scoreboard", "control", "control"))),
+        "register_banks": draw(st.sampled_from((0, 2, 2, 4))),
+        "source_read": draw(latencies(12)),
         "schedulers": draw(st.integers(1, 4)),
         "issue_width": draw(st.integers(1, 2)),
         "issue_interval": draw(st.sampled_from((1, 1, 2, 3))),

@@ -28,6 +28,9 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "interval": pick(1, 2, 3),
             "replay": pick(1, 3),
             "word_cycles": pick(0, 2, 9),
+            "load_read": pick(1, 6),
+            "store_read": pick(1, 4, 11),
+            "shared_store_read": pick(1, 2),
         },
         "shared": {"rule": pick("fermi", "kepler4", "kepler8", "cc1"), "pass_cycles": pick(1, 2)},
         "l1": None

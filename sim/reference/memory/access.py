@@ -34,6 +34,7 @@ class Access:
         decoded = warp.instruction.access
         assert decoded is not None
         self.lsu, self.warp, self.pending, self.row, self.decoded = lsu, warp, pending, row, decoded
+        self.source_read = warp.instruction.source_read
         self.kind, self.issued = decoded.kind, int(lsu.env.now)
         self.arrived = False  # where the shared unit may take it
         self.requests: list[coalescer.Request] = []
@@ -79,6 +80,11 @@ class Access:
     def stored_at(self, cycle: int) -> None:
         """The warp need wait for it no longer from that cycle on."""
         self.warp.scoreboard.settle(self.pending, cycle)
+
+    def sources_read_at(self, cycle: int) -> None:
+        """Its sources have been read by that cycle."""
+        if self.pending.reading:
+            self.warp.scoreboard.settle(self.pending.reading, cycle)
 
     def results_at(self, cycle: int) -> None:
         """Its results may be read from that cycle on."""

@@ -103,6 +103,7 @@ class LoadStoreUnit:
     def _take(self, queue: Queue, access: Access) -> None:
         queue.pop(max(access.decoded.address_cycles, int(self.numbers.replay) * access.passes))
         self.unit.hold(self._busy(access))
+        access.sources_read_at(int(self.env.now) + access.source_read)
         if access.decoded.space == Space.SHARED:
             self._share(access)
         elif access.kind.returns:

@@ -16,7 +16,7 @@ from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, local, most_alike
 from sim.timing.memory.l1 import NO_SECTORS, allocate, fetched, find, store
 from sim.timing.memory.requests import sector_count, send
-from sim.timing.memory.results import resolve, taken
+from sim.timing.memory.results import resolve, sources_read, taken
 from sim.timing.memory.state import NONE, Memory
 from sim.timing.memory.table import add_piece, close_access, open_access
 from sim.timing.state import NEVER, Machine
@@ -133,6 +133,7 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     queue.spaced = now + max(op.address, mh.replay * entry.passes)
     unit.free = now + busy(entry, op, mh)
     open_row(m, number, now, hw, sm)
+    sources_read(m, np.int64(entry.slot), np.int64(entry.instruction), now, hw, code, sm)
     if op.memory == SHARED:
         take_shared(m, entry, op, now, hw, code, sm)
     elif op.access in WAITS:
@@ -181,7 +182,7 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
         tallies[SHARED_CONFLICTS] += entry.passes - entry.needed
     last = max(np.int64(entry.passes) - 1, np.int64(0)) * mh.pass_cycles
     if op.access not in WAITS:
-        taken(m, np.int64(entry.slot), now + 1 + last, hw, sm)
+        taken(m, np.int64(entry.slot), np.int64(entry.instruction), now + 1 + last, hw, code, sm)
     else:
         ready = now + mh.shared_latency + last
         resolve(m, np.int64(entry.slot), np.int64(entry.instruction), ready, entry.log, hw, code, sm)
@@ -217,7 +218,7 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
             store(m, line, sectors, words, mh, memory)
         start = now + L1_LOOKUP + k * mh.line_cycles
         send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, NOTHING, mh, memory)
-    taken(m, np.int64(entry.slot), now + busy(entry, op, mh), hw, sm)
+    taken(m, np.int64(entry.slot), np.int64(entry.instruction), now + busy(entry, op, mh), hw, code, sm)
 
 
 @inner

@@ -5,6 +5,7 @@ import numpy as np
 from sim.kernel import inner
 from sim.lower import Code, Hardware
 from sim.timing.blocks import finish_warp
+from sim.timing.control import lower_counter
 from sim.timing.scoreboard import wait_until
 from sim.timing.state import Machine
 from sim.timing.wakeup import sleep
@@ -17,11 +18,26 @@ def resolve(m: int, slot: int, i: int, ready: int, log: int, hw: Hardware, code:
     if log >= 0:
         sm.log[log, 8] = ready
     warp.done = max(warp.done, ready)
-    for column in range(op.results):
-        sm.ready[m, slot, np.uint32(code.writes[i, column])] = ready
+    if code.control:
+        if op.write_counter >= 0:
+            lower_counter(m, slot, np.int64(op.write_counter), ready, np.int64(op.result_cause), sm)
+    else:
+        for column in range(op.results):
+            sm.ready[m, slot, np.uint32(code.writes[i, column])] = ready
     if warp.parked:
         reconsider(warp, hw, code, sm)
     leave_memory(warp, hw, sm)
+
+
+@inner
+def sources_read(m: int, slot: int, i: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """The load/store unit takes instruction i of a warp now: it is known when its sources will have been read."""
+    op = code.ops[i]
+    if op.read_counter < 0:
+        return
+    lower_counter(m, slot, np.int64(op.read_counter), now + op.source_read, np.int64(op.result_cause), sm)
+    if sm.warps[m, slot].parked:
+        reconsider(sm.warps[m, slot], hw, code, sm)
 
 
 @inner
@@ -42,8 +58,12 @@ def leave_memory(warp: np.record, hw: Hardware, sm: Machine) -> None:
 
 
 @inner
-def taken(m: int, slot: int, done: int, hw: Hardware, sm: Machine) -> None:
-    """A store of the warp has left the load/store unit by cycle `done`."""
-    warp = sm.warps[m, slot]
+def taken(m: int, slot: int, i: int, done: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """A store of the warp, instruction i, has left the load/store unit by cycle `done`."""
+    warp, op = sm.warps[m, slot], code.ops[i]
     warp.done = max(warp.done, done)
+    if op.write_counter >= 0:
+        lower_counter(m, slot, np.int64(op.write_counter), done, np.int64(op.result_cause), sm)
+        if warp.parked:
+            reconsider(warp, hw, code, sm)
     leave_memory(warp, hw, sm)

@@ -1,0 +1,94 @@
+"""Dependence counters of one warp: the scoreboard's place is taken by what the compiler wrote into the control words.
+
+An instruction raises its write counter until its result is back, and its read counter until its sources have been read. An
+instruction waits until every counter that it names is zero. Nobody checks that the right counter is named, nor that a stall count
+covers a fixed latency: `isa.lint` does.
+"""
+
+from operator import itemgetter
+
+import simpy
+
+from sim.reference.clock import Process
+from sim.reference.decode import Instruction
+from sim.reference.scoreboard import UNKNOWN, Pending
+from sim.vocabulary import StallCause
+
+
+class DependenceCounters:
+    """What one warp still waits for. Has the methods of `Scoreboard`."""
+
+    wake_all = False
+
+    def __init__(self, env: simpy.Environment) -> None:
+        self.env = env
+        self.holders: dict[int, list[Pending]] = {}  # by counter
+        self.unknown_cause: dict[int, StallCause] = {}  # of the last holder that was raised without a known end
+        self.results: list[Pending] = []  # of which a wake rule would have to know: none
+        self.outstanding: list[Pending] = []  # results on their way, and stores: the warp ends after them
+        self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
+
+    @property
+    def busy(self) -> dict[int, Pending]:
+        """For each counter that is not zero its last holder."""
+        return {number: max(holders, key=lambda holder: holder.due) for number, holders in self.holders.items() if holders}
+
+    def missing(self, instruction: Instruction) -> StallCause | None:
+        """Return the cause of waiting for the first counter that is not zero, None when all are."""
+        for number in instruction.needs:
+            if self.holders.get(number):
+                return min(holder.cause for holder in self.holders[number])
+        return None
+
+    def full(self, instruction: Instruction) -> bool:
+        """Any number of results may be on their way."""
+        return False
+
+    def last_missing(self, instruction: Instruction) -> tuple[StallCause, int] | None:
+        """Return (cause, cycle) of what the instruction will wait for longest, None when it need not wait; UNKNOWN counts as longest."""
+        waits = []
+        for number in instruction.needs:
+            holders = self.holders.get(number)
+            if not holders:
+                continue
+            due = max(holder.due for holder in holders)
+            cause = self.unknown_cause[number] if due == UNKNOWN else min(holder.cause for holder in holders if holder.due == due)
+            waits.append((cause, due))
+        return max(waits, key=itemgetter(1), default=None)  # max: the first of those due together
+
+    def last_back(self) -> Pending:
+        """There is no wake rule that asks."""
+        raise NotImplementedError
+
+    def record(self, instruction: Instruction) -> Pending | None:
+        """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
+        counters = (instruction.write_counter, instruction.read_counter)
+        leaves = bool(instruction.writes or instruction.is_store or instruction.access)
+        if not leaves and counters == (None, None):
+            return None
+        pending = Pending(instruction.result_cause, (), self.env.event(), reading=Pending(instruction.result_cause, (), self.env.event()))
+        if leaves:
+            self.outstanding.append(pending)
+        for number, holder in zip(counters, (pending, pending.reading), strict=True):
+            if number is not None and holder:
+                self.holders.setdefault(number, []).append(holder)
+                if instruction.access:
+                    self.unknown_cause[number] = holder.cause
+        return pending
+
+    def settle(self, pending: Pending, cycle: int) -> None:
+        """It is known now in which cycle something will be back, or its sources will have been read."""
+        pending.due = cycle
+        if pending in self.outstanding:
+            self.all_back = max(self.all_back, cycle)
+        self.env.process(self._return(pending))
+
+    def _return(self, pending: Pending) -> Process:
+        """Bring it back (a SimPy process)."""
+        yield self.env.timeout(pending.due - int(self.env.now))
+        for holders in self.holders.values():
+            if pending in holders:
+                holders.remove(pending)
+        if pending in self.outstanding:
+            self.outstanding.remove(pending)
+        pending.back.succeed()

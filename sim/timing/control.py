@@ -1,0 +1,92 @@
+"""The control-code core: what control words say instead of a scoreboard.
+
+Stages: 1. a warp's next instruction issues no sooner than the stall count of the last one allows, and when every dependence counter
+that it waits for is zero; 2. an instruction raises its write counter until its result is there and its read counter until its
+sources have been read; 3. arithmetic reads its registers through one port per bank, unless the reuse cache has them; while a port is
+taken more than one cycle the scheduler issues nothing. A counter that several instructions hold is zero with the last of them.
+"""
+
+import numpy as np
+
+from sim.kernel import inner
+from sim.lower import Code, Hardware
+from sim.timing.state import NEVER, Machine
+
+
+@inner
+def clear_counters(m: int, s: int, sm: Machine) -> None:
+    """Begin a warp with all its counters zero."""
+    for number in range(sm.unknown.shape[2]):
+        sm.unknown[m, s, number] = 0
+        sm.released[m, s, number] = 0
+        sm.released_cause[m, s, number] = 0
+
+
+@inner
+def raise_counter(m: int, s: int, number: int, until: int, cause: int, sm: Machine) -> None:
+    """Hold a counter until a cycle, NEVER while nobody knows it."""
+    if until == NEVER:
+        sm.unknown[m, s, number] += 1
+        sm.ready[m, s, number] = NEVER
+        sm.ready_cause[m, s, number] = cause
+        return
+    note_release(m, s, number, until, cause, sm)
+
+
+@inner
+def note_release(m: int, s: int, number: int, cycle: int, cause: int, sm: Machine) -> None:
+    """One holder of a counter lets go in that cycle."""
+    last = sm.released[m, s, number]
+    if cycle > last or (cycle == last and cause < sm.released_cause[m, s, number]):
+        sm.released[m, s, number] = cycle
+        sm.released_cause[m, s, number] = cause
+    if sm.unknown[m, s, number] == 0:
+        sm.ready[m, s, number] = sm.released[m, s, number]
+        sm.ready_cause[m, s, number] = sm.released_cause[m, s, number]
+
+
+@inner
+def lower_counter(m: int, s: int, number: int, cycle: int, cause: int, sm: Machine) -> None:
+    """It is known now when a holder of a counter lets go."""
+    sm.unknown[m, s, number] -= 1
+    note_release(m, s, number, cycle, cause, sm)
+
+
+@inner
+def record_control(warp: np.record, op: np.record, now: int, hw: Hardware, sm: Machine) -> None:
+    """Note which counters the warp's instruction, issued now, holds, and until when."""
+    m, s = warp.sm, warp.slot
+    back, read = now + op.latency, now + op.source_read
+    if op.memory:
+        warp.pending += 1
+        back, read = np.int64(NEVER), np.int64(NEVER)
+    else:
+        if op.store:
+            back = now + hw.store_latency
+        if op.store or op.results:
+            warp.done = max(warp.done, back)
+    if op.write_counter >= 0:
+        raise_counter(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), sm)
+    if op.read_counter >= 0:
+        raise_counter(m, s, np.int64(op.read_counter), read, np.int64(op.result_cause), sm)
+
+
+@inner
+def port_cycles(warp: np.record, op: np.record, hw: Hardware, code: Code, sm: Machine) -> int:
+    """Return the cycles in which the warp's instruction takes the busiest port of the register banks; update the reuse cache."""
+    m, q, i = warp.sm, warp.scheduler, warp.instruction
+    most = np.int64(1)
+    for bank in range(hw.banks):
+        reads, last = np.int64(0), np.int64(-1)
+        for slot in range(code.sources.shape[1]):
+            for word in range(2):
+                register = np.int64(code.sources[i, slot, word])
+                if register < 0 or register % hw.banks != bank:
+                    continue
+                wanted = np.int64(warp.slot) * 256 + register
+                if sm.reuse[m, q, bank, slot] != wanted and register != last:
+                    reads += 1
+                    last = register
+                sm.reuse[m, q, bank, slot] = wanted if (np.int64(op.reuse) >> slot) & 1 else np.int64(-1)
+        most = max(most, reads)
+    return most
