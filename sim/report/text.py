@@ -45,13 +45,17 @@ def heading(result: Result) -> str:
 
 def changes(gpu: Gpu) -> list[str]:
     """Return what the user changed of the preset, one line each, and which of it a run does not look at."""
-    mine = {name: source.text for name, source in gpu.source.items() if source.text.startswith(SET_BY_USER)}
-    return [f"{name}, {text}" + (f"; {why}" if (why := why_unread(gpu, name)) else "") for name, text in mine.items()]
+    return list(_changes(gpu).values())
 
 
 def unread(gpu: Gpu) -> list[str]:
     """Return those of `changes` that a run does not look at."""
-    return [change for change in changes(gpu) if "; not read: " in change]
+    return [change for name, change in _changes(gpu).items() if why_unread(gpu, name)]
+
+
+def _changes(gpu: Gpu) -> dict[str, str]:
+    mine = {name: source.text for name, source in gpu.source.items() if source.text.startswith(SET_BY_USER)}
+    return {name: f"{name}, {text}" + (f"; {why}" if (why := why_unread(gpu, name)) else "") for name, text in mine.items()}
 
 
 def summary(result: Result) -> str:
