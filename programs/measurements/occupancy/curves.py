@@ -98,6 +98,7 @@ def _curves(row: Mapping[str, Any], found: Mapping[str, tuple[float, ...]]) -> I
 
 NOTES = (
     "Latencies are the presets' published ones. What they leave of the measured round trip, 400 to 550 cycles, is the start and the end of "
-    "every block; their sum was fitted per chip to the reads at 1 to 8 warps per SM. Scales and higher occupancies are predictions.",
+    "every block; their sum was fitted per chip to the reads at 1 to 8 warps per SM. Scales and higher occupancies are predictions, but "
+    "for the GH200, whose dram.efficiency is fitted too, to its scale at 64 warps.",
     "Half of each chip is simulated, with half of its channels and bandwidth, and a small L2: a stream reuses nothing that it keeps.",
 )
