@@ -12,7 +12,8 @@ from isa.errors import UserError
 from programs.published import published, rows
 from programs.reproduction import Check, Reproduction
 from sim.analysis import banks, patterns
-from sim.analysis.coalescing import FULL_MASK, LANES, LINE, SECTOR, Access, Rule, analyse
+from sim.analysis.coalescing import FULL_MASK, LANES, Access, Rule, analyse
+from sim.gpus.path import LINE, SECTOR
 from sim.report.words import count, percent
 
 FOLDER = Path(__file__).parent

@@ -14,6 +14,7 @@ import numpy as np
 from isa.program import Instruction
 from isa.vocabulary import Operation, Space
 from sim.analysis import banks, coalescing
+from sim.gpus.path import LINE
 from sim.trace import SCATTERED, Trace
 
 PERIOD = 256  # bytes
@@ -54,7 +55,7 @@ class GlobalSite:
 
     @property
     def line_efficiency(self) -> float:
-        return self.useful / (coalescing.LINE * self.lines)
+        return self.useful / (LINE * self.lines)
 
     @property
     def wasted(self) -> int:

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sim.analysis.banks import GEOMETRY
-from sim.analysis.coalescing import LANES, LINE, SECTOR, Access
+from sim.analysis.coalescing import LANES, Access
+from sim.gpus.path import LINE, SECTOR
 from sim.report.banks import SharedAccess
 from sim.report.coalescing import WORD, sectors_moved
 from sim.report.figures import check_path, write

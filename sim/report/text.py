@@ -8,6 +8,7 @@ import numpy as np
 from isa.vocabulary import Unit
 from sim.advice import diagnose
 from sim.gpus.model import SET_BY_USER, Gpu
+from sim.gpus.occupancy import WARP
 from sim.gpus.unread import why_unread
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
@@ -38,7 +39,7 @@ def heading(result: Result) -> str:
     many = f"{sizes(result.grid)} blocks" if len(sizes(result.grid)) > 3 or blocks > 1 else "1 block"
     return (
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
-        f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / 32), 'warp')} "
+        f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / WARP), 'warp')} "
         f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}" + "".join(f"\nchanged: {change}" for change in changes(gpu))
     )
 
