@@ -36,6 +36,7 @@ class Copy:
 
     @property
     def kernel(self) -> str:
+        """The kernel's name in words: "8 float4"."""
         return f"{self.elements} {self.type}"
 
     @property

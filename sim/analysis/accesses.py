@@ -51,10 +51,12 @@ class GlobalSite:
 
     @property
     def efficiency(self) -> float:
+        """Useful share of the bytes moved, 0 to 1."""
         return self.useful / self.moved
 
     @property
     def line_efficiency(self) -> float:
+        """Useful share of whole 128-byte L1 lines, 0 to 1."""
         return self.useful / (LINE * self.lines)
 
     @property
