@@ -43,6 +43,7 @@ SOURCES = (
     "lower.py",
     "hierarchy.py",
     "trace.py",
+    "gpus/path.py",
     "timing/**/*.py",
     "functional/*.py",
 )  # whatever kernels read
