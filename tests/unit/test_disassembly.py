@@ -16,7 +16,7 @@ from isa.vocabulary import RZ, UNIFORM_BASE, UP0, Flag, Operation
 from sim.trace import Trace
 
 CUDA = Path(__file__).resolve().parents[2] / "programs" / "cuda"
-LISTINGS = sorted(CUDA.glob("*.sass"))
+LISTINGS = sorted(CUDA.rglob("*.sass"))
 KERNEL = '\t\tFunction : k\n\t.headerflags\t@"EF_CUDA_SM{}"\n{}\t\t..........\n'
 
 
