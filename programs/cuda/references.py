@@ -4,7 +4,7 @@
 """
 
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,32 +84,42 @@ def spmv() -> Arrays:
     }
 
 
-INPUTS: tuple[Callable[[], Arrays], ...] = (spmv,)
+INPUTS: dict[str, Callable[[], Arrays]] = {"spmv": spmv}
 RESULTS: tuple[Callable[..., Arrays], ...] = (black_scholes, convolution, mandelbrot, monte_carlo)
 
 
 def arrays() -> Iterator[tuple[Path, np.ndarray]]:
-    """Yield every file and what it holds: a result in the type of the argument that it is compared with."""
-    for make in INPUTS:
-        for name, values in make().items():
-            yield FOLDER / f"{make.__name__}.{name}.npy", values
-    for compute in RESULTS:
-        given = arguments(FOLDER / f"{compute.__name__}.toml")
+    """Yield every file of this folder and what it holds."""
+    yield from files(FOLDER, INPUTS, RESULTS)
+
+
+def files(
+    folder: Path, inputs: Mapping[str, Callable[[], Arrays]], results: Iterable[Callable[..., Arrays]]
+) -> Iterator[tuple[Path, np.ndarray]]:
+    """Yield `KERNEL.ARRAY.npy` and what it holds, inputs first; results have the type of the array that they are compared with."""
+    made = {kernel: make() for kernel, make in inputs.items()}
+    for kernel, values_of in made.items():
+        for name, values in values_of.items():
+            yield folder / f"{kernel}.{name}.npy", values
+    for compute in results:
+        kernel = compute.__name__
+        given = arguments(folder / f"{kernel}.toml", made.get(kernel, {}))
         for name, values in compute(**given).items():
-            yield FOLDER / f"{compute.__name__}.{name}.npy", values.astype(given[name].dtype)
+            yield folder / f"{kernel}.{name}.npy", np.asarray(values).astype(given[name].dtype)
 
 
-def arguments(launch_file: Path) -> dict[str, Any]:
-    """Return the arguments of a launch file by name. What it expects may not be there yet."""
+def arguments(launch_file: Path, made: Arrays) -> dict[str, Any]:
+    """Return the arguments of a launch file by name, its .npy files from `made`. What it expects may not be there yet."""
     given = tomllib.loads(launch_file.read_text("utf-8"))["args"]
     scalars = {each["name"]: SCALARS[each["type"]](each["value"]) for each in given if "type" in each}
-    return scalars | build_arrays([Array(**each) for each in given if "type" not in each], {}, launch_file)
+    return scalars | build_arrays([Array(**each) for each in given if "type" not in each], made, launch_file)
 
 
-def main() -> None:
-    for path, values in arrays():
+def save(found: Iterable[tuple[Path, np.ndarray]]) -> None:
+    """Write the files."""
+    for path, values in found:
         np.save(path, values)
 
 
 if __name__ == "__main__":
-    main()
+    save(arrays())
