@@ -18,7 +18,7 @@ from sim.trace import Trace
 from tests.unit import sass_data
 
 CUDA = Path(__file__).resolve().parents[2] / "programs" / "cuda"
-LISTINGS = sorted(CUDA.glob("*.sass"))
+LISTINGS = sorted(CUDA.rglob("*.sass"))
 KERNEL = '\t\tFunction : k\n\t.headerflags\t@"EF_CUDA_SM{}"\n{}\t\t..........\n'
 
 
