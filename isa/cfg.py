@@ -18,6 +18,7 @@ MARKERS = tuple(
 # The warp's next instruction is known only when one of these is done.
 BRANCHES = (
     Operation.BRA,
+    Operation.BRA_DIVERGENT,
     Operation.SYNC,
     Operation.BSYNC,
     Operation.BRX,
@@ -36,9 +37,10 @@ class Graph(NamedTuple):
 
 
 def is_always(encoded: Encoded, i: int) -> bool:
-    """Return True when instruction i has no guard, or @PT; nor has a BRA a predicate operand."""
+    """Return True when instruction i has no guard, or @PT; nor has a BRA a predicate operand or .DIV."""
     return bool(
-        encoded.guard[i] == PT
+        encoded.operation[i] != Operation.BRA_DIVERGENT
+        and encoded.guard[i] == PT
         and not encoded.guard_not[i]
         and encoded.predicate_source[i, 0] == PT
         and not encoded.predicate_source_not[i, 0]
@@ -48,13 +50,14 @@ def is_always(encoded: Encoded, i: int) -> bool:
 def graph(encoded: Encoded) -> Graph:
     """Return the control-flow graph by BRA and EXIT. SSY and SYNC, BSSY and BSYNC count as ordinary instructions."""
     n = len(encoded.operation)
-    ends = np.isin(encoded.operation, (Operation.BRA, Operation.EXIT))
+    branches = np.isin(encoded.operation, (Operation.BRA, Operation.BRA_DIVERGENT))
+    ends = branches | (encoded.operation == Operation.EXIT)
     leaders = sorted({0, n} | {int(i) + 1 for i in np.flatnonzero(ends)} | {int(t) for t in encoded.target if t >= 0})
     block = {first: index for index, first in enumerate(leaders)}
     successors = []
     for following in leaders[1:]:
         last = following - 1
-        reached = {int(encoded.target[last])} if encoded.operation[last] == Operation.BRA else set()
+        reached = {int(encoded.target[last])} if branches[last] else set()
         if not (ends[last] and is_always(encoded, last)):
             reached.add(following)
         elif encoded.operation[last] == Operation.EXIT:

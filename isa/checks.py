@@ -1,11 +1,26 @@
 """What the opcode table cannot say: rules between operands and modifiers. Each returns what is wrong, or an empty string."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from isa.dependences import ADDRESS64, CC, HIGH, INDEX64, WIDE, X, source_registers
 from isa.operands import register_name
 from isa.rows import Row
-from isa.vocabulary import BARRIERS, PT, RZ, UNIFORM_BASE, UNIFORM_REGISTERS, AtomicFunction, Compare, Flag, Kind, Operation
+from isa.vocabulary import (
+    BARRIERS,
+    CARRY,
+    CC_ZERO,
+    PT,
+    RZ,
+    UNIFORM_BASE,
+    UNIFORM_REGISTERS,
+    AtomicFunction,
+    Combine,
+    Compare,
+    Flag,
+    Kind,
+    Operation,
+    Unit,
+)
 
 EXTENDED, FLOAT, FTZ, SIGNED = int(Flag.EXTENDED), int(Flag.FLOAT), int(Flag.FTZ), int(Flag.SIGNED)
 
@@ -13,6 +28,22 @@ EXTENDED, FLOAT, FTZ, SIGNED = int(Flag.EXTENDED), int(Flag.FLOAT), int(Flag.FTZ
 def wrong(row: Row, words: Collection[str]) -> str:
     """Return the first rule that one row of `Encoded` breaks, or an empty string. words: of the operand pattern."""
     return next(filter(None, (rule(row, words) for rule in RULES)), "")
+
+
+def without_condition(rows: Sequence[Row], labels: Collection[int]) -> list[int]:
+    """Return the branches on CC.EQ or CC.NE that no comparison into RZ.CC precedes: the zero flag of other results is not kept.
+
+    labels: instructions that are reached from elsewhere.
+    """
+    found = []
+    for i, row in enumerate(rows):
+        if CC_ZERO in row.predicate_source:
+            writer = i - 1
+            while writer >= 0 and writer + 1 not in labels and CARRY not in rows[writer].writes and rows[writer].unit != Unit.BRANCH:
+                writer -= 1
+            if writer < 0 or writer + 1 in labels or CC_ZERO not in rows[writer].predicate_destination or rows[writer].guard != PT:
+                found.append(i)
+    return found
 
 
 def _aligned(row: Row, words: Collection[str]) -> str:
@@ -89,4 +120,33 @@ def _atomic(row: Row, words: Collection[str]) -> str:
     return ".FTZ needs .F32" if row.flags & FTZ and not row.flags & FLOAT else ""
 
 
-RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (_aligned, _carry_predicate, _wide, _compare, _barrier, _offset, _atomic)
+def _branch(row: Row, words: Collection[str]) -> str:
+    """Only .DIV compares with a mask; a condition of CC is a branch's."""
+    if row.operation == Operation.BRA and "a" in words:
+        return "a branch takes a predicate; .DIV takes a mask"
+    if row.operation != Operation.BRA and CC_ZERO in row.predicate_source:
+        return "CC.EQ and CC.NE are conditions of a branch"
+    if CC_ZERO in row.predicate_destination and (row.combine, row.predicate_source[0], row.predicate_source_not[0]) != (Combine.AND, PT, 0):
+        return "a comparison into RZ.CC takes .AND and PT"
+    return ""
+
+
+def _alike(row: Row, words: Collection[str]) -> str:
+    """VMNMX compares signed words or unsigned ones."""
+    if row.operation != Operation.VIADDMNMX or not row.function:
+        return ""
+    signs = {row.function >> 6 & 1, row.function >> 7 & 1, int(row.flags & SIGNED != 0)}
+    return "" if len(signs) == 1 else "VMNMX of signed and unsigned words together is not modelled"
+
+
+RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (
+    _aligned,
+    _carry_predicate,
+    _wide,
+    _compare,
+    _barrier,
+    _offset,
+    _atomic,
+    _branch,
+    _alike,
+)

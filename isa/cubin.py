@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 from isa.errors import UserError
+from isa.sass import elf
 
-MAGIC = b"\x7fELF"
 TOOL = "nvdisasm"
 INSTALL = f"pip install 'simtlab[disassembler]', or put {TOOL} of a CUDA toolkit on the PATH; or give the text of `cuobjdump -sass`"
 
@@ -16,7 +16,7 @@ def is_cubin(path: Path) -> bool:
     """Return True for a file that starts as compiled code does."""
     try:
         with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+            return elf.is_elf(file.read(len(elf.MAGIC)))
     except OSError:
         return False
 

@@ -3,7 +3,20 @@
 from collections.abc import Iterable, Sequence
 
 from isa.rows import Row
-from isa.vocabulary import BARRIER_BASE, CARRY, PREDICATE_BASE, PT, RZ, UNIFORM_BASE, UNIFORM_PREDICATE_BASE, UP0, Flag, Kind, Operation
+from isa.vocabulary import (
+    BARRIER_BASE,
+    CARRY,
+    CC_ZERO,
+    PREDICATE_BASE,
+    PT,
+    RZ,
+    UNIFORM_BASE,
+    UNIFORM_PREDICATE_BASE,
+    UP0,
+    Flag,
+    Kind,
+    Operation,
+)
 
 WIDE, X, CC, ADDRESS64 = int(Flag.WIDE), int(Flag.X), int(Flag.CC), int(Flag.ADDRESS64)  # plain integers: an IntFlag's & is slow
 HIGH, PAIRS, INDEX64, CLEAR = int(Flag.HIGH), int(Flag.PAIRS), int(Flag.INDEX64), int(Flag.CLEAR)
@@ -15,7 +28,10 @@ def registers(first: int, count: int) -> list[int]:
 
 
 def predicates(numbers: Iterable[int]) -> list[int]:
-    return [number + (PREDICATE_BASE if number < PT else UNIFORM_PREDICATE_BASE - UP0) for number in numbers if number != PT]
+    def base(number: int) -> int:
+        return CARRY - CC_ZERO if number == CC_ZERO else PREDICATE_BASE if number < PT else UNIFORM_PREDICATE_BASE - UP0
+
+    return [number + base(number) for number in numbers if number != PT]
 
 
 def name(dependence: int) -> str:

@@ -12,6 +12,7 @@ What the arrays hold where `isa.program` leaves a choice:
 * .X of IADD3 and IMAD: carry-in from source predicates 0 and 1 (1 left out: !PT) when 0 is written; else source predicate 0 is PT
   and the carry-in is CC. .X of IADD and ISETP: CC.
 * IMAD with HIGH: high half of a * b, plus the 32-bit c. With WIDE: 64-bit c.
+* FSET, ISET into RZ.CC: FSETP, ISETP with predicate_destination[1] = CC_ZERO, true when the comparison gives 0.
 * PSETP: predicate_destination[0] is (source predicate 0 COMBINE 1), [1] its negation.
 """
 
@@ -38,7 +39,7 @@ from isa.operands import (
 from isa.parser import Statement
 from isa.program import Encoded, Instruction
 from isa.rows import Row, pack
-from isa.vocabulary import PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
+from isa.vocabulary import CC_ZERO, PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
 
 SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special < Special.ZERO} | {
     "SRZ": Special.ZERO,
@@ -72,6 +73,9 @@ class Encoder:
             row, text = done[id(statement)]
             rows.append(row)
             instructions.append(Instruction(index, statement.line, statement.opcode, text))
+        for index in checks.without_condition(rows, {label.at for label in self.kernel.labels.values()}):
+            message = "this branch needs a comparison into RZ.CC before it, with nothing between that jumps or writes CC"
+            self.diagnostics.add(instructions[index].line, 0, message)
         return pack(rows), tuple(instructions)
 
     def _checked(self, statement: Statement) -> tuple[Row, str] | None:
@@ -130,7 +134,7 @@ class Encoder:
             row.predicate_source_not[0] = 1
         if row.operation in CARRY_PREDICATES and "Pa" in words and "Pb" not in words:
             row.predicate_source_not[1] = 1
-        if (row.operation == Operation.WARPSYNC and "a" not in words) or (row.operation == Operation.ATOM and "r" not in words):
+        if (row.operation in MASKED and "a" not in words) or (row.operation == Operation.ATOM and "r" not in words):
             row.source_kind[0], row.source_value[0] = Kind.IMMEDIATE, 0xFFFFFFFF
         if opcode.subtracts:
             row.source_flags[1] ^= NEGATE
@@ -185,6 +189,10 @@ class Encoder:
     def _destination(self, row: Row, operand: Operand) -> None:
         if operand.flags or operand.suffix not in ("", "CC"):
             raise OperandError("the register written takes no sign and no suffix but .CC", operand.column)
+        compare = COMPARES.get(Operation(row.operation))
+        if operand.suffix and compare and operand.value == RZ:
+            row.operation, row.predicate_destination[1] = int(compare), CC_ZERO
+            return
         if operand.suffix and row.operation not in CARRIES:
             raise OperandError("this opcode has no carry to write to CC", operand.column)
         row.destination = int(operand.value)
@@ -193,6 +201,8 @@ class Encoder:
     def _predicate_destination(self, row: Row, operand: Operand, slot: int) -> None:
         if operand.flags:
             raise OperandError("a predicate that is written takes no !", operand.column)
+        if operand.value == CC_ZERO:
+            raise OperandError("CC is written by .CC behind a register", operand.column)
         row.predicate_destination[slot] = int(operand.value)
 
     def _predicate_source(self, row: Row, operand: Operand, slot: int) -> None:
@@ -251,6 +261,8 @@ class Encoder:
 
 CARRY_PREDICATES = (Operation.IADD3, Operation.IMAD, Operation.LEA_HI)
 CARRIES = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA, Operation.LEA_HI, Operation.XMAD)
+COMPARES = {Operation.FSET: Operation.FSETP, Operation.ISET: Operation.ISETP}  # which write CC's zero flag
+MASKED = (Operation.WARPSYNC, Operation.BRA_DIVERGENT)  # all lanes where no mask is written
 FILL = {
     "Rd": Encoder._destination,
     "Pd": lambda self, row, operand: self._predicate_destination(row, operand, 0),

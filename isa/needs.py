@@ -17,8 +17,7 @@ def of(function: RawFunction, functions: Sequence[RawFunction], text: str, path:
     The first of these that knows the function: the cubin `path`, or the one beside it of the same name; `.nv.info` sections of
     full nvdisasm text; the lines of `cuobjdump -res-usage`; the code alone.
     """
-    compiled = Path(path).with_suffix(CUBIN)
-    if path and compiled.is_file():
+    if path and (compiled := Path(path).with_suffix(CUBIN)).is_file():
         for found in resources.of_image(elf.read(compiled)):
             if found.name == function.name and found.architecture == function.architecture:
                 return found

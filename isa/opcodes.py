@@ -69,6 +69,8 @@ FIELDS: dict[str, tuple[str, type[int], int, int]] = {  # the table's word -> fi
     "signed_b": ("function", int, 1, 7),
     "dot": ("function", Dot, NIBBLE, 0),
     "second": ("function", Combine, NIBBLE, 0),
+    "first": ("function", Reduction, 7, 0),
+    "then": ("function", Reduction, 7, 3),
     "width": ("width", int, WHOLE, 0),
     "cache": ("cache", Cache, WHOLE, 0),
 }

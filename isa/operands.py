@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lark import Token, Transformer
 
-from isa.vocabulary import PT, RZ, UNIFORM_BASE, UNIFORM_REGISTERS, UP0, SourceFlag
+from isa.vocabulary import CC_ZERO, PT, RZ, UNIFORM_BASE, UNIFORM_REGISTERS, UP0, SourceFlag
 
 REGISTER, PREDICATE, INTEGER, HEXADECIMAL, FLOAT, CONSTANT, ADDRESS, NAME = "RPIHFCAN"
 NUMBERS = (INTEGER, HEXADECIMAL, FLOAT)
@@ -22,6 +22,7 @@ SHAPE_NAMES = {
     NAME: "a name",
 }
 NEGATE, ABSOLUTE, INVERT = int(SourceFlag.NEGATE), int(SourceFlag.ABSOLUTE), int(SourceFlag.INVERT)
+CONDITIONS = {"CC.EQ": 0, "CC.NE": INVERT}  # of a branch before Volta -> SourceFlag of CC_ZERO
 HIGHEST_REGISTER = 254
 SUFFIXES = {"": 1, "64": 1, "U32": 1, "X4": 4, "X8": 8, "X16": 16}  # of an address register -> its factor
 HALF_OR_BYTE = re.compile(r"(H[01]|B[0-3]|H0_H0|H1_H1)$")
@@ -72,6 +73,8 @@ class OperandBuilder(Transformer[Token, Any]):
 
     def name(self, children: list[Any]) -> Operand:
         token = children[0]
+        if token in CONDITIONS:
+            return Operand(PREDICATE, CC_ZERO, CONDITIONS[token], column=token.column)
         return Operand(NAME, symbol=str(token), column=token.column)
 
     def quoted(self, children: list[Any]) -> Operand:
@@ -169,6 +172,9 @@ def predicate_name(number: int) -> str:
 def number_of(text: str) -> tuple[str, int | float]:
     """Return the shape and the value of a NUMBER token."""
     lower = text.lower()
+    if lower.endswith(".neg"):  # an immediate whose sign stands in a bit of its own
+        shape, value = number_of(text[:-4])
+        return shape, -value
     if "0x" in lower:
         return HEXADECIMAL, int(lower, 16)
     if "inf" in lower or "nan" in lower:
@@ -192,6 +198,8 @@ def print_number(shape: str, value: int | float) -> str:
 def print_operand(operand: Operand) -> str:
     """Return the operand as canonical text."""
     shape, value, flags, bank, base, suffix, uniform, descriptor, symbol, _ = operand
+    if shape == PREDICATE and value == CC_ZERO:
+        return next(name for name, inverted in CONDITIONS.items() if inverted == flags)
     if shape == PREDICATE:
         return ("!" if flags else "") + predicate_name(int(value))
     if shape == REGISTER:

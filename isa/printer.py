@@ -11,7 +11,7 @@ def listing(program: Program) -> str:
     if program.architecture:
         lines.append(f".target {program.architecture}")
     lines.append(f".parameter_base {program.parameter_base:#x}")
-    lines += [f".param {parameter.type} {parameter.name}" for parameter in program.parameters]
+    lines += [f".param {parameter.type} {parameter.name}" for parameter in program.parameters if parameter.type]
     labels: dict[int, list[str]] = {}
     for label, index in program.labels.items():
         labels.setdefault(index, []).append(f"{label}:")

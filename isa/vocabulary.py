@@ -1,7 +1,6 @@
 """The words that the instruction set shares with every room: operations, units, flags, special registers.
 
-Kernels compare plain integers, so each enumeration is an IntEnum whose members are written into the arrays of
-`isa.program.Encoded`. Nothing here says how long anything takes: cycles live in the GPU presets.
+Kernels compare plain integers: each enumeration is an IntEnum, its members fill `isa.program.Encoded`. Cycles live in the GPU presets.
 """
 
 from enum import IntEnum, IntFlag
@@ -53,6 +52,7 @@ class Operation(IntEnum):
     WARPSYNC = 42  # wait for the lanes of a mask (from Volta)
     BREAK = 43  # take lanes out of convergence barrier B
     BMOV = 44  # move convergence barrier B to a register, or back
+    BRA_DIVERGENT = 45  # .DIV: go when not all living lanes of a mask are here (from Volta)
     # From here on, sim.functional executes out of the hot loop: lanes of a warp together ...
     SHFL = 64  # function: Shuffle
     VOTE = 65  # function: Vote
@@ -78,7 +78,7 @@ class Operation(IntEnum):
     IADD3_SHIFTED = 85  # .RS, .LS: the first sum shifted by 16 bits
     IDP = 86  # dot products of bytes and halves
     VABSDIFF = 87
-    VIADDMNMX = 88
+    VIADDMNMX = 88  # a + b, then with c; function: 0, or of VMNMX Reduction of a and b | of that and c << 3
     IADD64 = 89
     MOV64 = 90
     ISETP64 = 91
@@ -388,7 +388,7 @@ class Cache(IntEnum):
 RZ = 255  # register that reads zero; URZ too
 BARRIERS = 16  # named barriers of a block
 PT = 7  # predicate that is true; UPT too
-UP0 = 8  # predicates 8..14: UP0..UP6
+UP0, CC_ZERO = 8, 15  # predicates 8..14: UP0..UP6; 15: the CC register says that a result was zero, CC.EQ before Volta
 
 # Names of dependences (Encoded.reads, Encoded.writes): what a scoreboard tracks.
 PREDICATE_BASE = 256  # 256..262: P0..P6

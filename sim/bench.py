@@ -35,11 +35,8 @@ CHAIN = """
    @P0  BRA .Loop
         EXIT
 """
-STREAM = """
-.kernel stream
-.param ptr x
-.param ptr y
-.param u32 passes
+# The addresses of a thread's float: of x in R2 and R3, of y in R4 and R5.
+ADDRESSES = """
         S2R R0, SR_TID.X
         S2R R1, SR_CTAID.X
         IMAD R0, R1, 0x100, R0
@@ -47,7 +44,13 @@ STREAM = """
         IADD R2.CC, R0, c[0x0][x]
         IADD.X R3, RZ, c[0x0][x+4]
         IADD R4.CC, R0, c[0x0][y]
-        IADD.X R5, RZ, c[0x0][y+4]
+        IADD.X R5, RZ, c[0x0][y+4]"""
+STREAM = f"""
+.kernel stream
+.param ptr x
+.param ptr y
+.param u32 passes
+{ADDRESSES}
         MOV R8, c[0x0][passes]
 .Loop:  LD.E R6, [R2]
         LD.E R7, [R4]
@@ -58,6 +61,26 @@ STREAM = """
    @P0  BRA .Loop
         EXIT
 """
+COPY = f"""
+.kernel copy
+.param ptr x
+.param ptr y
+{ADDRESSES}
+        LD.E R6, [R2]
+        ST.E [R4], R6
+        EXIT
+"""
+SAXPY = f"""
+.kernel saxpy
+.param ptr x
+.param ptr y
+{ADDRESSES}
+        LD.E R6, [R2]
+        LD.E R7, [R4]
+        FFMA R6, R6, 2.0, R7
+        ST.E [R4], R6
+        EXIT
+"""
 # name, GPU, blocks, warps per block, passes: about ten million warp instructions each
 CHAINS = (
     ("gtx480, 1 SM, 32 warps", "gtx480", 1, 32, 1500),
@@ -65,25 +88,6 @@ CHAINS = (
     ("h100, 1 SM, 32 warps", "h100", 1, 32, 1500),
     ("h100, 1 SM, 64 warps", "h100", 2, 32, 750),
     ("h100, 132 SMs, 32 warps each", "h100", 132, 32, 12),
-)
-COPY = """
-.kernel copy
-.param ptr x
-.param ptr y
-        S2R R0, SR_TID.X
-        S2R R1, SR_CTAID.X
-        IMAD R0, R1, 0x100, R0
-        SHL R0, R0, 2
-        IADD R2.CC, R0, c[0x0][x]
-        IADD.X R3, RZ, c[0x0][x+4]
-        IADD R4.CC, R0, c[0x0][y]
-        IADD.X R5, RZ, c[0x0][y+4]
-        LD.E R6, [R2]
-        ST.E [R4], R6
-        EXIT
-"""
-SAXPY = COPY.replace("kernel copy", "kernel saxpy").replace(
-    "        ST.E", "        LD.E R7, [R4]\n        FFMA R6, R6, 2.0, R7\n        ST.E"
 )
 WORK = (10_000, 100_000, 1_000_000, 10_000_000)  # warp instructions, of the table that shows how cost grows
 

@@ -32,8 +32,9 @@ OPERATORS: dict[type, Callable[..., Any]] = {
     **{ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne},
 }
 NUMPY = (
-    "abs arange bincount ceil concatenate cos cumsum dot exp exp2 flip float32 float64 floor full int32 int64 log log2 max maximum mean "
-    "min minimum ones outer repeat reshape roll rint sin sort sqrt sum tanh tile transpose trunc uint32 uint64 where zeros"
+    "abs arange bincount ceil concatenate convolve cos cumsum dot exp exp2 flip float32 float64 floor full int32 int64 log log2 "
+    "max maximum mean min minimum ones outer repeat reshape roll rint sin sort sqrt sum tanh tile transpose trunc uint32 uint64 "
+    "where zeros"
 )
 
 

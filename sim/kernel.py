@@ -1,4 +1,4 @@
-"""Compile kernels: allocation-free, lock-free, cached per source digest. The only file that knows Numba's flags.
+"""Compile kernels: allocation-free, lock-free, cached per source digest. Only this file and `inlining` know Numba's flags.
 
 Why these flags (each measured; a toy scheduler of this shape): small functions that take arrays, compiled the ordinary way,
 run 15-80 times slower than one large function, because every helper call increments and decrements reference counts
@@ -29,20 +29,24 @@ from numba.extending import intrinsic, overload, register_jitable
 
 import isa.semantics
 from isa.semantics import doubles, rounding
+from sim.inlining import PartCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 FLAGS = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
-NO_COUNTS: Any = {"_nrt": False}
+PART = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
+NO_COUNTS: Any = {"_nrt": False} | PART
 njit: Any = numba.njit  # its type stubs know nothing of private options
 settings: Any = numba.config
 ROOT = Path(__file__).resolve().parent
 SOURCES = (
     "kernel.py",
+    "inlining.py",
     "policies.py",
     "vocabulary.py",
     "lower.py",
     "hierarchy.py",
     "trace.py",
+    "gpus/path.py",
     "timing/**/*.py",
     "functional/*.py",
 )  # whatever kernels read
@@ -74,13 +78,13 @@ def kernel(function: F) -> F:
 
 
 def inner(function: F) -> F:
-    """Compile `function` for other kernels only: without the wrapper that Python calls, which takes longer than a small kernel."""
-    return njit(**FLAGS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    """Compile `function` for other kernels only: nothing of it is left but what they inline. Python cannot call it."""
+    return njit(**FLAGS, **PART)(function)
 
 
 def outlined(function: F) -> F:
     """Compile `function` for other kernels, once, not at each call: for large, rare work. A call copies the tuples of arrays."""
-    return njit(**(FLAGS | {"forceinline": False}), no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return njit(**(FLAGS | PART | {"forceinline": False}))(function)
 
 
 @inner
@@ -139,4 +143,4 @@ OVERLOADED = (rounding.fma, doubles.dfma)
 for _module in [importlib.import_module(f"isa.semantics.{found.name}") for found in pkgutil.iter_modules(isa.semantics.__path__)]:
     for _function in vars(_module).values():
         if inspect.isfunction(_function) and _function.__module__ == _module.__name__ and _function not in OVERLOADED:
-            register_jitable(_nrt=False, error_model="numpy")(_function)
+            register_jitable(**NO_COUNTS, error_model="numpy")(_function)

@@ -1,11 +1,14 @@
 """The architecture is enforced, not described."""
 
+import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from sim import kernel
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("isa", "sim", "programs")
@@ -79,3 +82,18 @@ def test_every_package_has_a_readme() -> None:
         if not (path / "README.md").exists()
     ]
     assert not missing
+
+
+def test_the_cache_of_kernels_knows_every_file_whose_numbers_they_read() -> None:
+    """A constant is frozen into machine code: a changed one must lead to another cache folder."""
+    known = {path for pattern in kernel.SOURCES for path in (ROOT / "sim").glob(pattern)}
+    kernels = [
+        path for folder in ("timing", "functional") for path in (ROOT / "sim" / folder).rglob("*.py") if "sim.kernel" in path.read_text()
+    ]
+    for path in kernels:
+        imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        for node in imports:
+            constants = [alias.name for alias in node.names if alias.name.isupper()]
+            if constants and node.module and node.module.startswith("sim."):
+                source = ROOT / f"{node.module.replace('.', '/')}.py"
+                assert source in known, f"{path.relative_to(ROOT)} reads {', '.join(constants)} of {node.module}"

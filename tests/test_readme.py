@@ -4,6 +4,7 @@ In a ```console block, `$` lines are commands and what follows is their output; 
 `pytest --update-golden` writes the present output into the README, keeping the lines that `...` hides hidden.
 """
 
+import difflib
 import os
 import re
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+NUMBER = re.compile(r"[\d.,█▌]+")  # or a bar
 PYTHON = re.compile(r"```python\n(.*?)```.*?```text\n(.*?)```", re.DOTALL)
 
 
@@ -46,16 +48,41 @@ def matches(expected: list[str], got: list[str]) -> bool:
     return bool(got) and expected[0].rstrip() == got[0].rstrip() and matches(expected[1:], got[1:])
 
 
+def shortened(expected: list[str], got: list[str]) -> list[str]:
+    """Return the lines of `got` that stand where `expected` shows lines, and `...` where it hides them.
+
+    Lines are paired by their words, whatever numbers and bars they hold; a line without a partner is shown, not hidden.
+    """
+    before, after = ([line if line == "..." else " ".join(NUMBER.sub(" ", line).split()) for line in lines] for lines in (expected, got))
+    found: list[str] = []
+    for _, first, last, start, end in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if "..." not in expected[first:last]:
+            found += got[start:end]
+            continue
+        above = expected[first:last].index("...")
+        below = expected[first:last][::-1].index("...")
+        found += [*got[start : start + above], "...", *got[max(end - below, start + above) : end]]
+    return found
+
+
 @pytest.mark.parametrize("number", range(len(examples())))
 def test_a_console_example_prints_what_the_readme_says(number: int, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     block = examples()[number]
     commands, got = run_block(block, tmp_path)
     expected = [line for line in block.splitlines() if not line.startswith("$ ")]
     if pytestconfig.getoption("--update-golden") and not matches(expected, got.splitlines()):
-        fresh = "".join(f"$ {command}\n" for command in commands) + "\n".join(line.rstrip() for line in got.splitlines()) + "\n"
+        lines = shortened(expected, [line.rstrip() for line in got.splitlines()])
+        fresh = "".join(f"{line}\n" for line in [*(f"$ {command}" for command in commands), *lines])
         README.write_text(README.read_text().replace(block, fresh))
         return
     assert matches(expected, got.splitlines()), f"{commands}\n{got}"
+
+
+def test_an_update_keeps_hidden_what_is_hidden() -> None:
+    shown = ["time 12 cycles", "...", "occupancy 66.7%", "", "Memory", "..."]
+    got = ["time 34 cycles", "issued 5", "peak 6%", "occupancy 50.0%", "", "Memory", "loads 7", "stores 8"]
+    assert shortened(shown, got) == ["time 34 cycles", "...", "occupancy 50.0%", "", "Memory", "..."]
+    assert shortened(["time 12 cycles", "end"], ["time 34 cycles", "new", "end"]) == ["time 34 cycles", "new", "end"]
 
 
 def test_the_python_example_prints_what_the_readme_says(pytestconfig: pytest.Config) -> None:

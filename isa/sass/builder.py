@@ -49,6 +49,7 @@ class Builder:
             self.pending = (word, line)
 
     def add_label(self, name: str, line: int) -> None:
+        """Add a label to the next instruction. Raises UserError for one that is there."""
         if name in self.labels:
             self._fail(f"label {name} is defined twice", line)
         self.labels[name] = len(self.instructions)

@@ -16,8 +16,8 @@ SYMBOL = struct.Struct("<IBBHQQ")
 
 
 def is_elf(data: bytes) -> bool:
-    """True when data opens as an ELF file does."""
-    return data[:4] == MAGIC
+    """Return whether data opens as an ELF file does."""
+    return data.startswith(MAGIC)
 
 
 def read(path: str | Path) -> Image:

@@ -42,6 +42,7 @@ class RawFunction:
 
     @property
     def family(self) -> Family:
+        """How this architecture lays out instructions and control words."""
         return FAMILIES[number(self.architecture)]
 
     @property

@@ -7,10 +7,9 @@ from typing import NoReturn
 from isa.errors import UserError
 from isa.sass.function import RawFunction
 from isa.sass.image import Image, Section, Symbol
+from isa.sass.text import LABEL, SECTION
 
-SECTION = re.compile(r"\s*\.section\s+\"?([^\s,\"]+)\"?.*")
 DATA = re.compile(r"\s*(?:/\*([0-9a-fA-F]+)\*/)?\s*\.(byte|short|word|dword|zero)\s+(.*)")
-LABEL = re.compile(r"([.$\w][^\s:]*):\s*")
 SIZE = re.compile(r"\s*\.size\s+([^\s,]+),\s*\(?([^\s)]+)(?: - \S+)?\)?.*")
 NOTE = re.compile(r"\s*\.section(?:flags|info)\s+@\".*?(SHF_BARRIERS|SHI_REGISTERS)=(\d+).*")
 NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+")

@@ -11,6 +11,7 @@ from isa.vocabulary import Mufu, Rounding
 
 DOUBLE_NAN = np.int64(-(1 << 51))
 SMALLEST_NORMAL_DOUBLE = 2.2250738585072014e-308
+FAR = 200  # powers of two between numbers of which the lesser cannot change how the greater is rounded, but for a tie
 
 
 def as_double(bits: np.int64) -> np.float64:
@@ -67,6 +68,65 @@ def dadd(a: np.float64, b: np.float64, rounding: int) -> np.float64:
     if math.isinf(total):
         return directed(total, np.float64(-total), rounding)
     return directed(total, exact_error(a, b, total), rounding)
+
+
+def dmul(a: np.float64, b: np.float64, rounding: int) -> np.float64:
+    """Return a * b."""
+    nearest = a * b
+    if rounding == Rounding.NEAREST or not (math.isfinite(a) and math.isfinite(b)):
+        return nearest
+    return directed(nearest, product_error(a, b, np.float64(0.0), nearest), rounding)
+
+
+def dfma_directed(a: np.float64, b: np.float64, c: np.float64, rounding: int) -> np.float64:
+    """Return a * b + c with one rounding; an exact zero of two opposite numbers is -0 when rounding down (IEEE 754, 6.3)."""
+    nearest = dfma(a, b, c)
+    if rounding == Rounding.NEAREST or not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return nearest
+    error = product_error(a, b, c, nearest)
+    if nearest == 0.0 and error == 0.0:
+        opposite = math.copysign(1.0, a) * math.copysign(1.0, b) != math.copysign(1.0, c)
+        return np.float64(-0.0) if rounding == Rounding.DOWN and opposite else nearest
+    return directed(nearest, error, rounding)
+
+
+def product_error(a: np.float64, b: np.float64, c: np.float64, nearest: np.float64) -> np.float64:
+    """Return a number with the sign of a * b + c - nearest, exactly; nearest: a * b + c rounded; a, b, c finite.
+
+    All is scaled so that the product lies between 1/4 and 1: nothing overflows, and no error is lost below the subnormal numbers.
+    """
+    if math.isinf(nearest):
+        return np.float64(-nearest)
+    if a == 0.0 or b == 0.0:
+        return np.float64(0.0)
+    x, x_exponent = math.frexp(a)
+    y, y_exponent = math.frexp(b)
+    z, z_exponent = math.frexp(c)
+    exponent = x_exponent + y_exponent
+    apart = z_exponent - exponent
+    product = np.float64(x * y)
+    if z != 0.0 and apart > FAR:  # nearest is c
+        return product
+    addend = np.float64(math.ldexp(z, max(apart, -FAR)))  # one that far below has no effect but its sign's
+    rest = dfma(np.float64(x), np.float64(y), -product)
+    return sign_of_sum(product, rest, addend, np.float64(-math.ldexp(nearest, -exponent)))
+
+
+def sign_of_sum(a: np.float64, b: np.float64, c: np.float64, d: np.float64) -> np.float64:
+    """Return a number with the sign of a + b + c + d (Shewchuk, Adaptive Precision Floating-Point Arithmetic, 1997: Grow-Expansion)."""
+    top = a + b
+    low = exact_error(a, b, top)
+    first = c + low
+    low = exact_error(c, low, first)
+    second = first + top
+    middle, top = exact_error(first, top, second), second
+    first = d + low
+    low = exact_error(d, low, first)
+    second = first + middle
+    middle = exact_error(first, middle, second)
+    third = second + top
+    high = exact_error(second, top, third)
+    return third if third != 0.0 else high if high != 0.0 else middle if middle != 0.0 else low
 
 
 def dmin(a: np.float64, b: np.float64) -> np.float64:

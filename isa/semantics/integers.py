@@ -3,7 +3,7 @@
 import numpy as np
 
 from isa.semantics.words import EQUAL, GREATER, LESS, WORD, high_word, pair, wide, word
-from isa.vocabulary import Combine
+from isa.vocabulary import Combine, Reduction
 
 
 def irelation(a: np.uint32, b: np.uint32, is_signed: int) -> int:
@@ -45,6 +45,12 @@ def imad_high(a: np.uint32, b: np.uint32, c: np.uint32, is_signed: int) -> np.ui
 def imnmx(a: np.uint32, b: np.uint32, is_signed: int, smaller: int) -> np.uint32:
     """Return the smaller or the larger word."""
     return a if (wide(a, is_signed) < wide(b, is_signed)) == (smaller != 0) else b
+
+
+def imnmx3(a: np.uint32, b: np.uint32, c: np.uint32, is_signed: int, function: int) -> np.uint32:
+    """Return the smaller or larger of a and b, then of that and c; function: Reduction | Reduction << 3."""
+    first = imnmx(a, b, is_signed, function & 7 == Reduction.MIN)
+    return imnmx(first, c, is_signed, function >> 3 & 7 == Reduction.MIN)
 
 
 def shl(a: np.uint32, count: np.uint32, wrap: int) -> np.uint32:

@@ -3,17 +3,17 @@
 What was said, and where, is in published.toml; the counters are in h100_*.csv.
 """
 
-import csv
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from isa.errors import UserError
+from programs.published import published, rows
 from programs.reproduction import Check, Reproduction
 from sim.analysis import banks, patterns
-from sim.analysis.coalescing import FULL_MASK, LANES, LINE, SECTOR, Access, Rule, analyse
+from sim.analysis.coalescing import FULL_MASK, LANES, Access, Rule, analyse
+from sim.gpus.path import LINE, SECTOR
 from sim.report.words import count, percent
 
 FOLDER = Path(__file__).parent
@@ -24,11 +24,11 @@ def reproduce(gpu: str | None = None) -> Reproduction:
     """Compare every statement with the enumerated sectors and lines. Raises UserError for a GPU: each row says whose rule it is."""
     if gpu is not None:
         raise UserError(f"each of these rows names its own rule, {gpu} has only one", hint="leave --gpu out, or use simtlab coalesce --gpu")
-    published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8"))
-    checks = [lecture_row(row) for row in published["lecture"]]
-    checks += [_counted(row) for row in published["counted"]]
-    checks += [_older(row) for row in published["older"]]
-    checks += [*_h100_sectors(published["h100"]), *_h100_wavefronts(published["h100"])]
+    said = published(FOLDER)
+    checks = [lecture_row(row) for row in said["lecture"]]
+    checks += [_counted(row) for row in said["counted"]]
+    checks += [_older(row) for row in said["older"]]
+    checks += [*_h100_sectors(said["h100"]), *_h100_wavefronts(said["h100"])]
     return Reproduction(title="Memory coalescing: one warp's accesses, lecture and hardware", checks=tuple(checks), notes=NOTES)
 
 
@@ -71,29 +71,29 @@ def _older(row: Mapping[str, Any]) -> Check:
 def _h100_sectors(launch: Mapping[str, int]) -> Iterator[Check]:
     """Yield requests and sectors of each launch: every warp starts at a multiple of 128 bytes, so all move alike."""
     warps = launch["blocks"] * launch["threads"] // LANES
-    for row in _rows("h100_sectors.csv"):
+    for row in counters("h100_sectors.csv"):
         found = patterns.pattern(f"stride:{row['stride']}", offset=row["offset"])
         sectors = warps * len(analyse(found.addresses).sectors)
         what = f"H100, stride {row['stride']}, offset {row['offset']}: loads and stores"
-        counters = [(row["load_requests"], row["load_sectors"]), (row["store_requests"], row["store_sectors"])]
-        passed = all(counter == (warps, sectors) for counter in counters)
-        yield Check(what, f"{counters[0][0]:,} requests, {counters[0][1]:,} sectors", f"{warps:,} requests, {sectors:,} sectors", passed)
+        loads, stores = (row["load_requests"], row["load_sectors"]), (row["store_requests"], row["store_sectors"])
+        passed = loads == stores == (warps, sectors)
+        yield Check(what, f"{loads[0]:,} requests, {loads[1]:,} sectors", f"{warps:,} requests, {sectors:,} sectors", passed)
 
 
 def _h100_wavefronts(launch: Mapping[str, int]) -> Iterator[Check]:
     """Yield, for each stride, the wavefronts beyond those of stride 1: what else the kernel does with shared memory falls out."""
-    rows = _rows("h100_wavefronts.csv")
+    first, *others = counters("h100_wavefronts.csv")
     loads = launch["shared_warps"] * launch["shared_loads"]
-    for row in rows[1:]:
+    for row in others:
         extra = loads * (banks.wavefronts(patterns.pattern(f"stride:{row['stride']}").addresses) - 1)
-        measured = row["wavefronts"] - rows[0]["wavefronts"]
+        measured = row["wavefronts"] - first["wavefronts"]
         what = f"H100, shared memory, stride {row['stride']}: wavefronts beyond stride 1"
         yield Check(what, f"{measured:,}", f"{extra:,}", measured == extra)
 
 
-def _rows(name: str) -> list[dict[str, int]]:
-    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
-        return [{key: int(value) for key, value in row.items()} for row in csv.DictReader(file)]
+def counters(name: str) -> list[dict[str, int]]:
+    """Return the rows of a table of this folder: what an H100 counted in each launch."""
+    return [{key: int(value) for key, value in row.items()} for row in rows(FOLDER / name)]
 
 
 def _both(access: Access) -> str:

@@ -4,16 +4,18 @@ As in the talk, shared memory that nobody uses limits the blocks on an SM. L2 st
 a long run, so that every byte read or written passes the DRAM's pins.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from programs.steady import Steady, steady
+from programs.steady import Steady, shared_for, steady
 from sim.functional import execute
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import occupancy
+from sim.gpus.occupancy import WARP, occupancy
+from sim.gpus.path import SECTOR
 from sim.launch import Launch
 from sim.launchfile import load_launch
 from sim.trace import Trace
@@ -22,7 +24,8 @@ COPIES = {"1_float": 4, "2_float": 8, "4_float": 16, "8_float": 32, "8_float2": 
 FOLDER = Path(__file__).parent
 SMALL = ((64, 1), (128, 1))  # threads per block, blocks on an SM: 2 and 4 warps, where the talk's lowest points are
 THREADS = 192  # of all other points: 8 of these blocks fill an SM of a GTX 480
-POINTS = 8
+POINTS = 8  # of a curve, by rising number of blocks
+SATURATED = 0.97  # of a curve's plateau
 SHORT = 2.5e6  # bytes read by the shorter run, in whole waves, two at least; the longer one takes three times as many
 
 
@@ -45,15 +48,13 @@ def machine(gpu: Gpu) -> Gpu:
 
 def blocks_on_sm(gpu: Gpu) -> list[tuple[int, int]]:
     """Return the points of a curve, by rising occupancy: threads per block, blocks on an SM."""
-    most = min(gpu.limits.blocks, gpu.limits.warps * 32 // THREADS)
+    most = min(gpu.limits.blocks, gpu.limits.warps * WARP // THREADS)
     return [*SMALL, *((THREADS, most * number // POINTS) for number in range(1, POINTS + 1) if most * number // POINTS)]
 
 
 def limited(gpu: Gpu, launch: Launch, threads: int, blocks: int) -> Launch:
     """Return the launch with blocks of that many threads, and with shared memory that lets `blocks` of them on an SM."""
-    limits = gpu.limits
-    share = limits.shared_bytes // blocks // limits.shared_unit * limits.shared_unit - limits.shared_reserved
-    return replace(launch, block=(threads,), shared_dynamic=min(share, limits.shared_per_block) if blocks < limits.blocks else 0)
+    return replace(launch, block=(threads,), shared_dynamic=shared_for(gpu, blocks) if blocks < gpu.limits.blocks else 0)
 
 
 def copying(gpu: Gpu, copy: str, threads: int, blocks: int) -> tuple[Trace, Trace] | None:
@@ -79,7 +80,7 @@ def point(gpu: Gpu, copy: str, threads: int, blocks: int) -> Point | None:
 
 
 def _point(found: Steady, bytes_per_thread: int) -> Point:
-    moved = 32.0 * (found.grown("global_load_sectors") + found.grown("global_store_sectors"))
+    moved = SECTOR * (found.grown("global_load_sectors") + found.grown("global_store_sectors"))
     rate, warps = found.per_second(moved) / 1e9, found.long.occupancy.warps
     return Point(
         warps=warps,
@@ -88,8 +89,18 @@ def _point(found: Steady, bytes_per_thread: int) -> Point:
         gigabytes=rate,
         in_flight=found.mean("bytes_in_flight"),
         latency=found.long.counters["load_latency"],
-        resident=found.gpu.sms * warps * 32 * bytes_per_thread,
+        resident=found.gpu.sms * warps * WARP * bytes_per_thread,
     )
+
+
+def plateau(points: Sequence[Point]) -> float:
+    """Return the best percent of pin bandwidth on a curve."""
+    return max(one.percent for one in points)
+
+
+def saturation(points: Sequence[Point]) -> Point:
+    """Return the lowest occupancy within 3 % of the plateau; points: by rising occupancy."""
+    return next(one for one in points if one.percent >= SATURATED * plateau(points))
 
 
 def curve(gpu: Gpu, copy: str) -> list[Point]:

@@ -3,11 +3,11 @@
 V. Volkov, "Better Performance at Lower Occupancy", GTC 2010, part II; what it states is in published.toml.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from programs.copy.sweep import COPIES, FOLDER, Point, curve, machine
+from programs.copy.sweep import COPIES, FOLDER, Point, curve, machine, plateau, saturation
+from programs.published import fitted_to, published
 from programs.reproduction import Check, Reproduction
 from sim.analysis import little
 from sim.gpus.loader import load
@@ -16,20 +16,19 @@ from sim.report.curves import Curve
 
 Curves = Mapping[str, Sequence[Point]]
 FITTED = ("dram.efficiency", "blocks.retire_latency")
-SATURATED = 0.97  # of a curve's plateau
 
 
 def reproduce(gpu: str | None = None) -> Reproduction:
     """Copy at rising occupancy with 4 to 224 bytes per thread on `gpu` (default gtx480)."""
     name = gpu or "gtx480"
     preset = load(name)
-    published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8")).get(name, {})
+    said = published(FOLDER).get(name, {})
     curves = {copy: curve(machine(preset), copy) for copy in COPIES}
     return Reproduction(
         title=f"Copying with more bytes per thread, {preset.name}",
-        checks=(*judged(published, curves, preset), *_shown(published, curves)),
+        checks=(*judged(said, curves, preset), *_shown(said, curves)),
         notes=(*_fitted(preset), *_in_flight(preset, curves), STEADY),
-        curves=tuple(_curve(copy, points, published) for copy, points in curves.items()),
+        curves=tuple(_curve(copy, points, said) for copy, points in curves.items()),
         x_label="occupancy, percent",
         y_label=f"percent of {preset.dram.bandwidth:g} GB/s, read and written",
     )
@@ -40,31 +39,20 @@ def words(copy: str) -> str:
     return copy.replace("_", " ")
 
 
-def plateau(points: Sequence[Point]) -> float:
-    """Return the best percent of pin bandwidth on a curve."""
-    return max(one.percent for one in points)
-
-
-def saturation(points: Sequence[Point]) -> Point:
-    """Return the lowest occupancy within 3 % of the plateau."""
-    return next(one for one in points if one.percent >= SATURATED * plateau(points))
-
-
-def judged(published: Mapping[str, Any], curves: Curves, gpu: Gpu) -> Iterator[Check]:
+def judged(said: Mapping[str, Any], curves: Curves, gpu: Gpu) -> Iterator[Check]:
     """Yield one judged check per statement of published.toml about this GPU."""
-    for row in published.get("reaches", ()):
+    for row in said.get("reaches", ()):
         yield _reaches(row, curves[row["copy"]], _label(gpu, "dram.efficiency"))
-    for row in published.get("saturates", ()):
+    for row in said.get("saturates", ()):
         yield _saturates(row, curves[row["copy"]], _label(gpu, "blocks.retire_latency"))
-    if "climbs" in published:
-        yield _climbs(published["climbs"], curves, _label(gpu, "blocks.retire_latency"))
-    if "in_flight" in published:
-        yield _kilobytes(published["in_flight"], curves)
+    if "climbs" in said:
+        yield _climbs(said["climbs"], curves, _label(gpu, "blocks.retire_latency"))
+    if "in_flight" in said:
+        yield _kilobytes(said["in_flight"], curves)
 
 
 def _label(gpu: Gpu, field: str) -> str:
-    source = gpu.source_of(field)
-    return f"{field} FITTED to it" if source and source.kind == "fitted" else ""
+    return f"{field} FITTED to it" if fitted_to(gpu, field) else ""
 
 
 def _reaches(row: Mapping[str, Any], points: Sequence[Point], label: str) -> Check:
@@ -103,26 +91,25 @@ def _kilobytes(row: Mapping[str, Any], curves: Curves) -> Check:
     return Check("1 float, in flight at saturation", f"{row['kilobytes']} KB", simulated, passed, note)
 
 
-def _shown(published: Mapping[str, Any], curves: Curves) -> Iterator[Check]:
+def _shown(said: Mapping[str, Any], curves: Curves) -> Iterator[Check]:
     """Yield each curve in short, for comparison."""
     for copy, points in curves.items():
         found = saturation(points)
-        said = next((f"{row['occupancy']} %" for row in published.get("saturates", ()) if row["copy"] == copy), "-")
+        wanted = next((f"{row['occupancy']} %" for row in said.get("saturates", ()) if row["copy"] == copy), "-")
         simulated = f"{found.occupancy:.0f} % occupancy, {found.resident / 1000:.0f} KB could be in flight"
         note = f"{COPIES[copy]} B per thread; loads in flight {found.in_flight / 1000:.0f} KB, latency {found.latency:.0f} cycles"
-        yield Check(f"{words(copy)}: saturates at", said, simulated, None, note)
+        yield Check(f"{words(copy)}: saturates at", wanted, simulated, None, note)
 
 
-def _curve(copy: str, points: Sequence[Point], published: Mapping[str, Any]) -> Curve:
-    row = next((row for row in published.get("reaches", ()) if row["copy"] == copy), None)
+def _curve(copy: str, points: Sequence[Point], said: Mapping[str, Any]) -> Curve:
+    row = next((row for row in said.get("reaches", ()) if row["copy"] == copy), None)
     mark = next(one.occupancy for one in points if one.warps == row["warps"]) if row else None
     x, y = tuple(one.occupancy for one in points), tuple(one.percent for one in points)
     return Curve(words(copy), x, y, mark=mark and round(mark, 1), mark_y=row["percent"] if row else 100.0)
 
 
 def _fitted(gpu: Gpu) -> Iterator[str]:
-    sources = {field: gpu.source_of(field) for field in FITTED}
-    found = [f"{field}: {source.text}" for field, source in sources.items() if source and source.kind == "fitted"]
+    found = [f"{field}: {points}" for field in FITTED if (points := fitted_to(gpu, field))]
     if found:
         yield (
             "FITTED: "

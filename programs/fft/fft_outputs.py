@@ -4,7 +4,6 @@ V. Volkov, "Better Performance at Lower Occupancy", GTC 2010, part V; what it st
 """
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from programs.published import published
 from programs.reproduction import Check, Reproduction
 from programs.steady import Steady, steady
 from sim.functional import execute
@@ -44,11 +44,10 @@ def reproduce(gpu: str | None = None) -> Reproduction:
     """Transform with 2 and with 16 outputs per thread on `gpu` (default gtx480)."""
     name = gpu or "gtx480"
     machine = load(name)
-    published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8")).get(name, {})
     found = {outputs: transform(machine, outputs) for outputs in OUTPUTS}
     return Reproduction(
         title=f"1024-point FFT, 2 or 16 outputs per thread, {machine.name}",
-        checks=(*judged(published, found), *_shown(found)),
+        checks=(*judged(published(FOLDER).get(name, {}), found), *_shown(found)),
         notes=(*_causes(found), NOTE),
         curves=_curves(machine, found),
         x_label="outputs per thread",
@@ -78,11 +77,11 @@ def transform(gpu: Gpu, outputs: int) -> Transform:
     )
 
 
-def judged(published: Mapping[str, Any], found: Mapping[int, Transform]) -> Iterator[Check]:
+def judged(said: Mapping[str, Any], found: Mapping[int, Transform]) -> Iterator[Check]:
     """Yield the one judged check: fewer threads with more outputs win, at a lower occupancy."""
-    if "rises" not in published:
+    if "rises" not in said:
         return
-    row = published["rises"]
+    row = said["rises"]
     few, many = found[row["few_outputs"]], found[row["many_outputs"]]
     passed = many.gigaflops > few.gigaflops and many.occupancy < few.occupancy
     passed = passed and (few.threads, many.threads) == (row["few_threads"], row["many_threads"])
@@ -100,12 +99,11 @@ def _shown(found: Mapping[int, Transform]) -> Iterator[Check]:
 def _causes(found: Mapping[int, Transform]) -> Iterator[str]:
     """Say what keeps each kernel busy and waiting."""
     for outputs, one in found.items():
-        run, gpu = one.steady, one.steady.gpu
-        shared = one.steady.grown("shared_wavefronts") * gpu.shared.pass_cycles / (gpu.sms * run.cycles)
-        moved = run.per_second(run.grown("dram_bytes_read") + run.grown("dram_bytes_written")) / 1e9 / gpu.dram.bandwidth
+        run = one.steady
         waits = sorted(((run.stall(cause), cause) for cause in run.long.stalls if cause != "selected"), reverse=True)[:3]
         why = ", ".join(f"{cause} {100 * share:.0f} %" for share, cause in waits)
-        yield f"{outputs} outputs: shared memory {100 * shared:.0f} % busy, DRAM {100 * moved:.0f} % of its pins. The warps' time: {why}."
+        busy = f"shared memory {100 * run.shared_busy:.0f} % busy, DRAM {100 * run.dram_busy:.0f} % of its pins"
+        yield f"{outputs} outputs: {busy}. The warps' time: {why}."
 
 
 def _curves(gpu: Gpu, found: Mapping[int, Transform]) -> tuple[Curve, ...]:

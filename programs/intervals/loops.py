@@ -3,15 +3,16 @@
 GPU Microarchitecture Note Set 5 (Interval Analysis); its list is in published.toml.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from isa.errors import UserError
+from programs.published import published
 from programs.reproduction import Check, Reproduction
 from sim.functional import execute
 from sim.gpus.loader import load
+from sim.gpus.model import Gpu
 from sim.launchfile import load_launch
 from sim.timing import simulate
 
@@ -32,22 +33,25 @@ def reproduce(gpu: str | None = None) -> Reproduction:
     """Compare every time of the notes' lists with the textbook GPU's; print both ways of counting an iteration for both loops."""
     if gpu not in (None, "textbook"):
         raise UserError(f"the notes' times hold for their own device, not for {gpu}", hint="leave --gpu out, or use simtlab timeline")
-    published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8"))
     checks: list[Check] = []
-    for name, loop in published.items():
+    for name, loop in published(FOLDER).items():
         iteration = first_iteration(name)
         checks += _times(loop, iteration)
         checks += _latency(loop, iteration)
     return Reproduction(title="Two loops of the interval-analysis notes, one warp, first iteration", checks=tuple(checks), notes=NOTE)
 
 
+def device() -> Gpu:
+    """Return the notes' device: L_F 6, L_M 400, 8 load/store lanes per scheduler, one SM."""
+    textbook = load("textbook")
+    arithmetic = [f"units.{unit}.latency" for unit, timing in textbook.units.items() if timing.pipe == "fp32"]
+    return textbook.replace({"sms": 1, **NOTES, **dict.fromkeys(arithmetic, FLOAT_LATENCY)})
+
+
 def first_iteration(name: str) -> Iteration:
     """Run the loop `name` on one warp of the notes' device."""
     trace = execute(load_launch(FOLDER / f"{name}.toml").launch)
-    textbook = load("textbook")
-    arithmetic = [f"units.{unit}.latency" for unit, timing in textbook.units.items() if timing.pipe == "fp32"]
-    gpu = textbook.replace({"sms": 1, **NOTES, **dict.fromkeys(arithmetic, FLOAT_LATENCY)})
-    timeline = simulate(trace, gpu, timeline=(0, 1000)).timeline
+    timeline = simulate(trace, device(), timeline=(0, 1000)).timeline
     assert timeline is not None
     n = len(trace.program)
     return Iteration(

@@ -3,38 +3,41 @@
 V. Volkov, "Better Performance at Lower Occupancy", GTC 2010, parts I and II; what it states is in published.toml.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from programs.copy.sweep import blocks_on_sm, machine, point
+from programs.copy.sweep import curve, machine, saturation
+from programs.published import published
 from programs.reproduction import Check, Reproduction
 from sim.analysis import little
 from sim.gpus.loader import load, names
 
-PUBLISHED = Path(__file__).parent / "published.toml"
+FOLDER = Path(__file__).parent
 COPIED = {"gtx480": "1_float", "a100": "4_float", "h100": "4_float"}  # GPU -> the copy that is timed on it
-SATURATED = 0.97  # of the copy's best
+COPY = "4_float"  # on any other GPU
 
 
 def reproduce(gpu: str | None = None) -> Reproduction:
     """Set latency x throughput of every preset, or of `gpu` alone, beside the talk's numbers and beside simulated copies."""
-    published = tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))
     chosen = (gpu,) if gpu else names()
-    copied = {gpu: "4_float"} if gpu and gpu not in COPIED else {name: copy for name, copy in COPIED.items() if name in chosen}
-    checks = [*judged(published, chosen), *(_needed(name) for name in chosen), *(_simulated(name, copy) for name, copy in copied.items())]
+    copied = {gpu: COPY} if gpu and gpu not in COPIED else {name: copy for name, copy in COPIED.items() if name in chosen}
+    checks = [
+        *judged(published(FOLDER), chosen),
+        *(_needed(name) for name in chosen),
+        *(_simulated(name, copy) for name, copy in copied.items()),
+    ]
     return Reproduction(title="Little's law: needed parallelism = latency x throughput", checks=tuple(checks), notes=NOTES)
 
 
-def judged(published: Mapping[str, Any], chosen: tuple[str, ...]) -> Iterator[Check]:
+def judged(said: Mapping[str, Any], chosen: tuple[str, ...]) -> Iterator[Check]:
     """Yield one judged check per number of the talk about a chosen preset."""
-    for row in published["arithmetic"]:
+    for row in said["arithmetic"]:
         if row["gpu"] in chosen:
             found = little.arithmetic(load(row["gpu"])).operations
-            said = f"{row['operations']} operations per SM"
-            yield Check(f"{row['gpu']}: arithmetic", said, f"{found} operations per SM", found == row["operations"], row["quote"])
-    row = published["memory"]
+            wanted = f"{row['operations']} operations per SM"
+            yield Check(f"{row['gpu']}: arithmetic", wanted, f"{found} operations per SM", found == row["operations"], row["quote"])
+    row = said["memory"]
     if row["gpu"] in chosen:
         bytes_ = little.memory(load(row["gpu"]), latency=row["cycles"]).bytes
         simulated = f"{bytes_ / 1024:.1f} KiB ({bytes_ / 1000:.1f} KB)"
@@ -59,9 +62,7 @@ def _needed(name: str) -> Check:
 def _simulated(name: str, copy: str) -> Check:
     """Return the bytes in flight at the lowest occupancy within 3 % of the best of a copy: loads, half of the copy's traffic."""
     gpu = machine(load(name))
-    points = [found for threads, blocks in blocks_on_sm(gpu) if (found := point(gpu, copy, threads, blocks))]
-    best = max(one.percent for one in points)
-    found = next(one for one in points if one.percent >= SATURATED * best)
+    found = saturation(curve(gpu, copy))
     law = little.memory(gpu, latency=round(found.latency), bandwidth=found.gigabytes / 2)
     simulated = f"loads {found.in_flight / 1000:.0f} KB in flight at {found.occupancy:.0f} % occupancy, {found.gigabytes:.0f} GB/s"
     said = f"{law.bytes / 1000:.0f} KB"

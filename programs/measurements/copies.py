@@ -2,21 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 import isa
 import sim
-from programs.measurements import tables
+from programs.published import rows
+from programs.steady import shared_for
 from sim.gpus.model import Gpu
+from sim.gpus.occupancy import WARP
+from sim.gpus.path import LINE
 
+H100 = Path(__file__).parent / "h100"
 BYTES = {"float": 4, "float2": 8, "float4": 16}
 SYMBOLS = {"float": "IfLi{}EEvPT_PKS0_", "float2": "I6float2Li{}EEvPT_PKS1_", "float4": "I6float4Li{}EEvPT_PKS1_"}
-SHARED = 228 * 1024  # bytes per SM
-SHARED_PER_BLOCK = 227 * 1024
 WAVES = (2, 4)  # simulated; the time per block is that of the waves between
-PARTS = 4
-L2_SETS, L2_WAYS, LINE = 4, 16, 128
+PARTS = 4  # of the chip; one is simulated
+L2_SETS = 4  # per slice of the small L2
+KIB = 1024
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Copy:
 
     @property
     def kernel(self) -> str:
+        """The kernel's name in words: "8 float4"."""
         return f"{self.elements} {self.type}"
 
     @property
@@ -39,13 +44,12 @@ class Copy:
         """Bytes that a block reads; it writes as many."""
         return self.threads * self.elements * BYTES[self.type]
 
-    @property
-    def shared(self) -> int:
-        """Dynamic shared memory of the launch, bytes: what was chosen for so many blocks; 24 were wanted where 25 fitted."""
-        if self.resident == 32 or self.resident * self.threads == 2048:
+    def shared(self, gpu: Gpu) -> int:
+        """Return the bytes of dynamic shared memory of the launch: what was chosen for so many blocks; 24 were wanted where 25 fitted."""
+        limits = gpu.limits
+        if self.resident == limits.blocks or self.resident * self.threads == limits.warps * WARP:
             return 0
-        wanted = 24 if self.resident == 25 else self.resident
-        return min((SHARED // wanted - 1024) & ~1023, SHARED_PER_BLOCK)
+        return shared_for(gpu, 24 if self.resident == 25 else self.resident, KIB)
 
     def bandwidth(self, milliseconds: float) -> float:
         """Return GB/s, read and written together."""
@@ -54,7 +58,7 @@ class Copy:
 
 def measured() -> Iterator[Copy]:
     """Yield the 360 measured launches."""
-    for row in tables.rows(tables.H100 / "copy.csv"):
+    for row in rows(H100 / "copy.csv"):
         elements, threads, resident, grid = (int(row[name]) for name in ("elements", "threads", "blocks_per_sm", "grid"))
         yield Copy(row["type"], elements, threads, resident, grid, float(row["milliseconds"]))
 
@@ -66,29 +70,29 @@ def part_of(gpu: Gpu, parts: int = PARTS) -> Gpu:
     written as read, within the first waves; one of 50 MB would need the whole copy for that.
     """
     channels = gpu.dram.channels // parts
+    small = {"l2.bytes": channels * L2_SETS * gpu.l2.ways * LINE, "l2.start": "dirty"} if gpu.l2 else {}
     return gpu.replace(
         {
             "sms": gpu.sms // parts,
             "blocks.start_interval": gpu.blocks.start_interval * parts,
             "dram.channels": channels,
             "dram.bandwidth": gpu.dram.bandwidth / parts,
-            "l2.bytes": channels * L2_SETS * L2_WAYS * LINE,
-            "l2.start": "dirty",
         }
+        | small
     )
 
 
 def simulated(copy: Copy, part: Gpu, parts: int = PARTS, waves: Sequence[int] = WAVES) -> float:
     """Return milliseconds of the whole copy: a few waves of blocks, then every further block as long as those of the last waves."""
     wave = copy.resident * part.sms
-    few, many = (sim.run(_launch(copy, wave * number), part).cycles for number in waves)
+    few, many = (sim.run(_launch(copy, wave * number, part), part).cycles for number in waves)
     per_block = (many - few) / (wave * (waves[1] - waves[0]))
     cycles = many + (copy.grid / parts - wave * waves[1]) * per_block + part.blocks.launch_overhead
     return cycles / (part.clock.alu_mhz * 1e3)
 
 
-def _launch(copy: Copy, blocks: int) -> sim.Launch:
-    program = isa.load(tables.H100 / "copy.sm_90.sass", "_Z5copyN" + SYMBOLS[copy.type].format(copy.elements))
+def _launch(copy: Copy, blocks: int, gpu: Gpu) -> sim.Launch:
+    program = isa.load(H100 / "copy.sm_90.sass", "_Z5copyN" + SYMBOLS[copy.type].format(copy.elements))
     words = copy.bytes_per_block * blocks // 4
     arrays = (np.zeros(words, np.float32), np.zeros(words, np.float32))
-    return sim.Launch(program, (blocks,), (copy.threads,), arrays, shared_dynamic=copy.shared)
+    return sim.Launch(program, (blocks,), (copy.threads,), arrays, shared_dynamic=copy.shared(gpu))

@@ -3,7 +3,6 @@
 V. Volkov, "Better Performance at Lower Occupancy", GTC 2010, part IV; what it states is in published.toml.
 """
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from programs.published import fitted_to, published
 from programs.reproduction import Check, Reproduction
 from programs.steady import steady
+from sim.analysis.banks import GEOMETRY
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
@@ -27,10 +28,6 @@ OUTPUTS = (1, 2, 4, 8)  # per thread
 SIZE = 1024  # of the matrices
 TILE = 32
 WITHIN = 15  # percent
-TWICE: dict[str, dict[str, int]] = {  # Fermi's port, address unit and banks, each a warp per 2 cycles; its issue
-    "shared memory": {"pipes.ldst.lanes": 32, "lsu.interval": 1, "lsu.replay": 1, "shared.pass_cycles": 1},
-    "issue": {"core.issue_interval": 1},
-}
 WAVES = (1, 2)  # of blocks that fill the chip; 1024 blocks are 18 to 69
 
 
@@ -46,22 +43,27 @@ class Rung(NamedTuple):
     shared_busy: float  # share of the time that the banks pass
     issue_busy: float  # share of the issue slots used
     dram_busy: float  # share of the pin bandwidth
-    conflicts: float
+    conflicts: float  # passes over the banks beyond one per access
+
+    @property
+    def busy(self) -> dict[str, float]:
+        """How busy each resource is, 0 to 1, by its name in words."""
+        return {"shared memory": self.shared_busy, "issue slots": self.issue_busy, "DRAM": self.dram_busy}
 
 
 def reproduce(gpu: str | None = None) -> Reproduction:
     """Multiply a slice of 1024 x 1024 matrices with 1, 2, 4, 8 outputs per thread on `gpu` (default gtx480)."""
     name = gpu or "gtx480"
     machine = load(name)
-    published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8")).get(name, {})
+    said = published(FOLDER).get(name, {})
     traces = {outputs: slices(machine, outputs) for outputs in OUTPUTS}
     rungs = {outputs: rung(machine, outputs, traces[outputs]) for outputs in OUTPUTS}
-    gains = {outputs: relieved(machine, outputs, traces[outputs], rungs[outputs]) for outputs in OUTPUTS} if published else {}
+    gains = {outputs: relieved(machine, outputs, traces[outputs], rungs[outputs]) for outputs in OUTPUTS} if said else {}
     return Reproduction(
         title=f"SGEMM, 1 to 8 outputs per thread, {machine.name}",
-        checks=tuple(judged(published, rungs, gains)) or tuple(_shown(rungs)),
+        checks=tuple(judged(said, rungs, gains, fitted_to(machine, "lsu.depth"))) or tuple(_shown(rungs)),
         notes=(*([_binds(rungs)] if gains else []), *_fitted(machine), SLICE),
-        curves=_curves(machine, rungs, published),
+        curves=_curves(machine, rungs, said),
         x_label="outputs per thread",
         y_label="percent of the FP32 peak",
     )
@@ -86,15 +88,33 @@ def slices(gpu: Gpu, outputs: int) -> tuple[Trace, Trace]:
 
 def relieved(gpu: Gpu, outputs: int, traces: tuple[Trace, Trace], found: Rung) -> dict[str, float]:
     """Return by how many percent the rung gains when a resource becomes twice as fast."""
-    return {name: 100 * (rung(gpu.replace(faster), outputs, traces).gigaflops / found.gigaflops - 1) for name, faster in TWICE.items()}
+    changes = twice_as_fast(gpu).items()
+    return {name: 100 * (rung(gpu.replace(faster), outputs, traces).gigaflops / found.gigaflops - 1) for name, faster in changes}
+
+
+def twice_as_fast(gpu: Gpu) -> dict[str, dict[str, int]]:
+    """Return, by resource, the fields of `gpu` with half their cycles: port, address unit and banks of shared memory; issue."""
+    halved = {
+        name: max(1, cycles // 2)
+        for name, cycles in {
+            "lsu.interval": gpu.lsu.interval,
+            "lsu.replay": gpu.lsu.replay,
+            "shared.pass_cycles": gpu.shared.pass_cycles,
+        }.items()
+    }
+    lanes = min(2 * gpu.pipes["ldst"].lanes, 32)
+    return {
+        "shared memory": {"pipes.ldst.lanes": lanes} | halved,
+        "issue": {"core.issue_interval": max(1, gpu.core.issue_interval // 2)},
+    }
 
 
 def rung(gpu: Gpu, outputs: int, traces: tuple[Trace, Trace]) -> Rung:
     """Return what one kernel reaches on `gpu`."""
     found, launch = steady(*traces, gpu), traces[0].launch
     bytes_per_flop = 4 * (1 + outputs) / (2 * outputs)  # a step loads a word of B and one of A per output, for a multiply-add each
-    bandwidth = 128 * gpu.sms * gpu.clock.alu_mhz / 1e3 / gpu.shared.pass_cycles  # GB/s: 32 banks of 4 bytes
-    slots = gpu.sms * found.cycles
+    pass_bytes = GEOMETRY[gpu.shared.rule].pass_bytes
+    bandwidth = pass_bytes * gpu.sms * gpu.clock.alu_mhz / 1e3 / gpu.shared.pass_cycles  # GB/s
     return Rung(
         gigaflops=found.per_second(found.grown("fp32_flops")) / 1e9,
         bound=bandwidth / bytes_per_flop,
@@ -102,31 +122,33 @@ def rung(gpu: Gpu, outputs: int, traces: tuple[Trace, Trace]) -> Rung:
         registers=launch.registers_per_thread,
         blocks=found.long.occupancy.blocks,
         occupancy=found.occupancy,
-        shared_busy=found.grown("shared_wavefronts") * gpu.shared.pass_cycles / slots,
-        issue_busy=found.grown("warp_instructions") / slots * gpu.core.issue_interval / gpu.core.schedulers,
-        dram_busy=found.per_second(found.grown("dram_bytes_read")) / 1e9 / gpu.dram.bandwidth,
+        shared_busy=found.shared_busy,
+        issue_busy=found.grown("warp_instructions") / (gpu.sms * found.cycles) * gpu.core.issue_interval / gpu.core.schedulers,
+        dram_busy=found.dram_busy,
         conflicts=found.grown("shared_bank_conflicts"),
     )
 
 
-def judged(published: Mapping[str, Any], rungs: Mapping[int, Rung], gains: Mapping[int, Mapping[str, float]]) -> Iterator[Check]:
-    """Yield the judged checks: each rung's numbers, what binds it, and their order. gains: percent, by outputs and resource made faster."""
-    rows = published.get("rung", ())
+def judged(said: Mapping[str, Any], rungs: Mapping[int, Rung], gains: Mapping[int, Mapping[str, float]], fit: str = "") -> Iterator[Check]:
+    """Yield the judged checks: each rung's numbers, what binds it, and their order.
+
+    gains: percent, by outputs and resource made faster. fit: what lsu.depth is fitted to, "" when it is not.
+    """
+    rows = said.get("rung", ())
     for row in rows:
-        yield from _rung(row, rungs[row["outputs"]])
+        yield from _rung(row, rungs[row["outputs"]], "; lsu.depth FITTED to all four" if fit else "")
         yield _binding(row["outputs"], rungs[row["outputs"]], gains[row["outputs"]])
     if rows:
         rates = [found.gigaflops for found in rungs.values()]
-        said = " < ".join(str(row["gigaflops"]) for row in rows)
+        rising = " < ".join(str(row["gigaflops"]) for row in rows)
         order = ", ".join(f"{rate:.0f}" for rate in rates)
-        yield Check("Gflop/s rise with the outputs per thread", said, order, rates == sorted(rates))
+        yield Check("Gflop/s rise with the outputs per thread", rising, order, rates == sorted(rates))
 
 
 def _binding(outputs: int, found: Rung, gain: Mapping[str, float]) -> Check:
     """Judge what binds by what helps most: a twice as fast shared memory, or twice the issue rate."""
     simulated = "; ".join(f"{name} twice as fast: {percent:+.0f} %" for name, percent in gain.items())
-    shares = {"shared memory": found.shared_busy, "issue slots": found.issue_busy, "DRAM": found.dram_busy}
-    note = "busy: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items())
+    note = "busy: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in found.busy.items())
     passed = gain["shared memory"] == max(gain.values())
     return Check(f"{_outputs(outputs)}: what binds", "shared-memory bandwidth", simulated, passed, note)
 
@@ -135,7 +157,7 @@ def _outputs(number: int) -> str:
     return f"{number} output{'s' * (number > 1)}"
 
 
-def _rung(row: Mapping[str, Any], found: Rung) -> Iterator[Check]:
+def _rung(row: Mapping[str, Any], found: Rung, fit: str) -> Iterator[Check]:
     name = _outputs(row["outputs"])
     fits = (found.registers, round(found.occupancy), found.blocks)
     said = (row["registers"], row["occupancy"], row["blocks"])
@@ -143,16 +165,15 @@ def _rung(row: Mapping[str, Any], found: Rung) -> Iterator[Check]:
     yield Check(f"{name}: what fits", form(*said), form(*fits), fits == said)
     off = 100 * (found.gigaflops / row["gigaflops"] - 1)
     simulated = f"{found.gigaflops:.0f} Gflop/s ({off:+.0f} %)"
-    yield Check(name, f"{row['gigaflops']} Gflop/s", simulated, abs(off) <= WITHIN, f"within {WITHIN} %; lsu.depth FITTED to all four")
+    yield Check(name, f"{row['gigaflops']} Gflop/s", simulated, abs(off) <= WITHIN, f"within {WITHIN} %{fit}")
     what = f"{name}: bound of shared memory, {row['bytes_per_flop']:g} B/flop"
     yield Check(what, f"{row['bound']} Gflop/s", f"{found.bound:.0f} Gflop/s", abs(found.bound / row["bound"] - 1) < 0.005)
 
 
 def busiest(found: Rung) -> str:
     """Return the busiest resource of a rung, in words."""
-    shares = {"shared memory": found.shared_busy, "issue slots": found.issue_busy, "DRAM": found.dram_busy}
-    name = max(shares, key=lambda key: shares[key])
-    return f"{name} {100 * shares[name]:.0f} %"
+    name, share = max(found.busy.items(), key=lambda item: item[1])
+    return f"{name} {100 * share:.0f} %"
 
 
 def _shown(rungs: Mapping[int, Rung]) -> Iterator[Check]:
@@ -171,19 +192,18 @@ def _binds(rungs: Mapping[int, Rung]) -> str:
 
 
 def _fitted(gpu: Gpu) -> Iterator[str]:
-    source = gpu.source_of("lsu.depth")
-    if source and source.kind == "fitted":
-        yield f"FITTED: lsu.depth = {gpu.lsu.depth}: {source.text}. One number for four rates; their ratios are predicted."
+    if points := fitted_to(gpu, "lsu.depth"):
+        yield f"FITTED: lsu.depth = {gpu.lsu.depth}: {points}. One number for four rates; their ratios are predicted."
 
 
-def _curves(gpu: Gpu, rungs: Mapping[int, Rung], published: Mapping[str, Any]) -> tuple[Curve, ...]:
+def _curves(gpu: Gpu, rungs: Mapping[int, Rung], said: Mapping[str, Any]) -> tuple[Curve, ...]:
     peak = gpu.peak_fp32_flops / 1e11  # Gflop/s per percent
     curves = [
         Curve("simulated", OUTPUTS, tuple(one.gigaflops / peak for one in rungs.values())),
         Curve("bound of shared memory", OUTPUTS, tuple(one.bound / peak for one in rungs.values())),
         Curve("occupancy", OUTPUTS, tuple(one.occupancy for one in rungs.values())),
     ]
-    rows = published.get("rung", ())
+    rows = said.get("rung", ())
     if rows:
         curves.append(Curve("published", tuple(row["outputs"] for row in rows), tuple(row["gigaflops"] / peak for row in rows)))
     return tuple(curves)

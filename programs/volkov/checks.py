@@ -7,6 +7,7 @@ from programs.reproduction import Check
 from programs.volkov.sweep import ILPS, Sweep
 from sim.analysis import little
 from sim.gpus.model import Gpu
+from sim.gpus.occupancy import WARP
 
 
 def littles_law(gpu: Gpu, ilp: int) -> int:
@@ -14,7 +15,7 @@ def littles_law(gpu: Gpu, ilp: int) -> int:
 
     Assumes a scoreboard that knows every register.
     """
-    return little.WARP * little.arithmetic(gpu).whole_warps(ilp)
+    return WARP * little.arithmetic(gpu).whole_warps(ilp)
 
 
 def threads(sweep: Sweep, ilp: int) -> str:

@@ -3,10 +3,11 @@
 V. Volkov, "Better Performance at Lower Occupancy", GTC 2010, part I; what it states is in published.toml.
 """
 
-import tomllib
 from typing import Any
 
+from programs.published import fitted_to, published
 from programs.reproduction import Check, Reproduction
+from programs.steady import PERFECT, is_perfect
 from programs.volkov.checks import comparison, published_checks
 from programs.volkov.sweep import FOLDER, ONE_SM, REACHED, Sweep, chains, percent_of_peak, resized, sweep
 from sim.functional import execute
@@ -14,37 +15,29 @@ from sim.gpus.loader import load
 from sim.gpus.model import Gpu
 from sim.report.curves import Curve
 
-PERFECT = {"core.wake_rule": "per_register", "core.in_flight_cap": 0}  # a scoreboard that knows every register, without a cap
-
 
 def reproduce(gpu: str | None = None) -> Reproduction:
     """Sweep block sizes for ILP 1 to 8 on one SM of `gpu` (default gtx480); beside it, the same GPU with a perfect scoreboard."""
     name = gpu or "gtx480"
     machine = load(name)
-    published = tomllib.loads((FOLDER / "published.toml").read_text(encoding="utf-8")).get(name, {})
+    said = published(FOLDER).get(name, {})
     machines = {scoreboard(machine): machine}
     if not is_perfect(machine):
         machines[f"perfect scoreboard ({machine.core.policy})"] = machine.replace(PERFECT)
     curves = dict(zip(machines, sweep(list(machines.values())), strict=True))
     return Reproduction(
         title=f"TLP or ILP: percent of one SM's peak, {machine.name}",
-        checks=tuple(_checks(machines, curves, published)),
+        checks=tuple(_checks(machines, curves, said)),
         notes=(_reached(), *_fitted(machine), *_uneven(machine), *_policy(machine, next(iter(curves.values())))),
-        curves=tuple(curve for panel, found in curves.items() for curve in _curves(panel, machine, found, published)),
+        curves=tuple(curve for panel, found in curves.items() for curve in _curves(panel, machine, found, said)),
         x_label="threads per block (one block on one SM)",
         y_label="percent of the SM's FP32 peak",
     )
 
 
-def is_perfect(gpu: Gpu) -> bool:
-    """Whether the GPU's scoreboard knows every register and has no cap."""
-    return gpu.replace(PERFECT).core == gpu.core
-
-
 def is_fitted(gpu: Gpu) -> bool:
-    """Whether the preset's wake rule is fitted to a measurement."""
-    source = gpu.source_of("core.wake_rule")
-    return source is not None and source.kind == "fitted"
+    """Return whether the preset's wake rule is fitted to a measurement."""
+    return bool(fitted_to(gpu, "core.wake_rule"))
 
 
 def scoreboard(gpu: Gpu) -> str:
@@ -54,19 +47,19 @@ def scoreboard(gpu: Gpu) -> str:
     return f"{gpu.chip}: {gpu.core.wake_rule}, {cap}, {gpu.core.policy}{fit}"
 
 
-def _checks(machines: dict[str, Gpu], curves: dict[str, Sweep], published: dict[str, Any]) -> list[Check]:
+def _checks(machines: dict[str, Gpu], curves: dict[str, Sweep], said: dict[str, Any]) -> list[Check]:
     """Return the judged checks of the preset, then whatever is shown for comparison."""
     preset, *others = machines
-    checks = list(published_checks(published, curves[preset], is_fitted(machines[preset])))
+    checks = list(published_checks(said, curves[preset], is_fitted(machines[preset])))
     if not checks:
-        checks += comparison(machines[preset].chip, machines[preset], curves[preset], published)
+        checks += comparison(machines[preset].chip, machines[preset], curves[preset], said)
     for label in others:
-        checks += comparison("perfect scoreboard", machines[label], curves[label], published)
+        checks += comparison("perfect scoreboard", machines[label], curves[label], said)
     return checks
 
 
-def _curves(panel: str, gpu: Gpu, found: Sweep, published: dict[str, Any]) -> list[Curve]:
-    marks = {row["ilp"]: float(row["threads"]) for row in published.get("threshold", ())}
+def _curves(panel: str, gpu: Gpu, found: Sweep, said: dict[str, Any]) -> list[Curve]:
+    marks = {row["ilp"]: float(row["threads"]) for row in said.get("threshold", ())}
     return [
         Curve(f"ILP {ilp}", found.sizes, percent, panel, period=gpu.core.schedulers, mark=marks.get(ilp))
         for ilp, percent in found.percent.items()

@@ -14,6 +14,7 @@ import numpy as np
 from isa.program import Instruction
 from isa.vocabulary import Operation, Space
 from sim.analysis import banks, coalescing
+from sim.gpus.path import LINE
 from sim.trace import SCATTERED, Trace
 
 PERIOD = 256  # bytes
@@ -50,11 +51,13 @@ class GlobalSite:
 
     @property
     def efficiency(self) -> float:
+        """Useful share of the bytes moved, 0 to 1."""
         return self.useful / self.moved
 
     @property
     def line_efficiency(self) -> float:
-        return self.useful / (coalescing.LINE * self.lines)
+        """Useful share of whole 128-byte L1 lines, 0 to 1."""
+        return self.useful / (LINE * self.lines)
 
     @property
     def wasted(self) -> int:

@@ -18,11 +18,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from isa.errors import UserError
+from sim.gpus.path import LINE, SECTOR
 
 LANES = 32
 FULL_MASK = 0xFFFF_FFFF
-SECTOR = 32  # bytes
-LINE = 128  # bytes
 HALF_WARP = 16
 WIDTHS = (1, 2, 4, 8, 16)
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from isa.vocabulary import Unit
 from sim.gpus.model import Gpu
-
-WARP = 32
+from sim.gpus.occupancy import WARP
 
 
 class Arithmetic(NamedTuple):

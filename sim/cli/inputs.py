@@ -13,10 +13,9 @@ from sim.cli.options import assignments, sizes
 from sim.expectation import Expectation
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
+from sim.gpus.occupancy import WARP
 from sim.launch import Launch
 from sim.launchfile import SCALARS, beside, load_launch
-
-WARP = 32
 
 
 class Changes(NamedTuple):

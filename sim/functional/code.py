@@ -12,6 +12,7 @@ from isa.errors import UserError
 from isa.program import Program
 from isa.semantics.bits import part_of
 from isa.vocabulary import (
+    CC_ZERO,
     PART_SHIFT,
     RZ,
     UNIFORM_BASE,
@@ -115,7 +116,11 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
         bank=e.source_bank[:, 0].astype(np.int64),
         target=e.target.astype(np.int64),
         places=places(program),
-        spread=np.where((e.destination >= UNIFORM_BASE) | (e.predicate_destination >= UP0).any(axis=1), np.int64(FULL), np.int64(0)),
+        spread=np.where(
+            (e.destination >= UNIFORM_BASE) | ((e.predicate_destination >= UP0) & (e.predicate_destination < CC_ZERO)).any(axis=1),
+            np.int64(FULL),
+            np.int64(0),
+        ),
         reconverge=np.full(len(program), -1, np.int64) if program.markers else e.reconverge.astype(np.int64),
         limit=limits(launch, names),
         iterations=np.array([launch.iterations[name] for name in names], np.int64),

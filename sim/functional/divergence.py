@@ -9,6 +9,7 @@ stack. Three ways of coming together share it:
 * PBK L and CAL L push in the same way; BRK and RET take lanes out of the group and of what was pushed since, up to the PBK or CAL.
 * BSSY B, L notes the active lanes as B's members; BSYNC B holds lanes until every member that has not exited is there, BREAK B
   takes lanes out of it. WARPSYNC holds lanes in the same way for those of its mask. BMOV saves and restores members.
+* BRA.DIV goes where lanes of its mask are awaited, if any is elsewhere.
 * BRX goes where a register says: one group of lanes for each place.
 
 The lanes that fall through run first; those that branched wait. A loop's early leavers therefore wait at once, and an
@@ -19,7 +20,7 @@ import numpy as np
 
 from isa.vocabulary import Operation
 from sim.functional.flags import CLEAR
-from sim.functional.operands import predicate, row_of, write
+from sim.functional.operands import operand, predicate, row_of, write
 from sim.functional.state import (
     AT_WARPSYNC,
     BRANCHED,
@@ -83,6 +84,10 @@ def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Prog
         members = np.int64(machine.rows[row_of(code.operand[i, FIRST], w, code, machine), first_bit(mask)])
         if members & machine.alive[w] & ~mask:
             return hold(w, i + 1, mask, AT_WARPSYNC, members, machine, progress)
+    elif operation == Operation.BRA_DIVERGENT:
+        members = np.int64(machine.rows[operand(i, FIRST, w, code, machine), first_bit(mask)])
+        if members & machine.alive[w] & ~mask:
+            return branch(i, w, mask, code, machine, progress)
     elif operation == Operation.BREAK:
         break_out(w, mask & predicate(i, FIRST, w, code, machine), code.function[i], machine)
     elif operation == Operation.BMOV:

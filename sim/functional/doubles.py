@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isa.semantics.doubles import as_bits, as_double, dadd, dfma, dmax, dmin, drelation, mufu64
+from isa.semantics.doubles import as_bits, as_double, dadd, dfma_directed, dmax, dmin, dmul, drelation, mufu64
 from isa.semantics.words import high_word, pair, word
 from isa.vocabulary import Operation
 from sim.functional.integers import combine_masks
@@ -46,7 +46,7 @@ def result_of(operation: int, a: np.float64, b: np.float64, c: np.float64, round
     if operation == Operation.DADD:
         return dadd(a, b, rounding)
     if operation == Operation.DMUL:
-        return a * b
+        return dmul(a, b, rounding)
     if operation == Operation.DFMA:
-        return dfma(a, b, c)
+        return dfma_directed(a, b, c, rounding)
     return dmin(a, b) if smaller else dmax(a, b)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isa.semantics.integers import imnmx, irelation
+from isa.semantics.integers import imnmx, imnmx3, irelation
 from isa.semantics.products import absolute_difference, dot, iadd3_shifted, lea_high, xmad
 from isa.semantics.words import EQUAL, GREATER, LESS, high_word, pair, signed, word
 from isa.vocabulary import Operation
@@ -31,19 +31,19 @@ def integer(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, m
 
 @inner
 def one_word(i: int, w: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
-    """Write ICMP, IABS, IADD3.RS, IDP, VABSDIFF or VIADDMNMX to row OUT."""
+    """Write ICMP, IABS, IADD3.RS, IDP, VABSDIFF, VIADDMNMX or VMNMX to row OUT."""
     operation, is_signed, out = code.operation[i], code.flags[i] & SIGNED, machine.rows[OUT]
     a, b = machine.rows[rows[0]], machine.rows[rows[1]]
     c, smaller = machine.rows[rows[2]], predicate(i, FIRST, w, code, machine)
     detail = code.compare[i] if operation == Operation.ICMP else code.flags[i] & LEFT
-    detail = code.function[i] if operation == Operation.IDP else detail
+    detail = code.function[i] if operation in (Operation.IDP, Operation.VIADDMNMX) else detail
     for k in range(machine.lanes[0]):
         out[k] = word_of(operation, a[k], b[k], c[k], is_signed, (smaller >> k) & 1, detail)
 
 
 @outlined
 def word_of(operation: int, a: np.uint32, b: np.uint32, c: np.uint32, is_signed: int, smaller: int, detail: int) -> np.uint32:
-    """Return the result of one lane; detail: the comparison of ICMP, LEFT of IADD3, the function of IDP."""
+    """Return the result of one lane; detail: the comparison of ICMP, LEFT of IADD3, the function of the others."""
     if operation == Operation.ICMP:
         return a if irelation(c, np.uint32(0), is_signed) & detail else b
     if operation == Operation.IABS:
@@ -54,6 +54,8 @@ def word_of(operation: int, a: np.uint32, b: np.uint32, c: np.uint32, is_signed:
         return dot(a, b, c, detail)
     if operation == Operation.VABSDIFF:
         return absolute_difference(a, b, c, is_signed)
+    if detail:
+        return imnmx3(a, b, c, is_signed, detail)
     return imnmx(word(np.int64(a) + np.int64(b)), c, is_signed, smaller)
 
 

@@ -34,7 +34,7 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
     stack = [np.zeros((warps, STACK_DEPTH), np.int64) for _ in range(5)]
     per_warp = [np.zeros(warps, np.int64) for _ in range(7)]
     last = launch.threads_per_block - (warps - 1) * LANES
-    predicates = np.zeros((warps, 16), np.int64)  # P0..P6, PT, UP0..UP6
+    predicates = np.zeros((warps, 16), np.int64)  # P0..P6, PT, UP0..UP6, CC_ZERO
     predicates[:, 7] = FULL
     return Machine(
         lanes=np.array([LANES]),

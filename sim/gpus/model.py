@@ -79,7 +79,7 @@ class Pipe(Section):
 class UnitTiming(Section):
     pipe: str = Field(description="name of the pipe that serves the unit")
     latency: Annotated[int, Field(ge=1, le=100000)] | None = Field(
-        None, description="cycles from issue to the issue of a dependent instruction; memory units take theirs from [memory]"
+        None, description="cycles from issue to the issue of a dependent instruction; of memory, branches and barriers other sections tell"
     )
 
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isa.errors import UserError
 from sim.analysis.banks import GEOMETRY
-from sim.analysis.coalescing import LANES, LINE, SECTOR, Access
+from sim.analysis.coalescing import LANES, Access
+from sim.gpus.path import LINE, SECTOR
 from sim.report.banks import SharedAccess
 from sim.report.coalescing import WORD, sectors_moved
-from sim.report.figures import check_path
+from sim.report.figures import check_path, write
 from sim.report.words import count, percent
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def save_access(access: Access, path: str | Path, title: str) -> None:
     axes.set_xlim(-4, max(places.values(), default=0) + LINE + 4)
     axes.set_ylim(-0.1, THREADS_Y + 1)
     _legend(drawing, {"used": USED, "moved but not used": WASTED, "not moved": IDLE})
-    _write(drawing, path)
+    write(drawing, path)
 
 
 def save_banks(access: SharedAccess, path: str | Path, title: str) -> None:
@@ -54,7 +54,7 @@ def save_banks(access: SharedAccess, path: str | Path, title: str) -> None:
     axes.set(xlim=(0, banks), ylim=(max(len(wavefronts), 1), 0), xlabel="bank", ylabel="wavefront")
     axes.set_title(f"{title}: {count(len(wavefronts), 'wavefront')}, {access.fewest} without conflicts", fontsize=10)
     _legend(drawing, {"serves the thread named (* several)": USED, "idle": IDLE})
-    _write(drawing, path)
+    write(drawing, path)
 
 
 def _canvas(path: str | Path, height: float) -> "tuple[Figure, Axes]":
@@ -111,10 +111,3 @@ def _legend(drawing: "Figure", colours: dict[str, str]) -> None:
 
     handles = [Patch(facecolor=colour, edgecolor=EDGE, label=label) for label, colour in colours.items()]
     drawing.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False, fontsize=8)
-
-
-def _write(drawing: "Figure", path: str | Path) -> None:
-    try:
-        drawing.savefig(path, dpi=150)
-    except OSError as error:
-        raise UserError(f"cannot write the figure: {error.strerror}", path=str(path)) from None

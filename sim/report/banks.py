@@ -26,6 +26,7 @@ class SharedAccess(NamedTuple):
 
     @property
     def wavefronts(self) -> list[Wavefront]:
+        """The passes over the banks, in order."""
         return schedule(*self)
 
     @property

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sim.analysis.accesses import GlobalSite
-from sim.analysis.coalescing import HALF_WARP, LANES, LINE, SECTOR, Access
+from sim.analysis.coalescing import HALF_WARP, LANES, Access
+from sim.gpus.path import LINE, SECTOR
 from sim.report.words import count, percent
 
 LABELS = "0123456789abcdefghijklmnopqrstuv"  # one character per lane

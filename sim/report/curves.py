@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isa.errors import UserError
-from sim.report.figures import check_path
+from sim.report.figures import check_path, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,18 +43,14 @@ class Curve:
 def save(curves: tuple[Curve, ...], path: str | Path, *, title: str = "", x_label: str = "", y_label: str = "") -> None:
     """Write the figure of `curves` to `path` (.png, .svg, .pdf). Raises UserError for another ending or without matplotlib."""
     check_path(path)
-    drawing = _figure(curves, title, x_label, y_label)
-    try:
-        drawing.savefig(path)
-    except OSError as error:
-        raise UserError(f"cannot write the figure: {error.strerror}", path=str(path)) from None
+    write(_figure(curves, title, x_label, y_label), path)
 
 
 def _figure(curves: tuple[Curve, ...], title: str, x_label: str, y_label: str) -> "Figure":
     from matplotlib.figure import Figure
 
     panels = list(dict.fromkeys(curve.panel for curve in curves))
-    drawing = Figure(figsize=(6.4 * len(panels) + 0.6, 5.4), dpi=150, layout="constrained")
+    drawing = Figure(figsize=(6.4 * len(panels) + 0.6, 5.4), layout="constrained")
     drawing.suptitle(title)
     row = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, panel in zip(row, panels, strict=True):

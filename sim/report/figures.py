@@ -1,4 +1,4 @@
-"""Figures: warps by cycles, issues as dark bars, waits coloured by cause. The only file that knows matplotlib."""
+"""Figures: warps by cycles, issues as dark bars, waits coloured by cause; and how every figure is checked for and written."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".png", ".svg", ".pdf")
+DPI = 150
 ISSUE = "#000000"
 # Okabe and Ito's palette, which the colour-blind tell apart; in grey, lightness tells apart what fills most figures, hatches the rest.
 STYLES: dict[str, tuple[str, str]] = {
@@ -49,11 +50,7 @@ def figure(result: Result, show: tuple[int, ...] | None = None) -> "Figure":
 def save(result: Result, path: str | Path, show: tuple[int, ...] | None = None) -> None:
     """Write the drawing to `path`, in the format of its ending (.png, .svg, .pdf). Raises UserError for another ending."""
     check_path(path)
-    drawing = figure(result, show)
-    try:
-        drawing.savefig(path, dpi=150)
-    except OSError as error:
-        raise UserError(f"cannot write the figure: {error.strerror}", path=str(path)) from None
+    write(figure(result, show), path)
 
 
 def check_path(path: str | Path) -> None:
@@ -61,6 +58,14 @@ def check_path(path: str | Path) -> None:
     if Path(path).suffix.lower() not in FORMATS:
         raise UserError(f"'{path}' does not say which kind of figure", hint=f"end the name in {', '.join(FORMATS)}")
     _matplotlib()
+
+
+def write(drawing: "Figure", path: str | Path) -> None:
+    """Write a drawing to `path`. Raises UserError when that cannot be done."""
+    try:
+        drawing.savefig(path, dpi=DPI)
+    except OSError as error:
+        raise UserError(f"cannot write the figure: {error.strerror}", path=str(path)) from None
 
 
 def _matplotlib() -> tuple[Any, Any]:

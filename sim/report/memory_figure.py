@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
-from sim.report.figures import check_path
+from sim.report.figures import check_path, write
 from sim.report.memory import accesses, chart, flow, hits
 from sim.report.words import size
 from sim.result import Result
@@ -25,11 +25,7 @@ def save(result: Result, path: str | Path) -> None:
     if not chart(result):
         why = "memory has a fixed latency" if result.gpu.memory.kind == "fixed" else "the kernel does not access memory"
         raise UserError(f"no memory figure: {why}", path=str(path))
-    drawing = figure(result)
-    try:
-        drawing.savefig(path, dpi=150)
-    except OSError as error:
-        raise UserError(f"cannot write the figure: {error.strerror}", path=str(path)) from None
+    write(figure(result), path)
 
 
 def figure(result: Result) -> "Figure":

@@ -8,6 +8,7 @@ import numpy as np
 from isa.vocabulary import Unit
 from sim.advice import diagnose
 from sim.gpus.model import SET_BY_USER, Gpu
+from sim.gpus.occupancy import WARP
 from sim.gpus.unread import why_unread
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
@@ -38,20 +39,24 @@ def heading(result: Result) -> str:
     many = f"{sizes(result.grid)} blocks" if len(sizes(result.grid)) > 3 or blocks > 1 else "1 block"
     return (
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
-        f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / 32), 'warp')} "
+        f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / WARP), 'warp')} "
         f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}" + "".join(f"\nchanged: {change}" for change in changes(gpu))
     )
 
 
 def changes(gpu: Gpu) -> list[str]:
     """Return what the user changed of the preset, one line each, and which of it a run does not look at."""
-    mine = {name: source.text for name, source in gpu.source.items() if source.text.startswith(SET_BY_USER)}
-    return [f"{name}, {text}" + (f"; {why}" if (why := why_unread(gpu, name)) else "") for name, text in mine.items()]
+    return list(_changes(gpu).values())
 
 
 def unread(gpu: Gpu) -> list[str]:
     """Return those of `changes` that a run does not look at."""
-    return [change for change in changes(gpu) if "; not read: " in change]
+    return [change for name, change in _changes(gpu).items() if why_unread(gpu, name)]
+
+
+def _changes(gpu: Gpu) -> dict[str, str]:
+    mine = {name: source.text for name, source in gpu.source.items() if source.text.startswith(SET_BY_USER)}
+    return {name: f"{name}, {text}" + (f"; {why}" if (why := why_unread(gpu, name)) else "") for name, text in mine.items()}
 
 
 def summary(result: Result) -> str:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isa import dependences
 from isa.errors import UserError
 from isa.program import Program
-from sim.report.words import count, dependence_name
+from sim.report.words import count
 from sim.result import Result, Timeline
 from sim.vocabulary import CAUSE_NAMES
 
@@ -111,7 +112,7 @@ def blocking(program: Program, issues: list[Issue]) -> list[str]:
         needed = [int(name) for name in (*reads[issue.instruction], *writes[issue.instruction]) if int(name) in back]
         last = max(needed, key=lambda name: back[name][0], default=-1)
         late = last >= 0 and back[last][0] > issue.since
-        found.append(f"{dependence_name(last)} of I{back[last][1]}" if late else "")
+        found.append(f"{dependences.name(last)} of I{back[last][1]}" if late else "")
         back.update({int(name): (issue.ready, issue.instruction) for name in writes[issue.instruction] if name >= 0})
     return found
 

@@ -2,8 +2,6 @@
 
 import math
 
-from isa.dependences import name as dependence_name  # noqa: F401  how listings write R2, P0, CC, B0, UR4
-
 # What a warp does while a cycle is charged to the cause: "the warp ...".
 CAUSE_MEANINGS = {
     "selected": "issues an instruction",

@@ -9,7 +9,7 @@ import numpy as np
 
 from isa.vocabulary import BARRIERS
 from sim.gpus.path import TICKS
-from sim.kernel import inner, outlined
+from sim.kernel import inner
 from sim.lower import Code, Hardware
 from sim.timing.control import clear_counters
 from sim.timing.scoreboard import wait_until
@@ -181,7 +181,7 @@ def end_warp(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -
         finish_warp(warp, hw, sm)
 
 
-@outlined
+@inner
 def finish_warp(warp: np.record, hw: Hardware, sm: Machine) -> None:
     """It is known when the warp's last result is back: then it has ended, and its block with the last of them."""
     m, number = np.int64(warp.sm), np.int64(warp.place)

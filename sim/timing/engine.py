@@ -20,13 +20,14 @@ DONE, LOG_FULL = 0, 1
 
 
 @inner
-def next_event(hw: Hardware, sm: Machine) -> int:
-    """Return the next cycle in which a block may start or an SM has something to do."""
-    soonest = sm.chip[0].next_start
+def step_all(now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> int:
+    """Advance the SMs that have something to do by one cycle; return the next cycle in which any has, or a request reaches L2."""
+    soonest = np.int64(NEVER)
     for m in range(hw.sms):
+        if sm.cores[m].next <= now:
+            step(m, now, hw, code, sm, trace)
         soonest = min(soonest, sm.cores[m].next)
-    if hw.memory[0].modelled:
-        for m in range(hw.sms):
+        if hw.memory[0].modelled:
             soonest = min(soonest, sm.memory.units[m].arrival)
     return soonest
 
@@ -75,7 +76,7 @@ def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> int:
     """Advance until every block has ended (DONE) or a log must be enlarged (LOG_FULL)."""
     chip = sm.chip[0]
     while not logs_full(chip, hw, sm):
-        now = next_event(hw, sm)
+        now = min(chip.next_start, chip.next_step)
         if now >= NEVER:
             return DONE
         chip.now = now
@@ -83,7 +84,5 @@ def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> int:
             start_blocks(hw, code, sm, trace)
         if hw.memory[0].modelled:
             step_l2(now, hw, code, sm)
-        for m in range(hw.sms):
-            if sm.cores[m].next <= now:
-                step(m, now, hw, code, sm, trace)
+        chip.next_step = step_all(now, hw, code, sm, trace)
     return LOG_FULL

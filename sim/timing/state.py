@@ -26,6 +26,7 @@ Chip = np.dtype(
         ("end", "i8"),  # last cycle of any block so far
         ("next_block", "i8"),  # in launch order
         ("next_start", "i8"),  # next cycle in which a block may start
+        ("next_step", "i8"),  # next cycle in which an SM, or a request of one at L2, has something to do
         ("start_tick", "i8"),  # when the start interval allows the next one, 256 to a cycle
         ("warp_cycles", "i8"),
         ("issue_cycles", "i8"),  # scheduler-cycles with an issue
@@ -182,6 +183,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         memory=allocate_memory(hw.memory[0], sms, int(NEVER)),
     )
     machine.chip.log_from, machine.chip.log_to = window if window else (0, -1)
+    machine.chip.next_step = NEVER
     machine.cores.next = NEVER
     machine.cores.busy_until = -1
     machine.cores.open = hw.places

@@ -44,23 +44,17 @@ def test_a_bug_in_the_reference_engine_is_caught(bug: str, pool: tuple[list[Job]
     assert caught_by(*pool, reference_result) is not None
 
 
-@pytest.mark.parametrize("bug", numba_mutants.TABLES)
+TABLES = {("hardware", bug): change for bug, change in numba_mutants.TABLES.items()} | {
+    ("hierarchy", bug): change for bug, change in memory_mutants.TABLES.items()
+}
+
+
+@pytest.mark.parametrize(("tables", "bug"), TABLES)
 def test_a_bug_in_the_tables_of_the_numba_engine_is_caught(
-    bug: str, pool: tuple[list[Job], list[Result]], monkeypatch: pytest.MonkeyPatch
+    tables: str, bug: str, pool: tuple[list[Job], list[Result]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = lower.hardware
-    change = numba_mutants.TABLES[bug]
-    monkeypatch.setattr(lower, "hardware", lambda *arguments: (hw := right(*arguments))._replace(**change(hw)))
-    assert caught_by(*pool, numba_result) is not None
-
-
-@pytest.mark.parametrize("bug", memory_mutants.TABLES)
-def test_a_bug_in_the_memory_tables_of_the_numba_engine_is_caught(
-    bug: str, pool: tuple[list[Job], list[Result]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right = lower.hierarchy
-    change = memory_mutants.TABLES[bug]
-    monkeypatch.setattr(lower, "hierarchy", lambda *arguments: (mh := right(*arguments))._replace(**change(mh)))
+    right, change = getattr(lower, tables), TABLES[tables, bug]
+    monkeypatch.setattr(lower, tables, lambda *arguments: (found := right(*arguments))._replace(**change(found)))
     assert caught_by(*pool, numba_result) is not None
 
 

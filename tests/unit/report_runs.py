@@ -6,7 +6,6 @@ import numpy as np
 
 import isa
 import sim
-from programs.intervals.loops import FLOAT_LATENCY, NOTES
 from sim.gpus.model import Gpu
 from sim.result import Result
 from sim.trace import Trace
@@ -54,13 +53,6 @@ def add_one(gpu: Gpu, warps: int) -> Result:
     """Return one block of y = x + 1 with a barrier, timeline of the whole run."""
     arrays = (np.zeros(32 * warps, np.float32), np.zeros(32 * warps, np.float32))
     return sim.run(sim.Launch(isa.parse(ADD_ONE), (1,), (32 * warps,), arrays), gpu, timeline=(0, 10_000))
-
-
-def notes_device() -> Gpu:
-    """Return the device of the lecture notes' two loops: L_F 6, L_M 400, 8 load/store lanes per scheduler, one SM."""
-    gpu = sim.gpu("textbook")
-    arithmetic = [f"units.{unit}.latency" for unit, timing in gpu.units.items() if timing.pipe == "fp32"]
-    return gpu.replace({"sms": 1, **NOTES, **dict.fromkeys(arithmetic, FLOAT_LATENCY)})
 
 
 def text_program(listing: str, gpu: Gpu, blocks: int, warps: int) -> Result:

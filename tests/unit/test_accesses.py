@@ -9,7 +9,7 @@ import pytest
 import isa
 import sim
 from sim.analysis.accesses import global_sites, shared_sites
-from sim.analysis.coalescing import LINE, SECTOR
+from sim.gpus.path import LINE, SECTOR
 from sim.trace import Trace
 
 ROOT = Path(__file__).parents[2]

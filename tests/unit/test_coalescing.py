@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isa.errors import UserError
-from sim.analysis.coalescing import FULL_MASK, LINE, SECTOR, Access, Rule, Segment, analyse, passes, transactions
+from sim.analysis.coalescing import FULL_MASK, Access, Rule, Segment, analyse, passes, transactions
 from sim.analysis.patterns import KINDS, pattern
 from sim.gpus.loader import load
+from sim.gpus.path import LINE, SECTOR
 
 LANES = np.arange(32, dtype=np.int64)
 RULES: tuple[Rule, ...] = ("sectors", "cc12", "cc10")

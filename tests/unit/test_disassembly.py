@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 
 import isa
 import sim
-from isa import cubin, sass
+from isa import cubin, disassembly, sass
 from isa.dependences import name as dependence_name
+from isa.sass import resources
 from isa.vocabulary import RZ, UNIFORM_BASE, UP0, Flag, Operation
 from sim.trace import Trace
+from tests.unit import sass_data
 
 CUDA = Path(__file__).resolve().parents[2] / "programs" / "cuda"
-LISTINGS = sorted(CUDA.glob("*.sass"))
+LISTINGS = sorted(CUDA.rglob("*.sass"))
 KERNEL = '\t\tFunction : k\n\t.headerflags\t@"EF_CUDA_SM{}"\n{}\t\t..........\n'
 
 
@@ -234,3 +236,19 @@ def test_a_mutated_listing_is_read_or_refused_in_words(data: st.DataObject) -> N
     except isa.UserError:
         return
     assert [i.opcode for i in found.instructions] == [raw.opcode for raw in functions[0].instructions]
+
+
+@pytest.mark.parametrize("name", [name for name in sass_data.LISTINGS if name.endswith(".sass")])
+def test_every_function_of_the_test_data_becomes_a_program_but_one(name: str) -> None:
+    text = sass_data.text(name)
+    for function in sass_data.functions(name):
+        if (function.name, function.architecture) == ("histogram", "sm_35"):
+            with pytest.raises(isa.UserError, match=r"(?s)unknown opcode LDSLK.*unknown opcode STSCUL"):
+                isa.parse(text)
+        else:
+            assert len(disassembly.program(function, resources.of_function(function), source=text)) == len(function)
+
+
+def test_text_without_a_file_is_read_too() -> None:
+    path = CUDA / "saxpy.sm_75.sass"
+    assert isa.parse(path.read_text()).registers == isa.load(path).registers

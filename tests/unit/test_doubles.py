@@ -1,6 +1,7 @@
 """Binary64 against NumPy and exact rationals; high-word reciprocals within the accuracy that PTX states."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -54,21 +55,68 @@ def test_fused_multiply_add_rounds_once() -> None:
     )
 
 
-@pytest.mark.parametrize("mode", [Rounding.DOWN, Rounding.UP, Rounding.ZERO])
+SUFFIXES = {Rounding.DOWN: ".RM", Rounding.UP: ".RP", Rounding.ZERO: ".RZ"}
+
+
+def check_bracket(exact: Fraction, value: float, mode: Rounding) -> None:
+    """Check that the value is the number next to the exact one in a direction."""
+    at_most = mode == Rounding.DOWN or (mode == Rounding.ZERO and exact > 0)
+    if math.isinf(value):
+        assert (value > 0) != at_most
+        assert abs(exact) > Fraction(1.7976931348623157e308)
+        return
+    neighbour = math.nextafter(value, math.inf if at_most else -math.inf)
+    assert value <= exact if at_most else value >= exact
+    assert value == exact or (neighbour > exact if at_most else neighbour < exact)
+
+
+@pytest.mark.parametrize("mode", SUFFIXES)
 def test_directed_sums_bracket_the_exact_value(mode: Rounding) -> None:
     a, b = doubles(6), doubles(7)
-    suffix = {Rounding.DOWN: ".RM", Rounding.UP: ".RP", Rounding.ZERO: ".RZ"}[mode]
-    for x, y, value in zip(
-        a.tolist(), b.tolist(), compute(f"DADD{suffix} {{d}}, {{a}}, {{b}}", a, b, wide=True)[0].view(float).tolist(), strict=True
-    ):
+    result = compute(f"DADD{SUFFIXES[mode]} {{d}}, {{a}}, {{b}}", a, b, wide=True)[0].view(float)
+    for x, y, value in zip(a.tolist(), b.tolist(), result.tolist(), strict=True):
         if not (math.isfinite(x) and math.isfinite(y)):
             continue
         exact = Fraction(x) + Fraction(y)
-        at_most = mode == Rounding.DOWN or (mode == Rounding.ZERO and exact > 0)
-        neighbour = math.nextafter(value, math.inf if at_most else -math.inf)
-        assert value <= exact if at_most else value >= exact
-        assert value == exact or (neighbour > exact if at_most else neighbour < exact)
+        check_bracket(exact, value, mode)
         if exact == 0 and (x != 0 or math.copysign(1, x) != math.copysign(1, y)):
+            assert math.copysign(1, value) == (-1 if mode == Rounding.DOWN else 1)
+
+
+def scaled(seed: int) -> np.ndarray:
+    """Return float64 whose products are normal, subnormal, too large and too small."""
+    random = np.random.default_rng(seed)
+    return np.ldexp(random.uniform(-2, 2, THREADS), random.choice([-600, -540, -530, -30, 0, 30, 500, 513], THREADS))
+
+
+@pytest.mark.parametrize("mode", SUFFIXES)
+@pytest.mark.parametrize("numbers", [doubles, scaled])
+def test_directed_products_bracket_the_exact_value(mode: Rounding, numbers: Callable[[int], np.ndarray]) -> None:
+    """The slow path of float64 division ends in DMUL.RP."""
+    a, b = numbers(8), numbers(9)
+    result = compute(f"DMUL{SUFFIXES[mode]} {{d}}, {{a}}, {{b}}", a, b, wide=True)[0].view(float)
+    for x, y, value in zip(a.tolist(), b.tolist(), result.tolist(), strict=True):
+        if math.isfinite(x) and math.isfinite(y):
+            check_bracket(Fraction(x) * Fraction(y), value, mode)
+        else:
+            assert np.array_equal(value, np.float64(x) * y, equal_nan=True)
+
+
+@pytest.mark.parametrize("mode", SUFFIXES)
+@pytest.mark.parametrize("numbers", [doubles, scaled])
+def test_directed_fused_multiply_adds_bracket_the_exact_value(mode: Rounding, numbers: Callable[[int], np.ndarray]) -> None:
+    """That of the square root tries the neighbours by DFMA.RM and DFMA.RP."""
+    a, b, c = numbers(10), numbers(11), numbers(12)
+    c[::3] = -(a * b)[::3]
+    c[1::9] = 0.0
+    result = compute(f"DFMA{SUFFIXES[mode]} {{d}}, {{a}}, {{b}}, {{c}}", a, b, c, wide=True)[0].view(float)
+    for x, y, z, value in zip(a.tolist(), b.tolist(), c.tolist(), result.tolist(), strict=True):
+        if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+            assert np.array_equal(value, exact_fma(x, y, z), equal_nan=True)
+            continue
+        exact = Fraction(x) * Fraction(y) + Fraction(z)
+        check_bracket(exact, value, mode)
+        if exact == 0 and math.copysign(1, x) * math.copysign(1, y) != math.copysign(1, z):
             assert math.copysign(1, value) == (-1 if mode == Rounding.DOWN else 1)
 
 

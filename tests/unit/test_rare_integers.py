@@ -121,6 +121,8 @@ def test_minima_and_differences() -> None:
     assert compute("VIADDMNMX.U32 {d}, {a}, {b}, {c}, PT", a, b, c)[0].tolist() == [min(x + y & MASK, z) for x, y, z in rows(a, b, c)]
     expected = [max(signed(x + y & MASK), signed(z)) & MASK for x, y, z in rows(a, b, c)]
     assert compute("VIADDMNMX {d}, {a}, {b}, {c}, !PT", a, b, c)[0].tolist() == expected
+    expected = [max(signed(x - y & MASK), signed(z)) & MASK for x, y, z in rows(a, b, c)]
+    assert compute("VIADDMNMX {d}, {a}, -{b}, {c}, !PT", a, b, c)[0].tolist() == expected
     assert compute("VIMNMX.U32 {d}, PT, PT, {a}, {b}, !PT", a, b)[0].tolist() == [max(x, y) for x, y in rows(a, b)]
     assert compute("VABSDIFF {d}, {a}, {b}, {c}", a, b, c)[0].tolist() == [
         abs(signed(x) - signed(y)) + z & MASK for x, y, z in rows(a, b, c)

@@ -8,6 +8,7 @@ import pytest
 
 import isa
 import sim
+from isa import dependences
 from sim.report import text, words
 from sim.vocabulary import CAUSE_NAMES, SLOT_CAUSE_NAMES
 from tests.unit.report_runs import add_one, chain_on, text_program
@@ -87,4 +88,4 @@ def test_sizes_drop_trailing_ones() -> None:
 
 def test_dependences_are_named_as_listings_write_them() -> None:
     names = isa.parse(".kernel f\nIADD R1.CC, R2, R3;\nISETP.NE.AND P2, PT, R1, RZ, PT\nEXIT").encoded.writes
-    assert [words.dependence_name(int(n)) for n in np.unique(names[names >= 0])] == ["R1", "P2", "CC"]
+    assert [dependences.name(int(n)) for n in np.unique(names[names >= 0])] == ["R1", "P2", "CC"]

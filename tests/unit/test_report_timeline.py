@@ -7,17 +7,18 @@ import pytest
 
 import sim
 from isa.errors import UserError
+from programs.intervals import loops
 from sim.launchfile import load_launch
 from sim.report import timeline
 from sim.result import Result
-from tests.unit.report_runs import add_one, chain_on, notes_device
+from tests.unit.report_runs import add_one, chain_on
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 
 
 def loop(name: str) -> Result:
     """Return one of the notes' loops on the notes' device."""
-    return sim.run(load_launch(PROGRAMS / "intervals" / f"{name}.toml").launch, notes_device(), timeline=(0, 450))
+    return sim.run(load_launch(PROGRAMS / "intervals" / f"{name}.toml").launch, loops.device(), timeline=(0, 450))
 
 
 @pytest.mark.parametrize("name", ["simple_loop", "actual_loop"])

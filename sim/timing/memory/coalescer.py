@@ -7,7 +7,7 @@ An access is aligned to its width, at most 16 bytes, so a lane's words lie in on
 import numpy as np
 
 from sim.hierarchy import COALESCING, LOCAL_BASE, LOCAL_BYTES
-from sim.kernel import first_bit, inner, outlined
+from sim.kernel import first_bit, inner
 from sim.trace import SCATTERED, TraceArrays
 
 SECTORS_RULE, CC12 = COALESCING.index("sectors"), COALESCING.index("cc12")
@@ -168,7 +168,7 @@ def local(
     return count
 
 
-@outlined
+@inner
 def coalesce(
     rule: int, access: int, mask: int, width: int, line: np.ndarray, sectors: np.ndarray, words: np.ndarray, trace: TraceArrays
 ) -> int:

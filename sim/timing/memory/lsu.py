@@ -9,7 +9,7 @@ Peak rate: one instruction per `interval` cycles, one pass over the banks per `p
 import numpy as np
 
 from sim.gpus.path import L1_LOOKUP
-from sim.kernel import inner, outlined
+from sim.kernel import inner
 from sim.lower import ATOMIC, GLOBAL, LOAD, SHARED, STORE, Code, Hardware
 from sim.timing.account import account_ready
 from sim.timing.memory.banks import fewest, wavefronts
@@ -51,7 +51,8 @@ def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, co
     queue.count += 1
     if queue.count == mh.depth:
         sm.row_open[m, row] = NEVER
-    plan(m, mh, code, memory)
+    if queue.count == 1:  # else the head of the queue, which alone can be taken, is the same
+        plan(m, mh, code, memory)
 
 
 @inner
@@ -281,7 +282,7 @@ def go_past(m: int, number: int, place: int, k: int, access: int, start: int, op
     send(m, start, memory.entry_line[m, number, place, k], sectors, words, np.int64(op.access), repeat, piece, NOTHING, mh, memory)
 
 
-@outlined
+@inner
 def finish_access(m: int, number: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """All of a load's data have come, or will without further ado: its result is ready at a cycle now known."""
     memory, access = sm.memory, sm.memory.accesses[m, number]
