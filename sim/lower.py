@@ -39,6 +39,7 @@ class Hardware(NamedTuple):
     group_size: np.int64
     wake_all: np.int64  # 1: a stalled warp wakes when all its results are back
     in_flight_cap: np.int64  # 0 = none
+    read_window: np.int64  # cycles in which an instruction reads all its registers
     banks: np.int64  # register banks per scheduler; 0 = reads never conflict, as without control words
     branch_latency: np.int64
     barrier_latency: np.int64
@@ -82,6 +83,7 @@ Op = np.dtype(
         ("write_counter", "i4"),  # dependence counter that is released with its result, -1 = none
         ("read_counter", "i4"),  # that is released when its sources have been read, -1 = none
         ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width 2
+        ("ported", "u4"),  # 1 = reads its registers through the ports of the banks
         ("reuse", "u4"),  # mask of the source slots whose registers are kept
     ],
     align=True,
@@ -126,6 +128,7 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         group_size=np.int64(core.group_size),
         wake_all=np.int64(WakeRule[core.wake_rule.upper()] == WakeRule.ALL_OUTSTANDING and not obeyed),
         in_flight_cap=np.int64(0 if obeyed else core.in_flight_cap),
+        read_window=np.int64(core.read_window),
         banks=np.int64(core.register_banks if obeyed else 0),
         branch_latency=np.int64(core.branch_latency),
         barrier_latency=np.int64(core.barrier_latency),
@@ -205,8 +208,9 @@ def _control(program: Program, i: int, obeyed: bool) -> tuple[int, ...]:
     """Return the last fields of instruction i's Op, which come from its control word."""
     control = program.control
     if control is None or not obeyed:
-        return -1, -1, 1, 0
-    return int(control.write_barrier[i]), int(control.read_barrier[i]), int(control.dual[i]), int(control.reuse[i])
+        return -1, -1, 1, 0, 0
+    ported = Unit(program.encoded.unit[i]) in PORTED
+    return int(control.write_barrier[i]), int(control.read_barrier[i]), int(control.dual[i]), ported, int(control.reuse[i])
 
 
 def port_registers(program: Program, i: int) -> list[list[int]]:

@@ -55,6 +55,9 @@ class Core(Section):
     register_banks: Annotated[int, Field(ge=0, le=4)] = Field(
         0, description="register banks per scheduler, one read port each, where control words are obeyed; 0 = reads never conflict"
     )
+    read_window: Annotated[int, Field(ge=1, le=16)] = Field(
+        3, description="cycles in which an instruction must read all its registers; until it can, it waits and holds the scheduler"
+    )
     source_read: Annotated[int, Field(ge=1, le=1000)] = Field(
         3, description="cycles until an instruction that needs a read barrier, and is no memory access, has read its sources"
     )

@@ -70,6 +70,7 @@ class Instruction(NamedTuple):
     write_counter: int | None = None  # dependence counter that is released with its result
     read_counter: int | None = None  # that is released when its sources have been read
     source_read: int = 0  # cycles until then: from its issue, of a memory access from where the load/store unit takes it
+    ported: bool = False  # it reads its registers through the ports of the banks
     sources: tuple[tuple[int, ...], ...] = ()  # registers of each source slot that go through the ports of the banks
     reuse: int = 0  # mask of the source slots whose registers are kept
 
@@ -94,6 +95,7 @@ def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction) -> Ins
         write_counter=None if write < 0 else write,
         read_counter=None if read < 0 else read,
         source_read=_source_read(gpu, plain.access),
+        ported=Unit(program.encoded.unit[i]) in PORTED,
         sources=_sources(program, i),
         reuse=int(control.reuse[i]),
     )

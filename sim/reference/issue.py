@@ -32,8 +32,8 @@ class Scheduler:
         self.last = ~63  # slot that issued last; ~slot once that warp has ended
         self.interval = Ports(self.machine.env)  # held for the issue interval of the last issue
         self.dispatch = Ports(self.machine.env)  # held that long, or until the lanes are in (core.dispatch = "scheduler")
-        self.banks = RegisterBanks(self.core.register_banks) if self.machine.control and self.core.register_banks else None
-        self.reads: list[int] = []  # cycles that the instructions issued together take the ports of the banks
+        self.banks = RegisterBanks(self.core) if self.machine.control and self.core.register_banks else None
+        self.reads: list[int] = []  # cycles for which the instructions issued together hold the scheduler
         self.slots = IssueSlots(self.core.issue_width)
 
     def admit(self, warp: Warp) -> None:
@@ -122,8 +122,8 @@ class Scheduler:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
         instruction = warp.instruction
         self.sm.pipes.hold(instruction, self.number)
-        if self.banks:
-            self.reads.append(self.banks.read(instruction, self.sm.slot_of(warp)))
+        if self.banks and instruction.ported:
+            self.reads.append(self.banks.take(instruction, self.sm.slot_of(warp), int(self.machine.env.now)))
         pending = warp.scoreboard.record(instruction)
         row = self.machine.account.issue(warp, self)
         if pending and self.sm.lsu and instruction.access:

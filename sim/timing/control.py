@@ -2,8 +2,8 @@
 
 Stages: 1. a warp's next instruction issues no sooner than the stall count of the last one allows, and when every dependence counter
 that it waits for is zero; 2. an instruction raises its write counter until its result is there and its read counter until its
-sources have been read; 3. arithmetic reads its registers through one port per bank, unless the reuse cache has them; while a port is
-taken more than one cycle the scheduler issues nothing. A counter that several instructions hold is zero with the last of them.
+sources have been read; 3. arithmetic reads its registers through one port per bank, unless the reuse cache has them, all within `read_window` cycles: while
+it cannot, it waits, and nothing is issued behind it. A counter that several instructions hold is zero with the last of them.
 """
 
 import numpy as np
@@ -72,21 +72,35 @@ def record_control(warp: np.record, op: np.record, now: int, hw: Hardware, sm: M
 
 
 @inner
-def port_cycles(warp: np.record, op: np.record, hw: Hardware, code: Code, sm: Machine) -> int:
-    """Return the cycles in which the warp's instruction takes the busiest port of the register banks; update the reuse cache."""
+def bank_reads(bank: int, warp: np.record, op: np.record, hw: Hardware, code: Code, sm: Machine) -> int:
+    """Return how many registers the warp's instruction reads from a bank; update the bank's part of the reuse cache."""
     m, q, i = warp.sm, warp.scheduler, warp.instruction
-    most = np.int64(1)
+    reads, last = np.int64(0), np.int64(-1)
+    for slot in range(code.sources.shape[1]):
+        for word in range(2):
+            register = np.int64(code.sources[i, slot, word])
+            if register < 0 or register % hw.banks != bank:
+                continue
+            wanted = np.int64(warp.slot) * 256 + register
+            if sm.reuse[m, q, bank, slot] != wanted and register != last:
+                reads += 1
+                last = register
+            sm.reuse[m, q, bank, slot] = wanted if (np.int64(op.reuse) >> slot) & 1 else np.int64(-1)
+    return reads
+
+
+@inner
+def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Let the warp's instruction, issued now, read its registers; hold the scheduler until it has begun to."""
+    m, q = warp.sm, warp.scheduler
+    begins = max(now, scheduler.reads)
     for bank in range(hw.banks):
-        reads, last = np.int64(0), np.int64(-1)
-        for slot in range(code.sources.shape[1]):
-            for word in range(2):
-                register = np.int64(code.sources[i, slot, word])
-                if register < 0 or register % hw.banks != bank:
-                    continue
-                wanted = np.int64(warp.slot) * 256 + register
-                if sm.reuse[m, q, bank, slot] != wanted and register != last:
-                    reads += 1
-                    last = register
-                sm.reuse[m, q, bank, slot] = wanted if (np.int64(op.reuse) >> slot) & 1 else np.int64(-1)
-        most = max(most, reads)
-    return most
+        reads = bank_reads(bank, warp, op, hw, code, sm)
+        sm.bank_reads[m, q, bank] = reads
+        begins = max(begins, sm.bank_free[m, q, bank] + reads - hw.read_window)
+    for bank in range(hw.banks):
+        reads = sm.bank_reads[m, q, bank]
+        if reads:
+            sm.bank_free[m, q, bank] = max(sm.bank_free[m, q, bank], begins) + reads
+    scheduler.reads = begins + 1
+    scheduler.free = max(scheduler.free, begins + 1)

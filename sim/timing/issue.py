@@ -13,7 +13,7 @@ from sim.lower import BARRIER, BRANCH, CLOCK, Code, Hardware
 from sim.policies import choose
 from sim.timing.account import account_ready, account_sharers, charge_second, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
-from sim.timing.control import port_cycles, record_control
+from sim.timing.control import read_registers, record_control
 from sim.timing.memory.lsu import enqueue
 from sim.timing.pipes import pipe_free, take_port
 from sim.timing.scoreboard import record_result, wait_until
@@ -83,8 +83,8 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     take_port(warp.sm, warp.scheduler, op.pipe, now + op.hold, hw, sm)
     if hw.dispatch_holds:
         scheduler.free = max(scheduler.free, now + op.hold)
-    if hw.banks:
-        scheduler.free = max(scheduler.free, now + port_cycles(warp, op, hw, code, sm))
+    if hw.banks and op.ported:
+        read_registers(scheduler, warp, op, now, hw, code, sm)
     row = np.int64(-1)
     if chip.log_from <= now <= chip.log_to:
         row = chip.log_rows

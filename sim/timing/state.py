@@ -96,6 +96,7 @@ Scheduler = np.dtype(
         ("visit", "i8"),  # next cycle in which it has something to do
         ("free", "i8"),  # first cycle its dispatch port is free
         ("issued", "i8"),  # cycle after the issue interval of its last issue
+        ("reads", "i8"),  # first cycle in which another instruction may begin to read its registers
         ("last", "i8"),  # bit that issued last; ~bit once that warp has ended
         ("classes", "u8"),  # bit p: warps are ready for pipe p
         ("buckets", "u8"),  # bit b: the wheel's bucket b is not empty
@@ -128,6 +129,8 @@ class Machine(NamedTuple):
     released: np.ndarray  # int64 [m, s, COUNTERS] when the last of the others lets go
     released_cause: np.ndarray  # uint8 [m, s, COUNTERS]
     reuse: np.ndarray  # int64 [m, q, banks, SOURCES] what the reuse cache has: warp slot * 256 + register, -1 = nothing
+    bank_free: np.ndarray  # int64 [m, q, banks] first cycle in which the port of a register bank is free
+    bank_reads: np.ndarray  # int64 [m, q, banks] registers that the instruction issued now reads from it
     waiting: np.ndarray  # uint64 [m, q, pipes] ready warps by the pipe they need
     wheel: np.ndarray  # uint64 [m, q, WHEEL] warps that wake in cycle c, at c % WHEEL
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
@@ -168,6 +171,8 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         released=np.zeros((sms, slots, counters), np.int64),
         released_cause=np.zeros((sms, slots, counters), np.uint8),
         reuse=np.full((sms, schedulers, max(1, int(hw.banks)), SOURCES), -1, np.int64),
+        bank_free=np.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
+        bank_reads=np.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
         waiting=np.zeros((sms, schedulers, pipes), np.uint64),
         wheel=np.zeros((sms, schedulers, WHEEL), np.uint64),
         throttle=np.zeros((sms, schedulers, pipes), np.int64),
