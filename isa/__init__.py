@@ -3,6 +3,7 @@
 from isa.errors import UserError
 from isa.opcodes import OPCODES
 from isa.program import Program
-from isa.reader import load, parse
+from isa.reader import load, load_all, parse
+from isa.scheduling import Finding, lint
 
-__all__ = ["OPCODES", "Program", "UserError", "load", "parse"]
+__all__ = ["OPCODES", "Finding", "Program", "UserError", "lint", "load", "load_all", "parse"]

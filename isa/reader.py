@@ -23,12 +23,20 @@ def load(path: str | Path, function: str | None = None) -> Program:
     path = Path(path)
     if cubin.is_cubin(path):
         return _from_cubin(path, function)
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UserError(f"cannot read the listing: {reason}", path=str(path)) from None
-    return parse(text, str(path), function)
+    return parse(_text(path), str(path), function)
+
+
+def load_all(path: str | Path) -> list[Program]:
+    """Read every kernel of a file, in the order of the file. Raises UserError."""
+    path = Path(path)
+    text = cubin.disassemble(path) if cubin.is_cubin(path) else _text(path)
+    if sass.is_disassembly(text):
+        functions = sass.parse(text, str(path))
+        return [disassembly.program(one, needs.of(one, functions, text, str(path)), str(path), text) for one in functions]
+    diagnostics = Diagnostics(text, str(path))
+    kernels = KernelReader(diagnostics, path.stem).read(statements(text, diagnostics))
+    diagnostics.raise_if_any()
+    return [parse(text, str(path), kernel.name) for kernel in kernels]
 
 
 def parse(text: str, path: str = "", function: str | None = None) -> Program:
@@ -68,6 +76,14 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
         markers=markers,
         architecture=kernel.architecture,
     )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UserError(f"cannot read the listing: {reason}", path=str(path)) from None
 
 
 def _from_cubin(path: Path, function: str | None) -> Program:
