@@ -78,9 +78,9 @@ class Analysis:
         self.ports = [self.classes.port(i) for i in range(len(program))]
         self.variable = frozenset(i for i in range(len(program)) if self._is_variable(i))
         self.found: dict[Hazard, None] = {}
-        self.states = self._fixed_point()
+        self.states = self.solve()
 
-    def _fixed_point(self) -> list[State | None]:
+    def solve(self) -> list[State | None]:
         """Return the state at the start of each block; None where no path leads."""
         states: list[State | None] = [None] * len(self.blocks)
         states[0] = State({}, {}, {}, {})
@@ -114,7 +114,7 @@ class Analysis:
             if i not in self.never:
                 early = self.wait(state, i)
                 if is_noting:
-                    self.found |= dict.fromkeys([*early, *self._hazards_of(state, i)])
+                    self.found |= dict.fromkeys([*early, *self.hazards_at(state, i)])
                 self.issue(state, i)
             self.advance(state, i)
         return state
@@ -154,7 +154,7 @@ class Analysis:
             drained |= {int(counter) for counter in match["all"].split(",")}
         return drained, (int(match["counter"]), int(match["most"], 0)) if match["counter"] else None
 
-    def _hazards_of(self, state: State, i: int) -> Iterator[Hazard]:
+    def hazards_at(self, state: State, i: int) -> Iterator[Hazard]:
         """Yield what instruction i would get wrong if it issued now."""
         for dependence in self.reads[i]:
             yield from self._too_near(state, i, dependence)

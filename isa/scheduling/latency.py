@@ -42,7 +42,9 @@ class Latencies:
     source: str
     tables: dict[str, dict[str, dict[str, int]]]  # file -> producer -> consumer -> cycles between their issues
     variable: frozenset[str]  # classes whose results a dependence counter announces
-    in_order: frozenset[str]  # of them, those that finish in order
+    in_order: frozenset[str]  # pipes whose results come in order
+    least: dict[str, int]  # the least stall count of some opcodes
+    pace: dict[str, int]  # class or queue -> cycles for which an instruction holds its pipe
 
     @functools.cached_property
     def longest(self) -> int:
@@ -90,6 +92,10 @@ class Classes:
     def queue(self, i: int) -> str:
         """Return through which pipe a result of variable latency comes back; SHFL's is shared memory's, conversions' that of MUFU."""
         return QUEUES.get(Unit(int(self.encoded.unit[i])), "other")
+
+    def pipe(self, i: int) -> str:
+        """Return which pipe takes instruction i: its class, or the queue of an access."""
+        return self.queue(i) if self.names[i] in ("memory", "decoupled") else self.names[i]
 
     def port(self, i: int) -> str:
         """Return where the sources of an access of variable latency are taken: all of memory has one port, the other units have theirs."""
@@ -144,6 +150,12 @@ def _family(name: str) -> Latencies:
     rows = _table()[name]
     base = _family(rows["like"]) if "like" in rows else None
     tables = {file: (base.tables[file] if base else {}) | rows.get(file, {}) for file in FILES}
-    variable = frozenset(rows["variable"]) if "variable" in rows else base.variable if base else frozenset()
-    in_order = frozenset(rows["in_order"]) if "in_order" in rows else base.in_order if base else frozenset()
-    return Latencies(name, rows["source"], tables, variable, in_order)
+    return Latencies(
+        family=name,
+        source=rows["source"],
+        tables=tables,
+        variable=frozenset(rows["variable"]) if "variable" in rows else base.variable if base else frozenset(),
+        in_order=frozenset(rows["in_order"]) if "in_order" in rows else base.in_order if base else frozenset(),
+        least=rows.get("least", base.least if base else {}),
+        pace=rows.get("pace", base.pace if base else {}),
+    )

@@ -29,7 +29,7 @@ def lint(listing: LISTING, kernel: KERNEL = None, gpu: GPU = None, block: BLOCK 
     """Check the control words of a listing: stall counts too small, waits that lack, cycles lost. Exit 1 when there is a hazard."""
     check_writable(json)
     use = sizes(block, "--block")
-    programs = [isa.load(listing, kernel)] if kernel else isa.load_all(listing)
+    programs = [isa.load(listing, kernel)] if kernel else isa.load_all(listing)  # of CUDA, see `simtlab compile`
     results = {program.name: _check(program, list_all) | _registers(program, gpu, threads_of(use)) for program in programs}
     write_json(json, results)
     if any(result["hazards"] for result in results.values()):
