@@ -12,6 +12,7 @@ from isa.errors import UserError
 from isa.kernels import Kernel, KernelReader
 from isa.parser import statements
 from isa.program import Program
+from isa.scheduling import text as control_fields
 
 
 def load(path: str | Path, function: str | None = None) -> Program:
@@ -34,7 +35,7 @@ def load_all(path: str | Path) -> list[Program]:
         functions = sass.parse(text, str(path))
         return [disassembly.program(one, needs.of(one, functions, text, str(path)), str(path), text) for one in functions]
     diagnostics = Diagnostics(text, str(path))
-    kernels = KernelReader(diagnostics, path.stem).read(statements(text, diagnostics))
+    kernels = KernelReader(diagnostics, path.stem).read(statements(control_fields.take(text, str(path))[0], diagnostics))
     diagnostics.raise_if_any()
     return [parse(text, str(path), kernel.name) for kernel in kernels]
 
@@ -43,7 +44,8 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
     """Read a kernel from mini-SASS text; `path` only names it in messages. Raises UserError with every mistake found."""
     if sass.is_disassembly(text):
         return _disassembly(sass.parse(text, path), text, path, function)
-    diagnostics = Diagnostics(text, path)
+    source, (text, words) = text, control_fields.take(text, path)
+    diagnostics = Diagnostics(source, path)
     lines = statements(text, diagnostics)
     is_complete = not diagnostics.found  # else a line that cannot be read may be the end that seems to lack
     kernels = KernelReader(diagnostics, Path(path).stem or "kernel").read(lines)
@@ -72,8 +74,9 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
         parameters=tuple(kernel.parameters),
         parameter_base=kernel.parameter_base,
         path=path,
-        source=text,
+        source=source,
         markers=markers,
+        control=control_fields.control(instructions, words, kernel.architecture, path),
         architecture=kernel.architecture,
     )
 

@@ -5,6 +5,7 @@ lint, and no better than these.
 """
 
 import dataclasses
+import heapq
 
 import numpy as np
 
@@ -59,10 +60,23 @@ class _Repair(Analysis):
         self.is_changed = True
         while self.is_changed:
             self.is_changed = False
-            self.states = self.solve()
-            for number, entry in enumerate(self.states):
-                if entry is not None:
-                    self._mend_block(number, entry.copy())
+            self._mend()
+
+    def _mend(self) -> None:
+        """Mend each block with what is known to come into it, the earlier of the listing first, until nothing more comes into any."""
+        self.states = [None] * len(self.blocks)
+        self.states[0] = State({}, {}, {}, {})
+        waiting = [0]
+        while waiting:
+            number = heapq.heappop(waiting)
+            after = self._mend_block(number)
+            for following in self.blocks[number].following:
+                old = self.states[following]
+                new = after if old is None else old.meet(after)
+                if new != old:
+                    self.states[following] = new
+                    if following not in waiting:
+                        heapq.heappush(waiting, following)
 
     def _pace(self, block: Block) -> None:
         """Keep the instructions of one pipe as far apart as the pipe takes."""
@@ -82,8 +96,11 @@ class _Repair(Analysis):
         self.control.stall[i] += cycles
         self.cycles[i] += cycles
 
-    def _mend_block(self, number: int, state: State) -> None:
-        block = self.blocks[number]
+    def _mend_block(self, number: int) -> State:
+        """Mend one block; return the state behind it."""
+        block, entry = self.blocks[number], self.states[number]
+        assert entry is not None
+        state = entry.copy()
         for i in range(block.start, block.end):
             if i not in self.never:
                 missing = [*self.wait(state, i), *self.hazards_at(state, i)]
@@ -97,6 +114,7 @@ class _Repair(Analysis):
                     self._delay(number, i, lacking, state)
                 self.issue(state, i)
             self.advance(state, i)
+        return state
 
     def _wait_for(self, i: int, waits: list[Hazard]) -> bool:
         """Let instruction i wait for accesses; return False when none of them has a counter yet."""
@@ -124,7 +142,10 @@ class _Repair(Analysis):
         before = [i - 1] if i > first else [block.end - 1 for block in self.blocks if number in block.following]
         for j in before:
             self._stall(j, cycles)
-        for ages in (state.fixed, state.counted):
+        entry = self.states[number]
+        assert entry is not None
+        late = (state, entry) if i == first else (state,)
+        for ages in (ages for each in late for ages in (each.fixed, each.counted)):
             for key in ages:
                 ages[key] += cycles
 

@@ -156,19 +156,17 @@ class Analysis:
 
     def hazards_at(self, state: State, i: int) -> Iterator[Hazard]:
         """Yield what instruction i would get wrong if it issued now."""
-        for dependence in self.reads[i]:
-            yield from self._too_near(state, i, dependence)
-            yield from self._missing(state.writes, "RAW", i, dependence)
-        for dependence in self.writes[i]:
-            yield from self._missing(state.writes, "WAW", i, dependence)
-            yield from self._missing(state.reads, "WAR", i, dependence)
-
-    def _too_near(self, state: State, i: int, dependence: int) -> Iterator[Hazard]:
-        for (written, producer), age in state.fixed.items():
-            if written == dependence and not self._exclude_each_other(producer, i):
+        reads, writes = frozenset(self.reads[i]), frozenset(self.writes[i])
+        for (dependence, producer), age in state.fixed.items():
+            if dependence in reads and not self._exclude_each_other(producer, i):
                 needed = self.needed(producer, i, dependence)
                 if needed is not None and age < needed:
                     yield Hazard("stall", producer, i, dependence, age, needed)
+        for kind, waiting, touching in (("RAW", state.writes, reads), ("WAW", state.writes, writes), ("WAR", state.reads, writes)):
+            for (dependence, producer), tellers in waiting.items():
+                if dependence not in touching or (kind != "RAW" and self._same_port(producer, i)) or self._exclude_each_other(producer, i):
+                    continue
+                yield Hazard(kind, producer, i, dependence, -1, min(tellers, default=-1))
 
     def needed(self, producer: int, consumer: int, dependence: int) -> int | None:
         """Return how many cycles must pass between two instructions, None where nothing is known."""
@@ -179,14 +177,6 @@ class Analysis:
         """Return the most cycles that any consumer of a result needs."""
         row = self.latencies.tables.get(latency.file_of(dependence), {}).get(self.classes.produced(producer, dependence), {})
         return max(row.values(), default=0)
-
-    def _missing(self, waiting: dict[tuple[int, int], Tellers], kind: str, i: int, dependence: int) -> Iterator[Hazard]:
-        for (touched, producer), tellers in waiting.items():
-            if touched != dependence or self._exclude_each_other(producer, i):
-                continue
-            if kind != "RAW" and self._same_port(producer, i):
-                continue
-            yield Hazard(kind, producer, i, dependence, -1, min(tellers, default=-1))
 
     def _same_port(self, first: int, second: int) -> bool:
         """Return True when both take their sources at one port, in order, so before a result of the second is written."""
@@ -211,10 +201,9 @@ class Analysis:
         own = {counter for counter in (write, read) if counter >= 0}
         self._tell_of_earlier(state, i, write, own)
         if self.encoded.guard[i] == PT:
-            for dependence in self.writes[i]:
-                for parts in (state.fixed, state.writes):
-                    for key in [key for key in parts if key[0] == dependence]:
-                        del parts[key]
+            for parts in (state.fixed, state.writes):
+                for key in [key for key in parts if key[0] in self.writes[i]]:
+                    del parts[key]
         for dependence in self.writes[i]:
             if not latency.file_of(dependence):  # a convergence barrier
                 continue
