@@ -116,6 +116,11 @@ class _Repair(Analysis):
             self.advance(state, i)
         return state
 
+    def needed(self, producer: int, consumer: int, dependence: int) -> int:
+        """Return how many cycles must pass between two instructions: where nothing is known, the most that anything needs."""
+        known = super().needed(producer, consumer, dependence)
+        return self.latencies.longest if known is None else known
+
     def _wait_for(self, i: int, waits: list[Hazard]) -> bool:
         """Let instruction i wait for accesses; return False when none of them has a counter yet."""
         mask = int(self.control.wait_mask[i])

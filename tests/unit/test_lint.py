@@ -137,6 +137,16 @@ def test_every_family_says_where_its_latencies_come_from(architecture: str) -> N
     assert 4 <= found.longest <= 15
 
 
+def test_what_is_not_known_is_not_asked_but_scheduled_with_care() -> None:
+    """How long R2UR takes from Blackwell on is not known: lint is silent, schedule leaves as many cycles as anything needs."""
+    text = "R2UR UR4, R1\nIADD3 R2, R3, UR4, RZ\nEXIT"
+    assert not hazards(written(text, [1, 5, 5], "sm_120"))
+    assert [finding.kind for finding in hazards(written(text, [1, 5, 5], "sm_90"))] == ["RAW"]
+    control = isa.schedule(isa.parse(text), "sm_120").control
+    assert control is not None
+    assert control.stall[0] == latency.of("sm_120").longest
+
+
 def test_listings_that_cannot_be_checked() -> None:
     with pytest.raises(UserError, match="no control words"):
         isa.lint(isa.load(ROOT / "programs" / "saxpy.sass"))

@@ -16,7 +16,12 @@ from sim.launchfile import load_launch
 from tests.unit.control_words import CUDA, ROOT, compiled
 from tests.unit.test_cli import refused, simtlab
 
-WRITTEN = [path for path in sorted((ROOT / "programs").rglob("*.sass")) if ".sm_" not in path.name and path.stat().st_size < 2000]
+SHORT = 2000  # bytes; and Volkov's chains are long for their .rept
+WRITTEN = [
+    path
+    for path in sorted((ROOT / "programs").rglob("*.sass"))
+    if ".sm_" not in path.name and path.stat().st_size < SHORT and path.parent.name != "volkov"
+]
 # Stall cycles that `schedule` lays down over those of the compiler, all six kernels of programs/cuda together
 RATIOS = {"sm_52": (0.58, 0.31, 0.88), "sm_75": (0.89, 0.84, 0.99), "sm_80": (0.94, 0.87, 1.00), "sm_90": (1.03, 0.91, 1.10)}
 
