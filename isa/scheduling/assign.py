@@ -15,6 +15,7 @@ from isa.scheduling.flow import Block
 from isa.scheduling.hazards import Analysis, Hazard, State
 from isa.vocabulary import RZ, Kind, Operation
 
+RACES = ("RAW", "WAW", "WAR")
 YIELD_FROM = 3  # stall counts from which on compilers mostly offer the turn to another warp; from 12 on they must
 SECOND_IS_THIRD = (Operation.FADD,)  # its second source stands in the third slot of the operand cache
 
@@ -104,12 +105,12 @@ class _Repair(Analysis):
         for i in range(block.start, block.end):
             if i not in self.never:
                 missing = [*self.wait(state, i), *self.hazards_at(state, i)]
-                while waits := [hazard for hazard in missing if hazard.kind in ("RAW", "WAW", "WAR")]:
+                while waits := [hazard for hazard in missing if hazard.kind in RACES]:
                     if not self._wait_for(i, waits):
                         break
-                    missing = [hazard for hazard in missing if hazard.kind in ("stall", "early")]
+                    missing = [hazard for hazard in missing if hazard.kind not in RACES]
                     missing += [*self.wait(state, i), *self.hazards_at(state, i)]
-                lacking = max((hazard.needed - hazard.found for hazard in missing if hazard.kind in ("stall", "early")), default=0)
+                lacking = max((hazard.needed - hazard.found for hazard in missing if hazard.kind not in RACES), default=0)
                 if lacking > 0:
                     self._delay(number, i, lacking, state)
                 self.issue(state, i)

@@ -16,7 +16,7 @@ class Finding:
     """One remark on one instruction."""
 
     level: str  # HAZARD: the program may compute something else; INFORMATION: it may lose cycles
-    kind: str  # "stall", "RAW", "WAW", "WAR", "early"; "slack", "unset"
+    kind: str  # "stall", "order", "RAW", "WAW", "WAR", "early"; "slack", "unset"
     index: int  # of the instruction
     line: int  # 1-based line of the listing
     instruction: str
@@ -50,6 +50,9 @@ def _words(program: Program, hazard: Hazard, names: str) -> tuple[str, str]:
     stall = int(program.control.stall[hazard.producer]) + hazard.needed - hazard.found
     if hazard.kind == "stall":
         message = f"reads {names} {_cycles(hazard.found)} after {there} issues; its result takes {hazard.needed}: a wrong answer"
+        return message, _more(stall, producer.line, hazard.needed - hazard.found)
+    if hazard.kind == "order":
+        message = f"overwrites {names} {_cycles(hazard.found)} after {there} issues; it must be {hazard.needed}, or the older result stays"
         return message, _more(stall, producer.line, hazard.needed - hazard.found)
     if hazard.kind == "early":
         message = f"waits on a counter {_cycles(hazard.found)} after {there} adds to it, which shows after {hazard.needed}"

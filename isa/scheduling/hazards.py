@@ -25,12 +25,12 @@ DEPBAR = re.compile(r"DEPBAR(?:\.LE)?(?: SB(?P<counter>\d), (?P<most>0x[0-9a-f]+
 class Hazard(NamedTuple):
     """One dependence that the control words do not keep."""
 
-    kind: str  # "stall", "RAW", "WAW", "WAR", "early"
+    kind: str  # "stall", "order", "RAW", "WAW", "WAR", "early"
     producer: int
     consumer: int
     dependence: int  # -1 for "early"
-    found: int  # stall, early: cycles between them; else -1
-    needed: int  # stall, early: cycles; else the counter to wait on, -1 when none is set
+    found: int  # stall, order, early: cycles between them; else -1
+    needed: int  # stall, order, early: cycles; else the counter to wait on, -1 when none is set
 
 
 Tellers = dict[int, int]  # counters that tell of the end of an access -> least number of later uses of each
@@ -158,10 +158,13 @@ class Analysis:
         """Yield what instruction i would get wrong if it issued now."""
         reads, writes = frozenset(self.reads[i]), frozenset(self.writes[i])
         for (dependence, producer), age in state.fixed.items():
-            if dependence in reads and not self._exclude_each_other(producer, i):
-                needed = self.needed(producer, i, dependence)
-                if needed is not None and age < needed:
-                    yield Hazard("stall", producer, i, dependence, age, needed)
+            if dependence not in reads | writes or self._exclude_each_other(producer, i):
+                continue
+            needed = self.needed(producer, i, dependence) if dependence in reads else None
+            if needed is not None and age < needed:
+                yield Hazard("stall", producer, i, dependence, age, needed)
+            elif dependence in writes and age < self.needed_between(producer, i, dependence):
+                yield Hazard("order", producer, i, dependence, age, self.needed_between(producer, i, dependence))
         for kind, waiting, touching in (("RAW", state.writes, reads), ("WAW", state.writes, writes), ("WAR", state.reads, writes)):
             for (dependence, producer), tellers in waiting.items():
                 if dependence not in touching or (kind != "RAW" and self._same_port(producer, i)) or self._exclude_each_other(producer, i):
@@ -172,6 +175,11 @@ class Analysis:
         """Return how many cycles must pass between two instructions, None where nothing is known."""
         row = self.latencies.tables.get(latency.file_of(dependence), {}).get(self.classes.produced(producer, dependence), {})
         return row.get(self.classes.consumed(consumer, dependence))
+
+    def needed_between(self, first: int, second: int, dependence: int) -> int:
+        """Return how many cycles must pass between two writes of one register for the second to stay."""
+        row = self.latencies.tables["overwrite"].get(self.classes.produced(first, dependence), {})
+        return row.get(self.classes.produced(second, dependence), 0)
 
     def longest(self, producer: int, dependence: int) -> int:
         """Return the most cycles that any consumer of a result needs."""

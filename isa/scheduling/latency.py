@@ -22,7 +22,7 @@ from isa.vocabulary import (
     Unit,
 )
 
-FILES = ("register", "predicate", "carry", "uniform", "uniform_predicate")
+FILES = ("register", "predicate", "carry", "uniform", "uniform_predicate", "overwrite")
 QUEUES = {
     Unit.MUFU: "mufu",
     Unit.CONVERT: "mufu",

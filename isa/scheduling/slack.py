@@ -70,6 +70,8 @@ def _bounds(analysis: Analysis, block: Block, entry: State) -> tuple[np.ndarray,
                 if written in analysis.reads[i]:
                     needed = analysis.needed(producer, i, written)
                     found.append((start, i, 0 if needed is None else now - then - needed))
+                if written in analysis.writes[i]:
+                    found.append((start, i, now - then - analysis.needed_between(producer, i, written)))
             if analysis.encoded.guard[i] == PT:
                 issued = {key: when for key, when in issued.items() if key[0] not in analysis.writes[i]}
             if i not in analysis.variable:

@@ -115,6 +115,13 @@ def test_a_guarded_write_leaves_the_one_before_it() -> None:
     assert [(f.kind, f.index) for f in found] == [("WAW", 1), ("RAW", 2)]
 
 
+@pytest.mark.parametrize(("stall", "kinds"), [(6, ["order"]), (7, [])])
+def test_the_later_of_two_writes_must_come_last(stall: int, kinds: list[str]) -> None:
+    """The uniform datapath takes longer than a load of a constant into the same register."""
+    program = written("UIADD3 UR4, UR5, 0x1, URZ\nULDC UR4, c[0x0][0x160]\nEXIT", [stall, 5, 5])
+    assert [finding.kind for finding in hazards(program)] == kinds
+
+
 def test_depbar_waits_for_the_older_of_two_loads() -> None:
     text = "LDG.E R0, [R2]\nLDG.E R1, [R2+4]\nDEPBAR.LE SB0, 0x{}\nFADD R4, R0, R0\nEXIT"
     for most, kinds in ((1, []), (2, ["RAW"])):
