@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isa import cfg, cubin, disassembly, needs, sass
+from isa import cfg, compiler, cubin, disassembly, needs, sass
 from isa.diagnostics import Diagnostics, nearest
 from isa.disassembly import registers_needed
 from isa.encode import Encoder
@@ -82,6 +82,10 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
 
 
 def _text(path: Path) -> str:
+    if path.suffix == compiler.SUFFIX:
+        raise UserError(
+            "this is a CUDA source, not a listing", path=str(path), hint="compile it: simtlab compile FILE.cu --arch sm_90 -o FILE.sass"
+        )
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -146,8 +146,8 @@ class _Repair(Analysis):
         self.is_changed = True
         first = self.blocks[number].start
         before = [i - 1] if i > first else [block.end - 1 for block in self.blocks if number in block.following]
-        for j in before:
-            self._stall(j, cycles)
+        for j in before:  # of several, some may stall long enough already
+            self._stall(j, min(cycles, max(self.latencies.longest - self.cycles[j], 0)))
         entry = self.states[number]
         assert entry is not None
         late = (state, entry) if i == first else (state,)

@@ -20,6 +20,7 @@ FIELDS = re.compile(r"\s*\[B([0-5-]{6}):R([0-5-]):W([0-5-]):([Y-]):S(\d\d)(?::U(
 STARTS = re.compile(r"\s*\[B")
 USAGE = "write [B0-2---:R-:W1:Y:S04] before the instruction: counters waited on, read and write counter, yield, stall count"
 SLOTS = "ABCD"
+MOST_STALL = 15  # cycles
 
 
 class Words(NamedTuple):
@@ -41,6 +42,9 @@ def take(text: str, path: str = "") -> tuple[str, dict[int, Words]]:
     for number, line in enumerate(lines, 1):
         if match := FIELDS.match(line):
             found[number] = _words(match)
+            if found[number].stall > MOST_STALL:
+                message = f"a stall count is at most {MOST_STALL}"
+                raise UserError(message, path=path, line=number, column=line.index("[") + 1, hint="let other instructions pass the time")
             lines[number - 1] = " " * match.end() + line[match.end() :]
         elif STARTS.match(line):
             raise UserError("these are no control fields", path=path, line=number, column=line.index("[") + 1, hint=USAGE)

@@ -63,4 +63,5 @@ def test_all_lists_the_places_that_lose_cycles() -> None:
 
 def test_what_cannot_be_checked_is_one_message(tmp_path: Path) -> None:
     assert "has no control words to check" in refused("lint", ROOT / "programs" / "saxpy.sass")
+    assert "this is a CUDA source, not a listing" in refused("lint", ROOT / "programs" / "cuda" / "saxpy.cu")
     assert "cannot read the listing" in refused("lint", tmp_path / "none.sass")
