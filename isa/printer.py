@@ -1,10 +1,11 @@
 """A program as text that reads back to an equal program."""
 
 from isa.program import Program
+from isa.scheduling.text import fields
 
 
-def listing(program: Program) -> str:
-    """Return the directives, labels and instructions of a program in canonical form."""
+def listing(program: Program, with_control: bool = False) -> str:
+    """Return the directives, labels and instructions of a program in canonical form, on demand with its control fields."""
     lines = [f".kernel {program.name}", f".registers {program.registers}"]
     if program.shared_bytes:
         lines.append(f".shared {program.shared_bytes}")
@@ -17,6 +18,7 @@ def listing(program: Program) -> str:
         labels.setdefault(index, []).append(f"{label}:")
     for instruction in program.instructions:
         lines += labels.get(instruction.index, [])
-        lines.append(f"    {instruction.text}")
+        words = f"{fields(program, instruction.index)} " if with_control else ""
+        lines.append(f"    {words}{instruction.text}")
     lines += labels.get(len(program), [])
     return "\n".join(lines) + "\n"

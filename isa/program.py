@@ -103,8 +103,8 @@ class Program:
     def __len__(self) -> int:
         return len(self.instructions)
 
-    def listing(self) -> str:
-        """Return the program as text that `isa.parse` reads back to an equal program."""
+    def listing(self, with_control: bool = False) -> str:
+        """Return the program as text that `isa.parse` reads back to an equal program; its control words only on demand."""
         from isa.printer import listing
 
-        return listing(self)
+        return listing(self, with_control)

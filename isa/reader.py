@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isa import cfg, cubin, disassembly, needs, sass
+from isa import cfg, compiler, cubin, disassembly, needs, sass
 from isa.diagnostics import Diagnostics, nearest
 from isa.disassembly import registers_needed
 from isa.encode import Encoder
@@ -12,6 +12,7 @@ from isa.errors import UserError
 from isa.kernels import Kernel, KernelReader
 from isa.parser import statements
 from isa.program import Program
+from isa.scheduling import text as control_fields
 
 
 def load(path: str | Path, function: str | None = None) -> Program:
@@ -23,19 +24,28 @@ def load(path: str | Path, function: str | None = None) -> Program:
     path = Path(path)
     if cubin.is_cubin(path):
         return _from_cubin(path, function)
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UserError(f"cannot read the listing: {reason}", path=str(path)) from None
-    return parse(text, str(path), function)
+    return parse(_text(path), str(path), function)
+
+
+def load_all(path: str | Path) -> list[Program]:
+    """Read every kernel of a file, in the order of the file. Raises UserError."""
+    path = Path(path)
+    text = cubin.disassemble(path) if cubin.is_cubin(path) else _text(path)
+    if sass.is_disassembly(text):
+        functions = sass.parse(text, str(path))
+        return [disassembly.program(one, needs.of(one, functions, text, str(path)), str(path), text) for one in functions]
+    diagnostics = Diagnostics(text, str(path))
+    kernels = KernelReader(diagnostics, path.stem).read(statements(control_fields.take(text, str(path))[0], diagnostics))
+    diagnostics.raise_if_any()
+    return [parse(text, str(path), kernel.name) for kernel in kernels]
 
 
 def parse(text: str, path: str = "", function: str | None = None) -> Program:
     """Read a kernel from mini-SASS text; `path` only names it in messages. Raises UserError with every mistake found."""
     if sass.is_disassembly(text):
         return _disassembly(sass.parse(text, path), text, path, function)
-    diagnostics = Diagnostics(text, path)
+    source, (text, words) = text, control_fields.take(text, path)
+    diagnostics = Diagnostics(source, path)
     lines = statements(text, diagnostics)
     is_complete = not diagnostics.found  # else a line that cannot be read may be the end that seems to lack
     kernels = KernelReader(diagnostics, Path(path).stem or "kernel").read(lines)
@@ -64,10 +74,23 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
         parameters=tuple(kernel.parameters),
         parameter_base=kernel.parameter_base,
         path=path,
-        source=text,
+        source=source,
         markers=markers,
+        control=control_fields.control(instructions, words, kernel.architecture, path),
         architecture=kernel.architecture,
     )
+
+
+def _text(path: Path) -> str:
+    if path.suffix == compiler.SUFFIX:
+        raise UserError(
+            "this is a CUDA source, not a listing", path=str(path), hint="compile it: simtlab compile FILE.cu --arch sm_90 -o FILE.sass"
+        )
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UserError(f"cannot read the listing: {reason}", path=str(path)) from None
 
 
 def _from_cubin(path: Path, function: str | None) -> Program:

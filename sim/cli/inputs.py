@@ -58,9 +58,19 @@ def one_sm(gpu: Gpu, changes: Changes, launch: Launch) -> Gpu:
     return gpu.replace({"sms": 1}) if changes.warps is not None and launch.blocks > 1 else gpu
 
 
-def launch(listing: Path, launch_file: Path | None, kernel: str | None, changes: Changes, gpu: Gpu) -> tuple[Launch, Expectation | None]:
+def program_of(listing: Path, kernel: str | None, gpu: Gpu, architecture: str | None = None) -> Program:
+    """Return a kernel of a listing or a cubin, or of a CUDA source, compiled for an architecture: the GPU's own unless said."""
+    if listing.suffix != isa.compiler.SUFFIX:
+        return isa.load(listing, kernel)
+    return isa.compile(listing, architecture or f"sm_{gpu.compute_capability.replace('.', '')}", kernel)
+
+
+def launch(
+    listing: Path, launch_file: Path | None, kernel: str | None, changes: Changes, gpu: Gpu, architecture: str | None = None
+) -> tuple[Launch, Expectation | None]:
     """Return the launch, and what its arrays should hold afterwards (None when there is nothing to compare with).
 
+    architecture: for which a CUDA source is compiled, default the GPU's.
     A launch file's expected results hold for its own grid and block, so other sizes leave nothing to compare with.
     """
     if not listing.name or listing.is_dir():
@@ -70,11 +80,11 @@ def launch(listing: Path, launch_file: Path | None, kernel: str | None, changes:
     shape = changes.grid_and_block(gpu)
     file = launch_file or beside(listing)
     if launch_file is None and not file.exists():
-        made, expected = _without_file(isa.load(listing, kernel), shape, changes), None
+        made, expected = _without_file(program_of(listing, kernel, gpu, architecture), shape, changes), None
     else:
-        named = kernel is not None or (launch_file is not None and listing.suffix != ".toml")
-        given = _numbers(changes.args)
-        found = load_launch(file if named else listing, isa.load(listing, kernel) if named else None, args=given, **shape)
+        named = kernel is not None or listing.suffix == isa.compiler.SUFFIX or (launch_file is not None and listing.suffix != ".toml")
+        given, program = _numbers(changes.args), program_of(listing, kernel, gpu, architecture) if named else None
+        found = load_launch(file if named else listing, program, args=given, **shape)
         made, expected = found.launch, None if any(shape.values()) else found.expectation or None
     registers = made.registers if changes.registers is None else changes.registers
     shared = made.shared_static if changes.shared is None else changes.shared

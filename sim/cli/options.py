@@ -9,10 +9,11 @@ import typer
 from isa.errors import UserError
 
 LISTING = Annotated[
-    Path, typer.Argument(metavar="LISTING", help="Mini-SASS, disassembly or a cubin; its launch file is the .toml beside it.")
+    Path, typer.Argument(metavar="LISTING", help="Mini-SASS, disassembly, a cubin or CUDA (.cu); its launch file is the .toml beside it.")
 ]
 GPU = Annotated[str, typer.Option("--gpu", metavar="NAME|FILE", help="A preset (see `simtlab gpus`) or a GPU file (.toml).")]
 LAUNCH = Annotated[Path | None, typer.Option("--launch", metavar="FILE", help="The launch file, when it is not the .toml beside LISTING.")]
+ARCH = Annotated[str | None, typer.Option("--arch", metavar="sm_NN", help="What to compile CUDA for; default: the GPU's own.")]
 KERNEL = Annotated[str | None, typer.Option("--kernel", "--function", metavar="NAME", help="Which kernel, when the listing has several.")]
 GRID = Annotated[str | None, typer.Option("--grid", metavar="X[xYxZ]", help="Blocks in the grid.")]
 BLOCK = Annotated[str | None, typer.Option("--block", metavar="X[xYxZ]", help="Threads in a block.")]

@@ -46,10 +46,15 @@ def write_json(path: Path | None, data: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path`, whole or not at all: an interrupt leaves what was there. Raises UserError when that cannot be done."""
+    """Write `text` to `path` as `write_bytes` does."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write `data` to `path`, whole or not at all: an interrupt leaves what was there. Raises UserError when that cannot be done."""
     part = path.with_name(path.name + ".part") if path.is_file() or not path.exists() else path  # a pipe is written as it is
     try:
-        part.write_text(text, encoding="utf-8")
+        part.write_bytes(data)
         part.replace(path)
     except OSError as error:
         raise UserError(f"cannot write: {error.strerror}", path=str(path)) from None

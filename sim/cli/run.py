@@ -8,7 +8,7 @@ import typer
 import sim
 from sim.cli import app
 from sim.cli.inputs import Changes, launch, machine, one_sm
-from sim.cli.options import ARG, BLOCK, ENGINE, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
+from sim.cli.options import ARCH, ARG, BLOCK, ENGINE, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
 from sim.cli.output import check_writable, working, write_json, write_text
 from sim.expectation import Expectation, check
 from sim.launch import Launch
@@ -31,6 +31,7 @@ def run(
     gpu: GPU = "gtx480",
     launch_file: LAUNCH = None,
     kernel: KERNEL = None,
+    arch: ARCH = None,
     grid: GRID = None,
     block: BLOCK = None,
     warps: WARPS = None,
@@ -52,7 +53,7 @@ def run(
     if timeline_file is not None and timeline_file.suffix not in TEXT:
         figures.check_path(timeline_file)
     changes = Changes(grid, block, warps, arg, registers, shared)
-    what, expected = launch(listing, launch_file, kernel, changes, found_gpu)
+    what, expected = launch(listing, launch_file, kernel, changes, found_gpu, arch)
     found_gpu = one_sm(found_gpu, changes, what)
     with working(f"running {what.name}"):
         result = sim.run(what, found_gpu, engine, timeline=WINDOW if timeline_file else None)

@@ -1,0 +1,34 @@
+"""`simtlab compile KERNEL.cu --arch sm_90`: CUDA to a listing, without a GPU or a CUDA installation."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isa import compiler
+from sim.cli import app
+from sim.cli.output import check_writable, write_bytes, write_text
+
+SOURCE = Annotated[Path, typer.Argument(metavar="KERNEL.cu", help="A CUDA source of device code.")]
+ARCH = Annotated[str, typer.Option("--arch", metavar="sm_NN", help="The architecture to compile for.")]
+OUTPUT = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where the listing goes, or, named .cubin, the code; default: the terminal."),
+]
+OPTION = Annotated[
+    list[str] | None, typer.Option("--option", metavar="OPTION", help="For the compiler, as --option=-DN=4; may be repeated.")
+]
+
+
+@app.command("compile")
+def compile_source(source: SOURCE, arch: ARCH, output: OUTPUT = None, option: OPTION = None) -> None:
+    """Compile CUDA to a listing that `run`, `lint` and the others read, by the packages of the extra `cuda`."""
+    check_writable(output)
+    text, path = compiler.read(source)
+    made = compiler.compiled(text, arch, path, option or [])
+    if output is None:
+        typer.echo(made.listing)
+    elif output.suffix == ".cubin":
+        write_bytes(output, made.cubin)
+    else:
+        write_text(output, made.listing)

@@ -1,0 +1,201 @@
+"""Lint: no hazard in what compilers leave, every hazard that is seeded, and paths that meet."""
+
+import dataclasses
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import isa
+from isa.errors import UserError
+from isa.program import Program
+from isa.scheduling import latency
+from isa.scheduling.finding import HAZARD, INFORMATION, Finding
+from isa.scheduling.hazards import Analysis
+from tests.unit import sass_data
+from tests.unit.control_words import CUDA, ROOT, changed, compiled, index_of, written
+
+WITH_WORDS = [name for name in sass_data.LISTINGS if name.endswith((".sass", ".hex.dis")) and "sm_35" not in name]
+
+# listing, where, control field, value, kind of hazard that follows, where it is found, what it is about
+SEEDS = [
+    ("histogram.sm_80.sass", "IMAD.SHL.U32 R4", "stall", 4, "stall", "LOP3.LUT R4", "R4"),  # 5 between the two integer pipes
+    ("histogram.sm_80.sass", "ISETP.GE.AND P1", "stall", 1, "stall", "@P1 BRA", "P1"),  # 13 before a guard
+    ("histogram.sm_80.sass", "LOP3.LUT R4", "stall", 4, "stall", "ATOMS.ADD", "R4"),  # 5 before an address
+    ("histogram.sm_80.sass", "IMAD.WIDE R2", "stall", 4, "stall", "LDG.E R2", "R2, R3"),  # a pair
+    ("histogram.sm_80.sass", "HFMA2.MMA R3", "stall", 9, "stall", "IMAD.WIDE R2", "R3"),  # 10 from the matrix unit
+    ("histogram.sm_80.sass", "IMAD.SHL.U32 R4", "wait_mask", 0, "RAW", "IMAD.SHL.U32 R4", "R2"),
+    ("histogram.sm_80.sass", "LDG.E R2", "write_barrier", -1, "RAW", "IMAD.SHL.U32 R4", "R2"),
+    ("histogram.sm_80.sass", "LOP3.LUT R5", "wait_mask", 0, "WAR", "LOP3.LUT R5", "R5"),  # around the loop
+    ("histogram.sm_80.sass", "ATOMS.ADD", "read_barrier", -1, "WAR", "LOP3.LUT R5", "R5"),
+    ("saxpy.sm_90.sass", "IMAD R7", "wait_mask", 0, "WAW", "ULDC UR4", "UR4"),
+    ("reduce.sm_90.sass", "ULEA UR4", "stall", 5, "stall", "LEA R7, R3", "UR4"),  # 6 from the uniform datapath
+    ("reduce.sm_90.sass", "@!P0 LDS R9", "stall", 1, "early", "@!P0 FADD R2", ""),  # the counter does not count yet
+    ("saxpy.sm_52.sass", "IADD R4.CC", "stall", 5, "stall", "IADD.X R5", "CC"),
+    ("saxpy.sm_52.sass", "ISETP.GE.AND P0", "stall", 1, "stall", "@P0 EXIT", "P0"),
+    ("saxpy.sm_52.sass", "LDG.E R6", "write_barrier", -1, "RAW", "FFMA R0", "R4"),  # of both loads: they return in order
+]
+
+
+def hazards(program: Program) -> list[Finding]:
+    return [finding for finding in isa.lint(program) if finding.level == HAZARD]
+
+
+@functools.cache
+def lintable() -> tuple[Program, ...]:
+    return tuple(compiled(name) for name in CUDA)
+
+
+@pytest.mark.parametrize("name", CUDA)
+def test_no_hazard_in_what_compilers_leave(name: str) -> None:
+    assert hazards(compiled(name)) == []
+
+
+@pytest.mark.parametrize("name", WITH_WORDS)
+def test_no_hazard_in_listings_of_other_architectures(name: str) -> None:
+    for function in sass_data.functions(name):
+        assert hazards(isa.parse(sass_data.text(name), name, function.name)) == []
+
+
+@pytest.mark.parametrize(("name", "where", "field", "value", "kind", "consumer", "what"), SEEDS)
+def test_a_seeded_hazard_is_found(name: str, where: str, field: str, value: int, kind: str, consumer: str, what: str) -> None:
+    program = compiled(name)
+    found = hazards(changed(program, **{field: (index_of(program, where), value)}))
+    at = [finding for finding in found if finding.index == index_of(program, consumer) and finding.kind == kind]
+    assert any(f"{what} " in finding.message for finding in at), found
+    assert at[0].line == program.instructions[at[0].index].line
+    assert at[0].remedy
+
+
+def test_a_finding_names_place_cause_and_remedy() -> None:
+    program = compiled("histogram.sm_80.sass")
+    seeded = changed(program, stall=(index_of(program, "IMAD.SHL.U32 R4"), 1))
+    finding, guard = hazards(seeded)
+    assert guard.instruction.startswith("@!P1 BRA")  # its predicate now comes too late as well
+    assert finding.text("k.sass") == (
+        "k.sass:47: hazard: LOP3.LUT R4, R4, 0xfc, RZ, 0xc0, !PT;\n"
+        "    reads R4 1 cycle after line 45 (IMAD.SHL.U32 R4, R2, 0x4, RZ) issues; its result takes 5: a wrong answer\n"
+        "    raise the stall of line 45 to 5, or let 4 cycles more pass between them"
+    )
+
+
+def test_a_wait_on_a_counter_that_nothing_sets_is_information() -> None:
+    program = compiled("histogram.sm_80.sass")
+    found = isa.lint(changed(program, wait_mask=(index_of(program, "IADD3 R5"), 1 << 5)))
+    assert [(f.level, f.kind, f.message) for f in found if f.kind == "unset"] == [
+        (INFORMATION, "unset", "waits on SB5, which no instruction of histogram sets")
+    ]
+
+
+def test_a_stall_count_larger_than_needed_is_information() -> None:
+    text = "FADD R0, R1, R2\nFADD R3, R0, R0\nFADD R4, R1, R1\nEXIT"
+    finding = isa.lint(written(text, [9, 1, 13, 5]))[0]
+    assert (finding.level, finding.kind, finding.index, finding.cycles) == (INFORMATION, "slack", 0, 5)
+    assert finding.remedy == "a stall of 4 would do"
+
+
+@pytest.mark.parametrize(("before", "found"), [(3, True), (4, False)])
+def test_the_shorter_of_two_paths_counts(before: int, found: bool) -> None:
+    """P0 skips the long way round; on the branch `before` cycles pass between the two FADDs."""
+    text = "FADD R0, R1, R2\n@P0 BRA join\nFADD R3, R1, R2\nFADD R4, R1, R2\njoin:\nFADD R5, R0, R0\nEXIT"
+    assert bool(hazards(written(text, [1, before - 1, 2, 2, 5, 5]))) is found
+
+
+def test_guards_that_exclude_each_other_do_not_depend() -> None:
+    assert not hazards(written("@P0 FADD R0, R1, R2\n@!P0 FADD R3, R0, R0\nEXIT", [1, 5, 5]))
+    assert hazards(written("@P0 FADD R0, R1, R2\n@P0 FADD R3, R0, R0\nEXIT", [1, 5, 5]))
+
+
+def test_a_guarded_write_leaves_the_one_before_it() -> None:
+    """Lanes without P0 read what the load wrote, so the wait is still needed."""
+    text = "LDG.E R0, [R2.64]\n@P0 FADD R0, R4, R5\nFADD R6, R0, R0\nEXIT"
+    found = hazards(changed(written(text, [2, 4, 5, 5]), write_barrier=(0, 0)))
+    assert [(f.kind, f.index) for f in found] == [("WAW", 1), ("RAW", 2)]
+
+
+@pytest.mark.parametrize(("stall", "kinds"), [(6, ["order"]), (7, [])])
+def test_the_later_of_two_writes_must_come_last(stall: int, kinds: list[str]) -> None:
+    """The uniform datapath takes longer than a load of a constant into the same register."""
+    program = written("UIADD3 UR4, UR5, 0x1, URZ\nULDC UR4, c[0x0][0x160]\nEXIT", [stall, 5, 5])
+    assert [finding.kind for finding in hazards(program)] == kinds
+
+
+def test_depbar_waits_for_the_older_of_two_loads() -> None:
+    text = "LDG.E R0, [R2]\nLDG.E R1, [R2+4]\nDEPBAR.LE SB0, 0x{}\nFADD R4, R0, R0\nEXIT"
+    for most, kinds in ((1, []), (2, ["RAW"])):
+        program = written(text.format(most), [2, 2, 4, 6, 15], "sm_52")
+        program = changed(changed(program, write_barrier=(0, 0)), write_barrier=(1, 0))
+        assert [finding.kind for finding in hazards(program)] == kinds
+
+
+def test_measured_latencies_are_those_of_the_table() -> None:
+    """Dependent-issue latencies measured on an H100: FFMA, FADD, IMAD 4, DFMA 8; the paper's FADD -> FFMA of Ampere: 4."""
+    hopper, ampere = latency.of("sm_90").tables["register"], latency.of("sm_86").tables["register"]
+    assert hopper["fma"]["fma"] == ampere["fma"]["fma"] == 4
+    assert hopper["double"]["double"] == 8
+
+
+@pytest.mark.parametrize("architecture", ["sm_52", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"])
+def test_every_family_says_where_its_latencies_come_from(architecture: str) -> None:
+    found = latency.of(architecture)
+    assert found.source
+    assert 4 <= found.longest <= 15
+
+
+def test_what_is_not_known_is_not_asked_but_scheduled_with_care() -> None:
+    """How long R2UR takes from Blackwell on is not known: lint is silent, schedule leaves as many cycles as anything needs."""
+    text = "R2UR UR4, R1\nIADD3 R2, R3, UR4, RZ\nEXIT"
+    assert not hazards(written(text, [1, 5, 5], "sm_120"))
+    assert [finding.kind for finding in hazards(written(text, [1, 5, 5], "sm_90"))] == ["RAW"]
+    control = isa.schedule(isa.parse(text), "sm_120").control
+    assert control is not None
+    assert control.stall[0] == latency.of("sm_120").longest
+
+
+def test_listings_that_cannot_be_checked() -> None:
+    with pytest.raises(UserError, match="no control words"):
+        isa.lint(isa.load(ROOT / "programs" / "saxpy.sass"))
+    with pytest.raises(UserError, match="no latencies are known for architecture"):
+        isa.lint(dataclasses.replace(compiled("saxpy.sm_90.sass"), architecture=""))
+    assert isa.lint(isa.parse(sass_data.text("saxpy.sm_35.sass"), "k")) == []
+
+
+@given(st.data())
+def test_more_cycles_and_more_waits_never_make_a_hazard(data: st.DataObject) -> None:
+    program = data.draw(st.sampled_from(lintable()))
+    index = data.draw(st.integers(0, len(program) - 1))
+    assert program.control is not None
+    longer = changed(program, stall=(index, data.draw(st.integers(int(program.control.stall[index]), 15))))
+    waiting = changed(longer, wait_mask=(index, int(program.control.wait_mask[index]) | data.draw(st.integers(0, 63))))
+    assert {finding.kind for finding in hazards(waiting)} <= {"early"}
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["FADD", "IADD3", "IMAD"]), st.integers(0, 3), st.integers(0, 3), st.integers(1, 6)), max_size=12)
+)
+def test_straight_code_agrees_with_counting_by_hand(parts: list[tuple[str, int, int, int]]) -> None:
+    """FADD and IMAD wait 4 for each other, 5 for IADD3, and the other way round; the last writer of a register is the one read."""
+    extra = {"FADD": "", "IADD3": ", RZ", "IMAD": ", RZ"}
+    text = "".join(f"{name} R{to}, R{source}, R{source}{extra[name]}\n" for name, to, source, _ in parts) + "EXIT"
+    program = written(text, [*(stall for *_, stall in parts), 5])
+    expected, last, now = set(), {}, 0
+    for index, (name, to, source, stall) in enumerate(parts):
+        if source in last:
+            before, then = last[source]
+            if now - then < (4 if (before == "IADD3") == (name == "IADD3") else 5):
+                expected.add(index)
+        last[to] = name, now
+        now += stall
+    assert {finding.index for finding in hazards(program)} == expected
+
+
+def test_every_instruction_of_compiled_code_is_reached() -> None:
+    """Else lint would look at nothing and find nothing."""
+    for program in lintable():
+        analysis = Analysis(program)
+        passed = np.zeros(len(program), bool)
+        for block, state in zip(analysis.blocks, analysis.states, strict=True):
+            passed[block.start : block.end] = state is not None
+        assert {program.instructions[i].opcode for i in np.flatnonzero(~passed)} <= {"NOP", "BRA"}
