@@ -21,7 +21,8 @@ class RegisterBanks:
     def take(self, instruction: Instruction, warp_slot: int, now: int) -> int:
         """Read the registers of an instruction that issues now; return for how many cycles the scheduler issues nothing else."""
         wanted = self._missing(instruction, warp_slot)
-        begins = max([now, self.next, *(free + len(reads) - self.window for free, reads in zip(self.free, wanted, strict=True))])
+        in_time = [free + min(len(reads) - self.window, 0) for free, reads in zip(self.free, wanted, strict=True) if reads]
+        begins = max([now, self.next, *in_time])
         for bank, reads in enumerate(wanted):
             if reads:
                 self.free[bank] = max(self.free[bank], begins) + len(reads)

@@ -2,7 +2,7 @@
 
 A warp's wait splits at `wake`: before it, the cause its scoreboard gave; from it to the issue, three kinds of cycle:
   its pipe's port was held                           -> the port's throttle
-  else the scheduler's dispatch port was held        -> dispatch_stall  (beyond the issue interval: `dispatch = "scheduler"`, or register ports)
+  else the scheduler's dispatch port was held        -> dispatch_stall  (`dispatch = "scheduler"`, ports of register banks)
   else                                               -> not_selected
 For the latter each scheduler keeps, per pipe, how many cycles so far were of the first and of the second kind (`throttle`,
 `dispatch`; counted only while warps are ready for the pipe). A warp notes both when it becomes ready; the difference at issue is its.

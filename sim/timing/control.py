@@ -2,8 +2,9 @@
 
 Stages: 1. a warp's next instruction issues no sooner than the stall count of the last one allows, and when every dependence counter
 that it waits for is zero; 2. an instruction raises its write counter until its result is there and its read counter until its
-sources have been read; 3. arithmetic reads its registers through one port per bank, unless the reuse cache has them, all within `read_window` cycles: while
-it cannot, it waits, and nothing is issued behind it. A counter that several instructions hold is zero with the last of them.
+sources have been read; 3. arithmetic reads its registers through one port per bank, unless the reuse cache has them, all within
+`read_window` cycles: while it cannot, it waits, and nothing is issued behind it. A counter that several instructions hold is zero
+with the last of them. Leaves out: instruction caches, the constant cache's misses, two groups of one warp taking turns.
 """
 
 import numpy as np
@@ -97,7 +98,8 @@ def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: in
     for bank in range(hw.banks):
         reads = bank_reads(bank, warp, op, hw, code, sm)
         sm.bank_reads[m, q, bank] = reads
-        begins = max(begins, sm.bank_free[m, q, bank] + reads - hw.read_window)
+        if reads:
+            begins = max(begins, sm.bank_free[m, q, bank] + min(reads - hw.read_window, np.int64(0)))
     for bank in range(hw.banks):
         reads = sm.bank_reads[m, q, bank]
         if reads:

@@ -1,0 +1,123 @@
+"""The control-code core: each expectation worked by hand from the toy GPU, whose FP32 latency of 6 nobody checks here.
+
+Rules and golden cases: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025, sections 4 and 5.
+"""
+
+import pytest
+
+CONTROL = {"core__kind": "control", "core__register_banks": 2}
+FREE = "[B------:R-:W-:-:S01]"
+END = f"{FREE} EXIT"
+
+
+def word(stall: int = 1, wait: str = "------", read: str = "-", write: str = "-", y: str = "-", reuse: str = "----") -> str:
+    return f"[B{wait}:R{read}:W{write}:{y}:S{stall:02d}:U{reuse}]"
+
+
+def listing(*lines: str) -> str:
+    return "\n".join([*lines, END])
+
+
+def test_the_stall_count_alone_keeps_dependent_arithmetic_apart(run) -> None:
+    text = listing(f"{word(4)} FADD R0, R1, R2", f"{word(1)} FADD R3, R0, R0", f"{word(1)} FADD R5, R3, R3")
+    assert run(text, **CONTROL).first() == [0, 4, 5, 6]
+    assert run(text).first()[1] == 6  # on the scoreboard
+
+
+def test_a_wait_is_charged_to_the_stall_count(run) -> None:
+    assert run(listing(f"{word(4)} FADD R0, R1, R2", f"{FREE} FADD R3, R0, R0"), **CONTROL).stalls(1) == {"selected": 1, "wait": 3}
+
+
+def test_a_yield_keeps_the_warp_from_the_next_cycle(run) -> None:
+    assert run(listing(f"{word(1, y='Y')} FADD R0, R1, R2", f"{FREE} FADD R3, R4, R5"), **CONTROL).first() == [0, 2, 3]
+
+
+def test_a_counter_holds_until_the_result_is_back(run) -> None:
+    done = run(listing(f"{word(2, write='0')} LDG R0, [R4]", f"{word(wait='0-----')} FADD R1, R0, R0"), **CONTROL)
+    assert done.first()[1] == 100
+    assert done.stalls(1) == {"selected": 1, "long_scoreboard": 99}
+
+
+def test_nobody_waits_without_a_wait_mask(run) -> None:
+    assert run(listing(f"{word(2, write='0')} LDG R0, [R4]", f"{FREE} FADD R1, R0, R0"), **CONTROL).first()[1] == 2
+
+
+def test_a_counter_is_zero_with_the_last_of_its_holders(run) -> None:
+    text = listing(f"{word(1, write='0')} LDG R0, [R4]", f"{word(2, write='0')} LDS R2, [R4]", f"{word(wait='0-----')} MOV R6, R0")
+    done = run(text, **CONTROL)
+    assert done.first()[2] == 100
+    assert "long_scoreboard" in done.stalls(2)
+
+
+def test_the_read_counter_opens_once_the_sources_have_been_read(run) -> None:
+    text = listing(f"{word(2, read='1', write='0')} MUFU.RCP R0, R4", f"{word(wait='-1----')} MOV R4, R5")
+    assert run(text, **CONTROL, core__source_read=7).first()[1] == 7
+
+
+def test_depbar_waits_for_what_it_names(run) -> None:
+    text = listing(f"{word(2, write='2')} LDG R0, [R4]", f"{word(4)} DEPBAR.LE SB2, 0x0", f"{FREE} MOV R6, R0")
+    assert run(text, **CONTROL).first()[1:3] == [100, 104]
+
+
+def test_a_depbar_for_part_of_a_counter_leaves_the_listing_to_the_scoreboard(run) -> None:
+    text = listing(f"{word(2, write='2')} LDG R0, [R4]", f"{word(4)} DEPBAR.LE SB2, 0x1", f"{FREE} MOV R6, R0")
+    assert run(text, **CONTROL).first()[2] == 100
+
+
+def spread(run, first: str, second: str, **more: int) -> int:
+    """Return how long ten pairs of instructions take, cycles from the first issue to the last."""
+    return run(listing(*[first, second] * 10), **CONTROL, **more).first()[-2]
+
+
+@pytest.mark.parametrize(
+    ("instruction", "cycles_each"),
+    [
+        ("FMUL R1, R2, R5", 1),
+        ("FMUL R1, R2, R4", 2),
+        ("FFMA R1, R3, R5, R6", 2),
+        ("FFMA R1, R3, R5, R7", 3),
+        ("FADD R1, R2, R2", 1),
+        ("IADD R1, R2, RZ", 1),
+    ],
+)
+def test_a_port_gives_one_register_per_cycle(run, instruction: str, cycles_each: int) -> None:
+    took = spread(run, f"{FREE} {instruction}", f"{FREE} {instruction}")
+    assert took == pytest.approx(19 * cycles_each, abs=3)  # the window lets the first ones in
+
+
+def test_one_conflict_fits_into_the_window(run) -> None:
+    text = listing(f"{FREE} FFMA R1, R2, R4, R6", f"{FREE} FMUL R3, R5, R7", f"{FREE} MOV R9, R11")
+    assert run(text, **CONTROL).first() == [0, 1, 2, 3]
+    assert run(text, **CONTROL, core__read_window=1).first() == [0, 1, 2, 4]
+
+
+KEEPS = f"{word(reuse='A---')} FFMA R1, R2, R4, R7"
+GOLDEN = {  # what follows KEEPS, and how many registers of bank 0 the three read; the paper's four cases, with a third reader
+    "the second reader hits, the third does not": (f"{FREE} FFMA R5, R2, R4, R7", f"{FREE} FFMA R5, R2, R4, R9", 2 + 1 + 2),
+    "kept again, the third hits": (f"{word(reuse='A---')} FFMA R5, R2, R4, R7", f"{FREE} FFMA R5, R2, R4, R9", 2 + 1 + 1),
+    "another position leaves it": (f"{FREE} FFMA R5, R7, R2, R4", f"{FREE} FFMA R5, R2, R4, R9", 2 + 2 + 1),
+    "another register of the bank evicts it": (f"{FREE} FFMA R5, R4, R7, R8", f"{FREE} FFMA R5, R2, R4, R9", 2 + 2 + 2),
+}
+
+
+@pytest.mark.parametrize("case", GOLDEN)
+def test_the_reuse_cache_serves_once(run, case: str) -> None:
+    *after, reads = GOLDEN[case]
+    few, many = (run(listing(*[KEEPS, *after] * times), **CONTROL).result.cycles for times in (10, 20))
+    assert many - few == 10 * reads
+
+
+def test_another_warp_does_not_hit(run) -> None:
+    """One warp reads 2 + 1 registers of bank 0 per pair; two that take turns 2 + 2 each."""
+    pair = [f"{word(2, reuse='A---')} FFMA R1, R2, R4, R7", f"{word(2)} FFMA R5, R2, R4, R7"]
+    cycles = {
+        warps: [run(listing(*pair * times), warps=warps, **CONTROL, core__policy="lrr").result.cycles for times in (10, 20)]
+        for warps in (1, 2)
+    }
+    assert cycles[1][1] - cycles[1][0] == 10 * 4  # the stall counts
+    assert cycles[2][1] - cycles[2][0] == 10 * 8
+
+
+def test_only_a_taken_branch_costs_its_latency(run) -> None:
+    text = listing(f"{word(5)} @P0 BRA next", f"{FREE} MOV R0, R1") + "\nnext:\n" + END
+    assert run(text, **CONTROL, core__branch_latency=10).first()[1] == 5
