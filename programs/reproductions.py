@@ -8,7 +8,7 @@ from programs.copy import volkov_copy
 from programs.fft import fft_outputs
 from programs.intervals import loops
 from programs.littles_law import needed
-from programs.measurements import memory
+from programs.measurements import core, memory
 from programs.measurements.occupancy import curves
 from programs.reproduction import Check, Reproduction
 from programs.sgemm import sgemm_ladder
@@ -21,6 +21,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "coalescing": lecture.reproduce,
     "fft": fft_outputs.reproduce,
     "littles-law": needed.reproduce,
+    "h100-core": core.reproduce,
     "h100-memory": memory.reproduce,
     "notes-loops": loops.reproduce,
     "occupancy-curves": curves.reproduce,

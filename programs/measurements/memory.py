@@ -97,7 +97,5 @@ NOTES = (
     "What stays: a copy's measured round trip grows with the bytes stored, long before DRAM is saturated: by 300 cycles at 1,400 GB/s, "
     "and by 100 for the stores of six more warps in the only block of an SM. That of reads alone does not (occupancy-curves). Here "
     "stores delay nobody, so medium occupancies come out up to a half too fast.",
-    "Shared memory: control words are not obeyed yet. The listing's stall counts hold one or few warps back; with eight or more "
-    "none is left.",
     "L1 hit rates are shown, not judged: the H100 counts a store as a hit when an earlier store took its line.",
 )

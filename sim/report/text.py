@@ -7,6 +7,7 @@ import numpy as np
 
 from isa.vocabulary import Unit
 from sim.advice import diagnose
+from sim.control import obeys_control_words
 from sim.gpus.model import SET_BY_USER, Gpu
 from sim.gpus.occupancy import WARP
 from sim.gpus.unread import why_unread
@@ -68,9 +69,15 @@ def summary(result: Result) -> str:
         ("issued", f"{count(int(counters['warp_instructions']), 'warp instruction')}, {counters['ipc']:.3f} per cycle and SM (IPC)"),
         ("FP32 peak", f"{peak(result, int(counters['sms_used'])):.1%} of the {_sms_used(result)}, {peak(result, gpu.sms):.1%} of the chip"),
         ("issue slots", f"{share:.1%} used"),
+        *([("control", "the listing's control words say when an instruction may issue")] if by_control_words(result) else []),
         ("occupancy", f"{limit_sentence(result.occupancy, gpu)}; achieved {counters['achieved_occupancy']:.1%}"),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in lines)
+
+
+def by_control_words(result: Result) -> bool:
+    """Return whether the run obeyed the listing's control words; else a register scoreboard found the dependences."""
+    return obeys_control_words(result.gpu, result.program)
 
 
 def peak(result: Result, sms: int) -> float:
