@@ -36,6 +36,7 @@ SEEDS = [
     ("saxpy.sm_52.sass", "IADD R4.CC", "stall", 5, "stall", "IADD.X R5", "CC"),
     ("saxpy.sm_52.sass", "ISETP.GE.AND P0", "stall", 1, "stall", "@P0 EXIT", "P0"),
     ("saxpy.sm_52.sass", "LDG.E R6", "write_barrier", -1, "RAW", "FFMA R0", "R4"),  # of both loads: they return in order
+    ("scan.sm_90.sass", "ENDCOLLECTIVE", "wait_mask", 0, "RAW", "IMAD.MOV.U32 R9, RZ, RZ, R14", "R14"),  # where only BRA.DIV leads
 ]
 
 
@@ -128,6 +129,16 @@ def test_depbar_waits_for_the_older_of_two_loads() -> None:
         program = written(text.format(most), [2, 2, 4, 6, 15], "sm_52")
         program = changed(changed(program, write_barrier=(0, 0)), write_barrier=(1, 0))
         assert [finding.kind for finding in hazards(program)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("architecture", "stall", "kinds"),
+    [("sm_52", 12, ["stall"]), ("sm_52", 13, []), ("sm_61", 12, ["stall"]), ("sm_75", 13, ["RAW", "WAR"])],
+)
+def test_the_check_of_a_division_is_counted_from_volta_on(architecture: str, stall: int, kinds: list[str]) -> None:
+    """Before, it takes 13 cycles, and its sources as it issues."""
+    text = "FCHK.DIVIDE P0, R1, R2\n@!P0 BRA end\nMOV R2, R1\nend:\nEXIT"
+    assert [finding.kind for finding in hazards(written(text, [stall, 13, 6, 15], architecture))] == kinds
 
 
 def test_measured_latencies_are_those_of_the_table() -> None:
