@@ -26,6 +26,7 @@ FILES = ("register", "predicate", "carry", "uniform", "uniform_predicate", "over
 QUEUES = {
     Unit.MUFU: "mufu",
     Unit.CONVERT: "mufu",
+    Unit.FP64: "double",
     Unit.SHARED: "shared",
     Unit.GLOBAL: "global",
     Unit.LOCAL: "local",

@@ -15,7 +15,7 @@ from isa.scheduling import latency
 from isa.scheduling.finding import HAZARD, INFORMATION, Finding
 from isa.scheduling.hazards import Analysis
 from tests.unit import sass_data
-from tests.unit.control_words import CUDA, ROOT, changed, compiled, index_of, written
+from tests.unit.control_words import CUDA, HELD_OUT, ROOT, changed, compiled, index_of, written
 
 WITH_WORDS = [name for name in sass_data.LISTINGS if name.endswith((".sass", ".hex.dis")) and "sm_35" not in name]
 
@@ -46,10 +46,10 @@ def hazards(program: Program) -> list[Finding]:
 
 @functools.cache
 def lintable() -> tuple[Program, ...]:
-    return tuple(compiled(name) for name in CUDA)
+    return tuple(compiled(name) for name in (*CUDA, *HELD_OUT))
 
 
-@pytest.mark.parametrize("name", CUDA)
+@pytest.mark.parametrize("name", [*CUDA, *HELD_OUT])
 def test_no_hazard_in_what_compilers_leave(name: str) -> None:
     assert hazards(compiled(name)) == []
 
@@ -139,6 +139,14 @@ def test_the_check_of_a_division_is_counted_from_volta_on(architecture: str, sta
     """Before, it takes 13 cycles, and its sources as it issues."""
     text = "FCHK.DIVIDE P0, R1, R2\n@!P0 BRA end\nMOV R2, R1\nend:\nEXIT"
     assert [finding.kind for finding in hazards(written(text, [stall, 13, 6, 15], architecture))] == kinds
+
+
+@pytest.mark.parametrize(("architecture", "kinds"), [("sm_75", ["RAW"]), ("sm_80", [])])
+def test_doubles_of_ampere_come_in_order(architecture: str, kinds: list[str]) -> None:
+    """There the counter of the second tells of the first."""
+    program = written("DFMA R2, R4, R6, R8\nDADD R10, R4, R6\nDADD R12, R2, R10\nEXIT", [4, 4, 4, 5], architecture)
+    counted = changed(changed(program, write_barrier=(1, 0)), write_barrier=(2, 1))
+    assert [finding.kind for finding in hazards(changed(counted, wait_mask=(2, 1)))] == kinds
 
 
 def test_measured_latencies_are_those_of_the_table() -> None:
