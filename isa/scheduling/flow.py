@@ -12,7 +12,8 @@ from isa.program import Program
 from isa.vocabulary import Operation
 
 OPENS = {Operation.SYNC: Operation.SSY, Operation.BRK: Operation.PBK}  # what ends -> what named where it goes
-LEAVES = (Operation.BRA, Operation.EXIT, Operation.SYNC, Operation.BRK, Operation.BRX, Operation.CAL, Operation.RET)
+NAMING = (Operation.BRA, Operation.BRA_DIVERGENT, Operation.CAL)  # what goes to its own target
+LEAVES = (*NAMING, Operation.EXIT, Operation.SYNC, Operation.BRK, Operation.BRX, Operation.RET)
 
 
 class Block(NamedTuple):
@@ -53,7 +54,7 @@ def _successors(program: Program, i: int) -> set[int]:
     """Return the instructions that may follow the last one of a block, but for those that a register names."""
     encoded, operation = program.encoded, program.encoded.operation[i]
     following = set() if operation in LEAVES and is_always(encoded, i) else {i + 1}
-    if operation in (Operation.BRA, Operation.CAL):
+    if operation in NAMING:
         following.add(int(encoded.target[i]))
     elif operation in OPENS:
         following |= _closing(program, i, OPENS[Operation(int(operation))])

@@ -26,6 +26,7 @@ FILES = ("register", "predicate", "carry", "uniform", "uniform_predicate", "over
 QUEUES = {
     Unit.MUFU: "mufu",
     Unit.CONVERT: "mufu",
+    Unit.FP64: "double",
     Unit.SHARED: "shared",
     Unit.GLOBAL: "global",
     Unit.LOCAL: "local",
@@ -104,12 +105,13 @@ class Classes:
 
 @functools.cache
 def class_of(opcode: str, era: str) -> str:
-    """Return the class of a spelling: by its name with one modifier, by its name, or by its unit."""
+    """Return the class of a spelling: by its name with one modifier, by its name, or by its unit; what differs in its era counts first."""
     table = _table()["classes"]
+    opcodes = table["opcodes"] | table.get(era, {})
     name, *modifiers = opcode.split(".")
     for spelling in (*(f"{name}.{modifier}" for modifier in modifiers), name):
-        if spelling in table["opcodes"]:
-            return str(table["opcodes"][spelling])
+        if spelling in opcodes:
+            return str(opcodes[spelling])
     known = lookup(name, era)
     if name.startswith("U"):
         return "uniform"

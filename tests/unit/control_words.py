@@ -10,6 +10,7 @@ from isa.program import Control, Program
 
 ROOT = Path(__file__).parents[2]
 CUDA = sorted(path.name for path in (ROOT / "programs" / "cuda").glob("*.sass"))
+HELD_OUT = sorted(f"heldout/{path.name}" for path in (ROOT / "programs" / "cuda" / "heldout").glob("*.sass"))
 
 
 def compiled(name: str, function: str | None = None) -> Program:

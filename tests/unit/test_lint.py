@@ -15,7 +15,7 @@ from isa.scheduling import latency
 from isa.scheduling.finding import HAZARD, INFORMATION, Finding
 from isa.scheduling.hazards import Analysis
 from tests.unit import sass_data
-from tests.unit.control_words import CUDA, ROOT, changed, compiled, index_of, written
+from tests.unit.control_words import CUDA, HELD_OUT, ROOT, changed, compiled, index_of, written
 
 WITH_WORDS = [name for name in sass_data.LISTINGS if name.endswith((".sass", ".hex.dis")) and "sm_35" not in name]
 
@@ -36,6 +36,7 @@ SEEDS = [
     ("saxpy.sm_52.sass", "IADD R4.CC", "stall", 5, "stall", "IADD.X R5", "CC"),
     ("saxpy.sm_52.sass", "ISETP.GE.AND P0", "stall", 1, "stall", "@P0 EXIT", "P0"),
     ("saxpy.sm_52.sass", "LDG.E R6", "write_barrier", -1, "RAW", "FFMA R0", "R4"),  # of both loads: they return in order
+    ("scan.sm_90.sass", "ENDCOLLECTIVE", "wait_mask", 0, "RAW", "IMAD.MOV.U32 R9, RZ, RZ, R14", "R14"),  # where only BRA.DIV leads
 ]
 
 
@@ -45,10 +46,10 @@ def hazards(program: Program) -> list[Finding]:
 
 @functools.cache
 def lintable() -> tuple[Program, ...]:
-    return tuple(compiled(name) for name in CUDA)
+    return tuple(compiled(name) for name in (*CUDA, *HELD_OUT))
 
 
-@pytest.mark.parametrize("name", CUDA)
+@pytest.mark.parametrize("name", [*CUDA, *HELD_OUT])
 def test_no_hazard_in_what_compilers_leave(name: str) -> None:
     assert hazards(compiled(name)) == []
 
@@ -128,6 +129,24 @@ def test_depbar_waits_for_the_older_of_two_loads() -> None:
         program = written(text.format(most), [2, 2, 4, 6, 15], "sm_52")
         program = changed(changed(program, write_barrier=(0, 0)), write_barrier=(1, 0))
         assert [finding.kind for finding in hazards(program)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("architecture", "stall", "kinds"),
+    [("sm_52", 12, ["stall"]), ("sm_52", 13, []), ("sm_61", 12, ["stall"]), ("sm_75", 13, ["RAW", "WAR"])],
+)
+def test_the_check_of_a_division_is_counted_from_volta_on(architecture: str, stall: int, kinds: list[str]) -> None:
+    """Before, it takes 13 cycles, and its sources as it issues."""
+    text = "FCHK.DIVIDE P0, R1, R2\n@!P0 BRA end\nMOV R2, R1\nend:\nEXIT"
+    assert [finding.kind for finding in hazards(written(text, [stall, 13, 6, 15], architecture))] == kinds
+
+
+@pytest.mark.parametrize(("architecture", "kinds"), [("sm_75", ["RAW"]), ("sm_80", [])])
+def test_doubles_of_ampere_come_in_order(architecture: str, kinds: list[str]) -> None:
+    """There the counter of the second tells of the first."""
+    program = written("DFMA R2, R4, R6, R8\nDADD R10, R4, R6\nDADD R12, R2, R10\nEXIT", [4, 4, 4, 5], architecture)
+    counted = changed(changed(program, write_barrier=(1, 0)), write_barrier=(2, 1))
+    assert [finding.kind for finding in hazards(changed(counted, wait_mask=(2, 1)))] == kinds
 
 
 def test_measured_latencies_are_those_of_the_table() -> None:
