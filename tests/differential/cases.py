@@ -65,17 +65,23 @@ def cases(draw: Callable) -> Case:
 
 
 def control_words(count: int, seed: int) -> Control:
-    """Return random control words of that many instructions: engines must agree on careless ones too."""
-    rng = np.random.default_rng(seed)
-    stall = rng.choice((0, 1, 1, 2, 4, 5, 13, 15), count)
-    barrier = lambda: rng.choice((-1, -1, -1, 0, 1, 2, 5), count).astype(np.int8)  # noqa: E731
+    """Return random control words of that many instructions: engines must agree on careless ones too.
+
+    Those of odd seeds let a warp issue nearly every cycle, so that register ports and the reuse cache decide.
+    """
+    rng, tight = np.random.default_rng(seed), seed % 2
+
+    def barriers() -> np.ndarray:
+        return rng.choice((-1,) * (9 if tight else 3) + (0, 1, 2, 5), count).astype(np.int8)
+
+    stall = rng.choice((1,) * 7 + (2,) if tight else (0, 1, 1, 2, 4, 5, 13, 15), count)
     return Control(
         stall=stall.astype(np.int8),
-        yield_=(rng.random(count) < 0.3).astype(np.uint8),
-        write_barrier=barrier(),
-        read_barrier=barrier(),
-        wait_mask=rng.choice((0, 0, 0, 1, 2, 3, 6, 36, 63), count).astype(np.uint8),
-        reuse=rng.choice((0, 0, 1, 2, 3, 7), count).astype(np.uint8),
+        yield_=(rng.random(count) < (0.02 if tight else 0.3)).astype(np.uint8),
+        write_barrier=barriers(),
+        read_barrier=barriers(),
+        wait_mask=rng.choice((0,) * (30 if tight else 3) + (1, 2, 3, 6, 36, 63), count).astype(np.uint8),
+        reuse=rng.choice((0, 1, 2, 3, 7) if tight else (0, 0, 1, 2, 3, 7), count).astype(np.uint8),
         dual=((stall == 0) & (rng.random(count) < 0.5)).astype(np.uint8),
     )
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from isa.vocabulary import Operation, Space
+from sim.control import obeys_control_words
 from sim.result import Result
 from sim.timing.state import WHEEL
 from sim.trace import Trace
@@ -11,6 +12,17 @@ from sim.vocabulary import CAUSE_NAMES, SLOT_CAUSE_NAMES, Policy, StallCause, Wa
 NOT_MODELLED = {"membar", "sleeping"}
 NEVER_OF_A_SLOT = {"not_selected", "drain"}  # a ready warp that another one displaced, a warp past its end: no slot waits for these
 ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM)
+CONTROL = (
+    "obeyed",
+    "write counters",
+    "read counters",
+    "a counter with two holders",
+    "wait masks",
+    "yields",
+    "ports of register banks hold the scheduler",
+    "kept registers",
+    "two instructions paired",
+)
 MEMORY_COUNTERS = (
     "global_load_sectors",
     "global_store_sectors",
@@ -54,7 +66,9 @@ def machine_features(result: Result) -> dict[str, bool]:
         "pipe shared by schedulers": core.schedulers > 1 and any(pipe.owner == "sm" for pipe in pipes),
         "several ports of one pipe": any(pipe.count > 1 for pipe in pipes),
         "all units on one pipe": len({unit.pipe for unit in result.gpu.units.values()}) == 1,
-        "cap on results in flight was the cause": core.dispatch == "pipe" and "dispatch_stall" in result.stalls,
+        "cap on results in flight was the cause": core.kind == "scoreboard"
+        and core.dispatch == "pipe"
+        and "dispatch_stall" in result.stalls,
         "start interval": blocks.start_interval > 0,
         "start latency": blocks.start_latency > 0,
         "retire latency": blocks.retire_latency > 0,
@@ -130,6 +144,32 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
     }
 
 
+def control_features(result: Result, trace: Trace) -> dict[str, bool]:
+    """Return what of the control-code core the run exercised; everything is False when the scoreboard finds dependences."""
+    obeyed, control, executed, core = (
+        obeys_control_words(result.gpu, trace.program),
+        trace.program.control,
+        trace.executed > 0,
+        result.gpu.core,
+    )
+    if not obeyed or control is None:
+        return dict.fromkeys(CONTROL, False)
+    shared = len({(kind, int(number)) for kind in ("read_barrier", "write_barrier") for number in getattr(control, kind)[executed]})
+    return {
+        "obeyed": True,
+        "write counters": bool((control.write_barrier[executed] >= 0).any()),
+        "read counters": bool((control.read_barrier[executed] >= 0).any()),
+        "a counter with two holders": shared < int((control.write_barrier >= 0).sum() + (control.read_barrier >= 0).sum()),
+        "wait masks": bool(control.wait_mask[executed].any()),
+        "yields": bool(control.yield_[executed].any()),
+        "ports of register banks hold the scheduler": core.register_banks > 0
+        and core.dispatch == "pipe"
+        and "dispatch_stall" in result.stalls,
+        "kept registers": core.register_banks > 0 and bool(control.reuse[executed].any()),
+        "two instructions paired": result.counters["warp_instructions"] > result.counters["issue_active"],
+    }
+
+
 def features(result: Result, trace: Trace, second_slots: set[StallCause]) -> dict[str, bool]:
     """Return, for every rule, whether a run exercised it. result: with its whole timeline. second_slots: what became of them."""
     core = result.gpu.core
@@ -142,5 +182,6 @@ def features(result: Result, trace: Trace, second_slots: set[StallCause]) -> dic
         **{f"cap: {cap}": core.in_flight_cap == cap for cap in range(6)},
         **{f"machine: {name}": found for name, found in machine_features(result).items()},
         **{f"memory: {name}": found for name, found in memory_features(result, trace).items()},
+        **{f"control words: {name}": found for name, found in control_features(result, trace).items()},
         **{f"program: {name}": found for name, found in program_features(result, trace).items()},
     }

@@ -57,7 +57,7 @@ def pipes(draw: Callable) -> dict[str, dict[str, Any]]:
     """Return the [pipes] table."""
     return {
         name: {
-            "lanes": draw(st.sampled_from((32, 16, 8, 4))),
+            "lanes": draw(st.sampled_from((32, 32, 16, 8, 4))),
             "count": draw(st.integers(1, 3)),
             "owner": draw(st.sampled_from(("scheduler", "sm"))),
         }

@@ -31,7 +31,8 @@ TABLES: dict[str, Change] = {
     "start interval ignored": lambda hw: {"start_ticks": np.int64(0)},
     "retire latency ignored": lambda hw: {"retire_latency": np.int64(0)},
     "one port per pipe": lambda hw: {"row_ports": np.ones_like(hw.row_ports)},
-    "reissue distance ignored": lambda hw: {"reissue_distance": np.int64(1)},
+    "registers read in one cycle more": lambda hw: {"read_window": hw.read_window + 1},
+    "ports of register banks ignored": lambda hw: {"banks": np.int64(0)},
 }
 
 

@@ -164,6 +164,11 @@ class Writer:
             return [first, f"BSSY {barrier}, {start}e", f"{start}:", *body, *leave, f"{start}e:", f"BSYNC {barrier}"]
         return [first, f"{start}:", *body, *leave]
 
+    def burst(self) -> list[str]:
+        """Return a run of arithmetic with three sources each: what register ports and the reuse cache are for."""
+        registers = st.tuples(*[st.integers(2, 5)] * 4)
+        return ["FFMA R{}, R{}, R{}, R{}".format(*self.draw(registers)) for _ in range(self.draw(st.integers(6, 12)))]
+
     def statements(self, least: int, most: int) -> list[str]:
         """Return a run of statements one level deeper."""
         self.depth += 1
@@ -172,7 +177,12 @@ class Writer:
         return lines
 
     def statement(self) -> list[str]:
-        kinds = ["simple"] * 6 + ["branch"] * (self.depth < 3) + ["loop"] * (self.depth < 3 and self.loops < LOOPS)
+        kinds = (
+            ["simple"] * 6
+            + ["burst"] * (self.depth < 2)
+            + ["branch"] * (self.depth < 3)
+            + ["loop"] * (self.depth < 3 and self.loops < LOOPS)
+        )
         if self.depth == 1:
             kinds += ["barrier", "exit"]
         kind = self.draw(st.sampled_from(kinds))
@@ -181,7 +191,7 @@ class Writer:
             return [f"{guard}BAR.SYNC {number}"]
         if kind == "exit":
             return [self.pick("@P0 EXIT", "@!P1 EXIT", "NOP")]
-        return {"simple": self.simple, "branch": self.branch, "loop": self.loop}[kind]()
+        return {"simple": self.simple, "burst": self.burst, "branch": self.branch, "loop": self.loop}[kind]()
 
 
 def indented(statements: str) -> str:

@@ -7,6 +7,7 @@ from sim.reference import issue, machine
 from sim.reference.account import IssueSlots
 from sim.reference.barriers import Barrier
 from sim.reference.blocks import Block, BlockScheduler
+from sim.reference.counters import DependenceCounters
 from sim.reference.decode import Instruction
 from sim.reference.issue import Scheduler
 from sim.reference.pipes import Pipes
@@ -113,6 +114,29 @@ def always_free(right: Right) -> Right:
     return accept
 
 
+def no_distance(right: Right) -> Right:
+    return lambda *a: [i._replace(distance=1) for i in right(*a)]
+
+
+def read_at_once(right: Right) -> Right:
+    return lambda *a: [i._replace(source_read=1) for i in right(*a)]
+
+
+def nothing_kept(right: Right) -> Right:
+    return lambda *a: [i._replace(reuse=0) for i in right(*a)]
+
+
+def first_holder_opens(right: Right) -> Right:
+    """A counter is zero as soon as one of its holders lets go."""
+
+    def missing(self: DependenceCounters, instruction: Instruction) -> Any:
+        for holders in self.holders.values():
+            del holders[1:]
+        return right(self, instruction)
+
+    return missing
+
+
 MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "fixed latencies one cycle longer": (machine, "decode", latency_off_by_one),
     "a pending write does not hold back the next one": (machine, "decode", no_waw),
@@ -129,4 +153,8 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "narrow pipe does not hold the scheduler": (Scheduler, "_hold_dispatch", dispatch_not_held),
     "a warp ends before its stores": (machine, "decode", stores_forgotten),
     "schedulers take their turns backwards": (SM, "step", schedulers_backwards),
+    "distance between issues of a warp ignored": (machine, "decode", no_distance),
+    "sources read in the next cycle": (machine, "decode", read_at_once),
+    "the reuse cache keeps nothing": (machine, "decode", nothing_kept),
+    "a counter opens with the first of its holders": (DependenceCounters, "missing", first_holder_opens),
 }
