@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 TICKS = 256  # per cycle
 LINE, SECTOR = 128, 32  # bytes
-L1_LOOKUP = 1  # cycles from the take of an instruction to its first request's place at the port
-FILL = 2  # cycles from the end of the last transfer to the dependent's issue
+L1_LOOKUP = 1  # assumed, no measurement at hand: cycles from the take of an instruction to its first request's place at the port
+FILL = 2  # assumed, no measurement at hand: cycles from the end of the last transfer to the dependent's issue
 
 
 def ticks(bytes_per_cycle: float, count: float) -> int:

@@ -1,0 +1,53 @@
+"""`simtlab validate [GPU]`: every launch that was measured on a GPU, simulated; errors by family."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sim.cli import app
+from sim.cli.options import JSON
+from sim.cli.output import check_writable, show, working, write_json
+
+GPU = Annotated[str | None, typer.Argument(metavar="[GPU]", help="The GPU whose measurements are wanted; only h100 was measured.")]
+QUICK = Annotated[bool, typer.Option("--quick", help="Leave out the copies of 1 GB, which take a minute and a half.")]
+FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw simulated against measured (.png, .svg, .pdf).")]
+
+
+@app.command()
+def validate(gpu: GPU = None, quick: QUICK = False, figure: FIGURE = None, json: JSON = None) -> None:
+    """Simulate every launch that was measured on a GPU; print mean and worst error and correlation by family, and what is fitted."""
+    from programs.measurements import validation
+
+    check_writable(json, figure)
+    if figure is not None:
+        from sim.report.figures import check_path
+
+        check_path(figure)
+    with working("validating"):
+        points = validation.validate(gpu, copying=not quick)
+    found = validation.families(points)
+    _print(found)
+    if figure is not None:
+        validation.scatter(points, figure)
+        typer.echo(f"figure: {figure}")
+    write_json(json, {"families": [dataclasses.asdict(one) for one in found], "points": [dataclasses.asdict(one) for one in points]})
+
+
+def _print(found: list) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title="Measured on an H100 against simulated, durations", title_justify="left")
+    for name in ("family", "launches", "mean error", "worst", "at", "correlation", "fitted to it"):
+        table.add_column(name, overflow="fold", justify="left" if name in ("family", "at", "fitted to it") else "right")
+    for one in found:
+        correlation = "-" if one.correlation is None else f"{one.correlation:.4f}"
+        table.add_row(one.name, f"{one.launches}", f"{one.mean:.2f}%", f"{one.worst.error:+.1f}%", one.worst.what, correlation, one.fitted)
+    show(table)
+    launches = sum(one.launches for one in found)
+    mean = sum(one.mean * one.launches for one in found) / launches
+    unfitted = [one for one in found if not one.fitted]
+    rest = sum(one.mean * one.launches for one in unfitted) / max(1, sum(one.launches for one in unfitted))
+    typer.echo(f"all {launches} launches: mean error {mean:.2f}%; the {len(unfitted)} families that nothing is fitted to: {rest:.2f}%")
