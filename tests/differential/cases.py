@@ -60,7 +60,7 @@ def cases(draw: Callable) -> Case:
     """Return a random case."""
     warps = draw(st.sampled_from((1, 1, 2, 2, 3, 4, 5, 8)))
     threads = warps * 32 - draw(st.sampled_from((0, 0, 0, 5, 31)))
-    words = draw(st.sampled_from((0, 1))) * draw(st.integers(1, 10**6))
+    words = draw(st.sampled_from((0, 1, 1))) * draw(st.integers(1, 10**6))
     return Case(draw(listings()), draw(st.sampled_from((1, 2, 2, 3, 4, 6))), threads, draw(tables(warps)), words)
 
 
@@ -81,7 +81,7 @@ def control_words(count: int, seed: int) -> Control:
         write_barrier=barriers(),
         read_barrier=barriers(),
         wait_mask=rng.choice((0,) * (30 if tight else 3) + (1, 2, 3, 6, 36, 63), count).astype(np.uint8),
-        reuse=rng.choice((0, 1, 2, 3, 7) if tight else (0, 0, 1, 2, 3, 7), count).astype(np.uint8),
+        reuse=rng.choice((0, 3, 7, 7, 7) if tight else (0, 0, 1, 2, 3, 7), count).astype(np.uint8),
         dual=((stall == 0) & (rng.random(count) < 0.5)).astype(np.uint8),
     )
 

@@ -36,7 +36,7 @@ def cores(draw: Callable) -> dict[str, Any]:
     return {
         "kind": draw(st.sampled_from(("scoreboard", "control", "control"))),
         "register_banks": draw(st.sampled_from((0, 2, 2, 4))),
-        "read_window": draw(st.sampled_from((1, 2, 3, 3))),
+        "read_window": draw(st.sampled_from((1, 1, 2, 3))),
         "source_read": draw(latencies(12)),
         "schedulers": draw(st.integers(1, 4)),
         "issue_width": draw(st.integers(1, 2)),
