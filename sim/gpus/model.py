@@ -252,6 +252,11 @@ class Gpu(Section):
     source: dict[str, Source]
     note: str = Field("", description="what a reader must know before trusting a number")
 
+    @property
+    def architecture(self) -> str:
+        """Return the architecture that listings for this GPU name, such as "sm_90"."""
+        return f"sm_{self.compute_capability.replace('.', '')}"
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if found := list(problems(self)):
