@@ -1,5 +1,6 @@
 """What an instruction reads and writes, as a scoreboard sees it: registers, predicates, CC, convergence barriers."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from isa.rows import Row
@@ -20,6 +21,7 @@ from isa.vocabulary import (
 
 WIDE, X, CC, ADDRESS64 = int(Flag.WIDE), int(Flag.X), int(Flag.CC), int(Flag.ADDRESS64)  # plain integers: an IntFlag's & is slow
 HIGH, PAIRS, INDEX64, CLEAR = int(Flag.HIGH), int(Flag.PAIRS), int(Flag.INDEX64), int(Flag.CLEAR)
+DEPBAR = re.compile(r"DEPBAR(?:\.LE)?(?: SB(?P<counter>\d), *(?P<most>0[xX][\da-fA-F]+|\d+))?(?:,? *\{(?P<all>[\d, ]+)\})?")
 
 
 def registers(first: int, count: int) -> list[int]:
@@ -52,6 +54,26 @@ def source_registers(operation: int, flags: int, slot: int, width: int) -> int:
     if operation in (Operation.STORE, Operation.ATOM):
         return max(width // 4, 1)
     return 2 if flags & PAIRS or (operation == Operation.IMAD and flags & WIDE and slot == 2) else 1
+
+
+def word_slots(operation: int, source_kind: Sequence[int]) -> tuple[int, ...]:
+    """Return for each source the field of the instruction word that names it, 0 to 3 for A to D, as `Control.reuse` counts them.
+
+    The second source of FADD stands in C, an only source in B: so in every CUDA listing of `programs` that prints `.reuse` beside its
+    encoding. The field of each source is also the source of each field.
+    """
+    if operation == Operation.FADD:
+        return 0, 2, 1, 3
+    return (1, 0, 2, 3) if all(kind == Kind.NONE for kind in source_kind[1:]) else (0, 1, 2, 3)
+
+
+def depbar(text: str) -> tuple[set[int], tuple[int, int] | None]:
+    """Return what a DEPBAR waits for: the counters that must be zero, and (counter, most) of .LE. Nothing of any other instruction."""
+    match = DEPBAR.search(text)
+    if match is None:
+        return set(), None
+    zero = {int(counter) for counter in match["all"].split(",")} if match["all"] else set()
+    return zero, (int(match["counter"]), int(match["most"], 0)) if match["counter"] else None
 
 
 def destination_registers(operation: int, flags: int, width: int) -> int:

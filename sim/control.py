@@ -3,28 +3,30 @@
 Rules of Volta and later: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025, sections 4 to 6.
 """
 
-import re
-
+from isa.architecture import KEPLER, family
+from isa.dependences import depbar
 from isa.program import Program
-from isa.vocabulary import Unit
+from isa.vocabulary import COUNTERS, Unit
 from sim.gpus.model import Gpu
 
-COUNTERS = 6  # dependence counters of a warp
 # Units whose instructions read their registers through the banks' ports in a fixed number of cycles.
 PORTED = (Unit.FP32, Unit.INT32, Unit.IMAD, Unit.SHIFT, Unit.FP64)
-_AT_MOST = re.compile(r"DEPBAR\.LE SB(\d), (0x[0-9a-f]+)")
-_LISTED = re.compile(r"\{([\d, ]+)\}")
 
 
 def obeys_control_words(gpu: Gpu, program: Program) -> bool:
     """Return whether `program` on `gpu` is timed by its control words; else the scoreboard finds dependences.
 
-    Not for a listing without control words, not on a GPU whose core.kind is "scoreboard", and not where a DEPBAR waits for a counter
-    to fall to a value above zero: in which order results then return is not modelled.
+    Not for a listing without control words, nor for another kind of GPU, whose latencies its stall counts do not know, nor for Kepler,
+    whose control words name no dependences; not on a GPU whose core.kind is "scoreboard"; and not where a DEPBAR waits for a counter to
+    fall to a value above zero: in which order results then return is not modelled.
     """
     if gpu.core.kind != "control" or program.control is None:
         return False
-    return all(_threshold(instruction.text) == 0 for instruction in program.instructions if instruction.opcode.startswith("DEPBAR"))
+    written, own = family(program.architecture), family(gpu.architecture)
+    if written is KEPLER or (written and own and written is not own):
+        return False
+    barriers = (depbar(instruction.text)[1] for instruction in program.instructions if instruction.opcode.startswith("DEPBAR"))
+    return all(partial is None or partial[1] == 0 for partial in barriers)
 
 
 def waited_counters(program: Program, i: int) -> tuple[int, ...]:
@@ -32,16 +34,9 @@ def waited_counters(program: Program, i: int) -> tuple[int, ...]:
     assert program.control is not None
     mask, instruction = int(program.control.wait_mask[i]), program.instructions[i]
     if instruction.opcode.startswith("DEPBAR"):
-        named = [int(found[1]) for found in _AT_MOST.finditer(instruction.text)]
-        named += [int(number) for found in _LISTED.finditer(instruction.text) for number in found[1].split(",")]
-        mask |= sum(1 << number for number in set(named) if number < COUNTERS)
+        named, partial = depbar(instruction.text)
+        mask |= sum(1 << number for number in named | ({partial[0]} if partial else set()))
     return tuple(number for number in range(COUNTERS) if mask >> number & 1)
-
-
-def _threshold(text: str) -> int:
-    """Return the value to which a DEPBAR waits for its counter to fall."""
-    found = _AT_MOST.search(text)
-    return int(found[2], 16) if found else 0
 
 
 def distance(program: Program, i: int) -> int:

@@ -1,8 +1,8 @@
 """A compiler of functions that exist only within kernels: their LLVM code is linked into the kernel, which alone becomes machine code.
 
 Numba's own compiler optimises each function, with all that it calls, and generates machine code for it, at every level of calls:
-more than half of that time goes into code that nothing ever runs. This rests on classes of Numba that it does not document; without
-`pipeline_class` in sim.kernel everything works as well, and only takes longer to compile.
+more than half of that time goes into code that nothing ever runs. This rests on classes of Numba that it does not document; where they
+are missing sim.kernel does without, and everything only takes longer to compile.
 """
 
 from typing import Any

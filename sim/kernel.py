@@ -29,11 +29,17 @@ from numba.extending import intrinsic, overload, register_jitable
 
 import isa.semantics
 from isa.semantics import doubles, rounding
-from sim.inlining import PartCompiler
+
+try:
+    from sim.inlining import PartCompiler
+
+    PIPELINE: dict[str, Any] = {"pipeline_class": PartCompiler}
+except ImportError:  # a Numba without the classes that it rests on: kernels are compiled the ordinary way, which takes longer
+    PIPELINE = {}
 
 F = TypeVar("F", bound=Callable[..., Any])
 FLAGS = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
-PART = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
+PART = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | PIPELINE
 NO_COUNTS: Any = {"_nrt": False} | PART
 njit: Any = numba.njit  # its type stubs know nothing of private options
 settings: Any = numba.config

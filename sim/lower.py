@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isa.cfg import BRANCHES
-from isa.dependences import registers, source_registers
+from isa.dependences import registers, source_registers, word_slots
 from isa.program import SOURCES, Program
-from isa.vocabulary import RZ, Cache, Kind, Operation, Space, Special, Unit
-from sim.control import COUNTERS, PORTED, distance, obeys_control_words, waited_counters
+from isa.vocabulary import COUNTERS, RZ, Cache, Kind, Operation, Space, Special, Unit
+from sim.control import PORTED, distance, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
@@ -97,7 +97,7 @@ class Code(NamedTuple):
     ops: np.ndarray  # Op [n]
     needs: np.ndarray  # int16 [n, *] dependences that must be ready: those read (RAW), then those written (WAW); -1 padded
     writes: np.ndarray  # int16 [n, *]; the first `results` entries count
-    sources: np.ndarray  # int16 [n, SOURCES, 2] registers of the source slots that go through the ports of the banks; -1 = none
+    sources: np.ndarray  # int16 [n, SOURCES, 2] registers of the word's fields that go through the ports of the banks; -1 = none
 
 
 def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
@@ -214,9 +214,9 @@ def _control(program: Program, i: int, obeyed: bool) -> tuple[int, ...]:
 
 
 def port_registers(program: Program, i: int) -> list[list[int]]:
-    """Return for each source slot of instruction i the two registers, -1 = none, that go through the ports of the register banks."""
+    """Return for each field of instruction i's word the two registers, -1 = none, that go through the ports of the register banks."""
     encoded, found = program.encoded, []
-    for slot in range(SOURCES):
+    for slot in word_slots(int(encoded.operation[i]), encoded.source_kind[i]):
         value, count = int(encoded.source_value[i, slot]), 0
         if Unit(encoded.unit[i]) in PORTED and encoded.source_kind[i, slot] == Kind.REGISTER and value < RZ:
             count = source_registers(int(encoded.operation[i]), int(encoded.flags[i]), slot, int(encoded.width[i]))

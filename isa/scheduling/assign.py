@@ -9,15 +9,15 @@ import heapq
 
 import numpy as np
 
+from isa.dependences import word_slots
 from isa.program import Control, Encoded, Program
 from isa.scheduling import counters, latency
 from isa.scheduling.flow import Block
 from isa.scheduling.hazards import Analysis, Hazard, State
-from isa.vocabulary import RZ, Kind, Operation
+from isa.vocabulary import RZ, Kind
 
 RACES = ("RAW", "WAW", "WAR")
 YIELD_FROM = 3  # stall counts from which on compilers mostly offer the turn to another warp; from 12 on they must
-SECOND_IS_THIRD = (Operation.FADD,)  # its second source stands in the third slot of the operand cache
 
 
 def schedule(program: Program, architecture: str = "") -> Program:
@@ -180,9 +180,5 @@ def _reuse(analysis: Analysis) -> np.ndarray:
 def _slots(encoded: Encoded, i: int) -> dict[int, int]:
     """Return the register in each slot of the operand cache."""
     kinds, values = encoded.source_kind[i], encoded.source_value[i]
-    third = encoded.operation[i] in SECOND_IS_THIRD
-    found = {}
-    for slot in range(3):
-        if kinds[slot] == Kind.REGISTER and values[slot] < RZ:
-            found[2 if third and slot == 1 else slot] = int(values[slot])
-    return found
+    fields = word_slots(int(encoded.operation[i]), kinds)
+    return {fields[slot]: int(values[slot]) for slot in range(3) if kinds[slot] == Kind.REGISTER and values[slot] < RZ}

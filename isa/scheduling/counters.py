@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isa.scheduling.hazards import COUNTERS, Analysis
-from isa.vocabulary import Operation
+from isa.scheduling.hazards import Analysis
+from isa.vocabulary import COUNTERS, Operation
 
 OTHER_PIPE = 1000  # how much farther an end counts when it is of another pipe, instructions
 

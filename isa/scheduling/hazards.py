@@ -5,21 +5,19 @@ and which dependence counters tell of its arrival on every path (variable latenc
 common to all. A warp may wait longer than its stall counts say; the hazard is that it need not.
 """
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from isa.dependences import depbar
 from isa.program import Program
 from isa.scheduling import latency
 from isa.scheduling.flow import Block, blocks
 from isa.scheduling.latency import Classes, Latencies
-from isa.vocabulary import PREDICATE_BASE, PT, Operation
+from isa.vocabulary import COUNTERS, PREDICATE_BASE, PT, Operation
 
-COUNTERS = 6
 COUNTED_AFTER = 2  # cycles until a counter shows what an instruction adds to it; paper cited in latencies.toml
-DEPBAR = re.compile(r"DEPBAR(?:\.LE)?(?: SB(?P<counter>\d), (?P<most>0x[0-9a-f]+|\d+))?(?:,? *\{(?P<all>[\d,]+)\})?")
 
 
 class Hazard(NamedTuple):
@@ -147,12 +145,10 @@ class Analysis:
     def _waits(self, i: int) -> tuple[set[int], tuple[int, int] | None]:
         """Return the counters that are zero when instruction i issues, and (counter, most) of DEPBAR.LE."""
         drained = {counter for counter in range(COUNTERS) if self.control.wait_mask[i] >> counter & 1}
-        match = DEPBAR.match(self.program.instructions[i].text)
-        if match is None:
+        if self.encoded.guard[i] != PT:  # a DEPBAR that may not be executed
             return drained, None
-        if match["all"]:
-            drained |= {int(counter) for counter in match["all"].split(",")}
-        return drained, (int(match["counter"]), int(match["most"], 0)) if match["counter"] else None
+        named, partial = depbar(self.program.instructions[i].text)
+        return drained | named, partial
 
     def hazards_at(self, state: State, i: int) -> Iterator[Hazard]:
         """Yield what instruction i would get wrong if it issued now."""

@@ -13,7 +13,7 @@ from isa.program import Program
 from isa.scheduling.finding import INFORMATION, Finding
 from isa.scheduling.flow import Block
 from isa.scheduling.hazards import Analysis, State
-from isa.vocabulary import PT
+from isa.vocabulary import COUNTERS, PT
 
 FIXED = ("alu", "fma", "wide", "half", "half_product", "vote", "pair_move", "uniform", "uniform_move", "uniform_load")
 MOST = 15  # that a stall count can say
@@ -33,7 +33,7 @@ def unset(program: Program) -> Iterator[Finding]:
     assert control is not None
     used = {int(counter) for counter in np.concatenate([control.write_barrier, control.read_barrier])}
     for i, mask in enumerate(control.wait_mask):
-        idle = [counter for counter in range(6) if mask >> counter & 1 and counter not in used]
+        idle = [counter for counter in range(COUNTERS) if mask >> counter & 1 and counter not in used]
         if idle:
             what = program.instructions[i]
             names = ", ".join(f"SB{counter}" for counter in idle)

@@ -15,6 +15,7 @@ import numpy as np
 from isa.architecture import VOLTA, family
 from isa.errors import UserError
 from isa.program import Control, Instruction, Program
+from isa.vocabulary import COUNTERS
 
 FIELDS = re.compile(r"\s*\[B([0-5-]{6}):R([0-5-]):W([0-5-]):([Y-]):S(\d\d)(?::U([ABCD-]{4}))?\](?=\s)")
 STARTS = re.compile(r"\s*\[B")
@@ -72,7 +73,7 @@ def fields(program: Program, i: int) -> str:
     """Return the control fields of an instruction as `take` reads them."""
     words = program.control
     assert words is not None
-    waits = "".join(str(counter) if words.wait_mask[i] >> counter & 1 else "-" for counter in range(6))
+    waits = "".join(str(counter) if words.wait_mask[i] >> counter & 1 else "-" for counter in range(COUNTERS))
     read, write = (str(int(column[i])) if column[i] >= 0 else "-" for column in (words.read_barrier, words.write_barrier))
     kept = "".join(name if words.reuse[i] >> slot & 1 else "-" for slot, name in enumerate(SLOTS))
     return f"[B{waits}:R{read}:W{write}:{'Y' if words.yield_[i] else '-'}:S{int(words.stall[i]):02d}:U{kept}]"

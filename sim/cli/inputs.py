@@ -62,7 +62,7 @@ def program_of(listing: Path, kernel: str | None, gpu: Gpu, architecture: str | 
     """Return a kernel of a listing or a cubin, or of a CUDA source, compiled for an architecture: the GPU's own unless said."""
     if listing.suffix != isa.compiler.SUFFIX:
         return isa.load(listing, kernel)
-    return isa.compile(listing, architecture or f"sm_{gpu.compute_capability.replace('.', '')}", kernel)
+    return isa.compile(listing, architecture or gpu.architecture, kernel)
 
 
 def launch(

@@ -73,4 +73,4 @@ def _registers(program: Program, name: str | None, threads: int) -> dict[str, An
 def _gpu(architecture: str) -> Gpu | None:
     """Return the first preset of an architecture."""
     presets = (sim.gpu(name) for name in sim.gpus())
-    return next((gpu for gpu in presets if f"sm_{gpu.compute_capability.replace('.', '')}" == architecture.rstrip("af")), None)
+    return next((gpu for gpu in presets if gpu.architecture == architecture.rstrip("af")), None)

@@ -30,7 +30,8 @@ class Clock(Section):
 
 class Core(Section):
     kind: Literal["scoreboard", "control"] = Field(
-        "scoreboard", description="who tracks dependences on real listings; listings without control words always run on 'scoreboard'"
+        "scoreboard",
+        description="who tracks dependences; listings without control words, or with another GPU's, always run on 'scoreboard'",
     )
     schedulers: Annotated[int, Field(ge=1, le=8)] = Field(description="warp schedulers per SM; warp slot w belongs to scheduler w mod this")
     issue_width: Annotated[int, Field(ge=1, le=2)] = Field(1, description="instructions of one warp that a scheduler may issue together")
@@ -251,6 +252,11 @@ class Gpu(Section):
     dram: Dram
     source: dict[str, Source]
     note: str = Field("", description="what a reader must know before trusting a number")
+
+    @property
+    def architecture(self) -> str:
+        """Return the architecture that listings for this GPU name, such as "sm_90"."""
+        return f"sm_{self.compute_capability.replace('.', '')}"
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -8,6 +8,14 @@ if TYPE_CHECKING:
     from sim.gpus.model import Gpu
 
 HIERARCHY = ("lsu", "shared", "l1", "interconnect", "l2", "dram")
+CONTROL = (
+    "core.register_banks",
+    "core.read_window",
+    "core.source_read",
+    "lsu.load_read",
+    "lsu.store_read",
+    "lsu.shared_store_read",
+)
 
 
 def why_unread(gpu: Gpu, name: str) -> str:
@@ -19,6 +27,10 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: with memory.kind = 'hierarchy' a store is over when the load/store unit has taken it"
     if gpu.memory.kind == "hierarchy" and section in ("l1", "l2") and getattr(gpu, section) is None:
         return f"not read: this GPU has no {section.upper()}"
+    if name in CONTROL and gpu.core.kind == "scoreboard":
+        return "not read: core.kind = 'scoreboard' obeys no control words"
+    if name == "core.read_window" and not gpu.core.register_banks:
+        return "not read: without register banks reads never conflict"
     if name == "core.group_size" and gpu.core.policy != "two_level":
         return f"not read: core.policy = '{gpu.core.policy}' has no fetch groups"
     if name == "clock.core_mhz":

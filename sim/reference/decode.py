@@ -4,7 +4,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from isa.cfg import BRANCHES
-from isa.dependences import source_registers
+from isa.dependences import source_registers, word_slots
 from isa.program import SOURCES, Program
 from isa.vocabulary import RZ, Cache, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
@@ -112,14 +112,16 @@ def _source_read(gpu: Gpu, access: Access | None) -> int:
 
 
 def _sources(program: Program, i: int) -> tuple[tuple[int, ...], ...]:
-    """Return the registers of each source slot of instruction i; none of a unit that does not read through the ports."""
-    encoded, slots = program.encoded, range(SOURCES)
+    """Return the registers in each field of instruction i's word; none of a unit that does not read through the ports."""
+    encoded = program.encoded
     if Unit(encoded.unit[i]) not in PORTED:
         return ((),) * SOURCES
     kinds, values = encoded.source_kind[i], encoded.source_value[i]
-    counts = [source_registers(int(encoded.operation[i]), int(encoded.flags[i]), slot, int(encoded.width[i])) for slot in slots]
-    real = [kinds[slot] == OperandKind.REGISTER and values[slot] < RZ for slot in slots]
-    return tuple(tuple(range(int(values[slot]), int(values[slot]) + counts[slot]))[:2] if real[slot] else () for slot in slots)
+    operation, flags, width = int(encoded.operation[i]), int(encoded.flags[i]), int(encoded.width[i])
+    slots = word_slots(operation, kinds)
+    real = {slot for slot in slots if kinds[slot] == OperandKind.REGISTER and values[slot] < RZ}
+    counts = [source_registers(operation, flags, slot, width) if slot in real else 0 for slot in slots]
+    return tuple(tuple(range(int(values[slot]), int(values[slot]) + count))[:2] for slot, count in zip(slots, counts, strict=True))
 
 
 def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:

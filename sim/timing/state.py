@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isa.program import SOURCES
-from isa.vocabulary import BARRIERS
-from sim.control import COUNTERS
+from isa.vocabulary import BARRIERS, COUNTERS
 from sim.lower import Code, Hardware
 from sim.timing.memory.state import Memory
 from sim.timing.memory.state import allocate as allocate_memory
@@ -125,7 +124,7 @@ class Machine(NamedTuple):
     in_flight: np.ndarray  # int64 [m, s, cap or 1] when each of its in-flight instructions completes
     ready: np.ndarray  # int64 [m, s, dependences] first cycle it may be read
     ready_cause: np.ndarray  # uint8 [m, s, dependences]
-    unknown: np.ndarray  # uint8 [m, s, COUNTERS] holders of a dependence counter of whom nobody knows when they let go
+    unknown: np.ndarray  # uint32 [m, s, COUNTERS] holders of a dependence counter of whom nobody knows when they let go
     released: np.ndarray  # int64 [m, s, COUNTERS] when the last of the others lets go
     released_cause: np.ndarray  # uint8 [m, s, COUNTERS]
     reuse: np.ndarray  # int64 [m, q, banks, SOURCES] what the reuse cache has: warp slot * 256 + register, -1 = nothing
@@ -167,7 +166,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         in_flight=np.zeros((sms, slots, max(1, int(hw.in_flight_cap))), np.int64),
         ready=np.zeros((sms, slots, dependences), np.int64),
         ready_cause=np.zeros((sms, slots, dependences), np.uint8),
-        unknown=np.zeros((sms, slots, counters), np.uint8),
+        unknown=np.zeros((sms, slots, counters), np.uint32),
         released=np.zeros((sms, slots, counters), np.int64),
         released_cause=np.zeros((sms, slots, counters), np.uint8),
         reuse=np.full((sms, schedulers, max(1, int(hw.banks)), SOURCES), -1, np.int64),

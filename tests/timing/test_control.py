@@ -3,7 +3,13 @@
 Rules and golden cases: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025, sections 4 and 5.
 """
 
+import dataclasses
+
 import pytest
+
+import isa
+from sim.control import obeys_control_words
+from sim.gpus.loader import load
 
 CONTROL = {"core__kind": "control", "core__register_banks": 2}
 FREE = "[B------:R-:W-:-:S01]"
@@ -59,9 +65,33 @@ def test_depbar_waits_for_what_it_names(run) -> None:
     assert run(text, **CONTROL).first()[1:3] == [100, 104]
 
 
-def test_a_depbar_for_part_of_a_counter_leaves_the_listing_to_the_scoreboard(run) -> None:
-    text = listing(f"{word(2, write='2')} LDG R0, [R4]", f"{word(4)} DEPBAR.LE SB2, 0x1", f"{FREE} MOV R6, R0")
+@pytest.mark.parametrize("most", ["0x1", "1"])
+def test_a_depbar_for_part_of_a_counter_leaves_the_listing_to_the_scoreboard(run, most: str) -> None:
+    text = listing(f"{word(2, write='2')} LDG R0, [R4]", f"{word(4)} DEPBAR.LE SB2, {most}", f"{FREE} MOV R6, R0")
     assert run(text, **CONTROL).first()[2] == 100
+
+
+@pytest.mark.parametrize(
+    ("architecture", "gpu", "obeyed"),
+    [
+        ("", "h100", True),
+        ("sm_90", "h100", True),
+        ("sm_75", "h100", True),
+        ("sm_52", "gtx980", True),
+        ("sm_52", "h100", False),
+        ("sm_90", "gtx980", False),
+        ("sm_35", "h100", False),
+        ("sm_90", "gtx480", False),
+    ],
+)
+def test_control_words_are_obeyed_by_the_gpus_that_they_were_written_for(architecture: str, gpu: str, obeyed: bool) -> None:
+    program = dataclasses.replace(isa.parse(END), architecture=architecture)
+    assert obeys_control_words(load(gpu), program) is obeyed
+
+
+def test_kepler_names_no_dependences_even_on_its_own_gpu() -> None:
+    program = dataclasses.replace(isa.parse(END), architecture="sm_35")
+    assert not obeys_control_words(load("k20c").replace({"core.kind": "control", "compute_capability": "3.5"}), program)
 
 
 def spread(run, first: str, second: str, **more: int) -> int:
@@ -104,6 +134,22 @@ GOLDEN = {  # what follows KEEPS, and how many registers of bank 0 the three rea
 def test_the_reuse_cache_serves_once(run, case: str) -> None:
     *after, reads = GOLDEN[case]
     few, many = (run(listing(*[KEEPS, *after] * times), **CONTROL).result.cycles for times in (10, 20))
+    assert many - few == 10 * reads
+
+
+SLOTS = {  # what is kept by the field of the instruction word, A to C; what follows; how many registers of bank 0 both read
+    "the second source of FADD stands in C": ("--C-", "FADD R1, R7, R2", "FFMA R5, R4, R9, R2", 1 + 1),
+    "not in B": ("-B--", "FADD R1, R7, R2", "FFMA R5, R4, R9, R2", 1 + 2),
+    "an only source stands in B": ("-B--", "MOV R1, R2", "FFMA R5, R4, R2, R7", 1 + 1),
+    "not in A": ("A---", "MOV R1, R2", "FFMA R5, R2, R4, R7", 1 + 2),
+}
+
+
+@pytest.mark.parametrize("case", SLOTS)
+def test_reuse_goes_by_the_fields_of_the_instruction_word(run, case: str) -> None:
+    kept, first, second, reads = SLOTS[case]
+    pair = [f"{word(reuse=kept)} {first}", f"{FREE} {second}"]
+    few, many = (run(listing(*pair * times), **CONTROL).result.cycles for times in (10, 20))
     assert many - few == 10 * reads
 
 

@@ -84,6 +84,8 @@ def test_bytes_have_three_digits_and_a_unit(number: int, written: str) -> None:
         ("gtx480", "core.group_size", 4, "no fetch groups"),
         ("gtx480", "l2.latency", 320, ""),
         ("gtx480", "memory.global_store", 9, "load/store unit has taken it"),
+        ("gtx480", "core.register_banks", 2, "obeys no control words"),
+        ("h100", "core.read_window", 4, ""),
     ],
 )
 def test_a_change_that_is_not_read_says_so(gpu: str, field: str, value: int, says: str) -> None:
