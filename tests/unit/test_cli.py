@@ -285,6 +285,17 @@ def test_compilation_is_announced_once_on_stderr(monkeypatch: pytest.MonkeyPatch
     assert cli_output.COMPILE_SECONDS < 60
 
 
+def test_a_second_copy_of_the_sources_counts_as_not_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import shutil
+
+    import sim.kernel
+
+    here = sim.kernel.cache_folder.__wrapped__()
+    shutil.copytree(sim.kernel.ROOT, tmp_path / "sim", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("sim.kernel.ROOT", tmp_path / "sim")
+    assert sim.kernel.cache_folder.__wrapped__() != here
+
+
 def test_an_interrupt_exits_130_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
