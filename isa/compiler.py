@@ -131,7 +131,10 @@ def _library(architecture: str) -> _Compiler:
             return compiler
         known |= set(compiler.architectures())
     names = ", ".join(f"sm_{each}" for each in sorted(known))
-    raise UserError(f"no installed CUDA compiler knows architecture {architecture}", hint=f"installed is one for {names}")
+    raise UserError(
+        f"no installed CUDA compiler knows architecture {architecture}",
+        hint=f"installed is one for {names}; choose one by --arch, or a newer --gpu",
+    )
 
 
 def _libraries() -> list[Path]:

@@ -60,8 +60,11 @@ SOURCES = (
 
 @functools.cache
 def cache_folder() -> Path:
-    """Return the folder of compiled kernels for these sources and this Numba."""
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+    """Return the folder of compiled kernels for these sources, where they lie, and this Numba.
+
+    Numba keeps machine code by the path of its source: a second copy of the same sources compiles anew, and must say so.
+    """
+    digest = hashlib.sha256(f"{ROOT} {numba.__version__} {np.__version__} {sys.version}".encode())
     sources = [path for pattern in SOURCES for path in ROOT.glob(pattern)]
     for source in sorted([*sources, *Path(isa.__file__).parent.glob("*.py"), *Path(isa.semantics.__file__).parent.glob("*.py")]):
         digest.update(source.read_bytes())

@@ -74,7 +74,7 @@ def launch(
     A launch file's expected results hold for its own grid and block, so other sizes leave nothing to compare with.
     """
     if not listing.name or listing.is_dir():
-        raise UserError("cannot read the listing: it is a folder", path=str(listing), hint="name a .sass file")
+        raise UserError("cannot read the listing: it is a folder", path=str(listing), hint="name a file in it: .sass, .cubin or .cu")
     if launch_file is not None and launch_file.suffix != ".toml":
         raise UserError("a launch file's name ends in .toml", path=str(launch_file))
     shape = changes.grid_and_block(gpu)

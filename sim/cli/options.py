@@ -33,6 +33,7 @@ JSON = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also 
 
 
 MOST_NUMBERS = 10_000
+EXAMPLES = {"--set": "core.schedulers=2", "--arg": "n=1024"}
 
 
 def sizes(text: str, option: str) -> tuple[int, ...]:
@@ -49,7 +50,7 @@ def assignments(texts: list[str] | None, option: str) -> dict[str, Any]:
     for text in texts or []:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise UserError(f"{option} {text}: not of the form name=value")
+            raise UserError(f"{option} {text}: not of the form name=value", hint=f"write {option} {EXAMPLES[option]}")
         result[name.strip()] = _value(value.strip())
     return result
 

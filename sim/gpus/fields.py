@@ -115,6 +115,8 @@ def _range(node: dict[str, Any]) -> str:
     kind = "an integer" if node["type"] == "integer" else "a number"
     if low is not None and high is not None:
         return f"{kind} from {low} to {high}"
+    if above is not None and high is not None:
+        return f"{kind} above {above:g} and at most {high:g}"
     if above is not None:
         return f"{kind} above {above:g}"
     return kind if low is None else f"{kind} of at least {low}"

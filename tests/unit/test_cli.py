@@ -203,7 +203,8 @@ def test_help_and_version() -> None:
         (["run", CHAIN, "--gpu", str(PROGRAMS)], "no GPU is called"),
         (["run", CHAIN, "--set", "core.schedulrs=2"], "did you mean core.schedulers?"),
         (["run", CHAIN, "--set", "core.schedulers=0"], "an integer from 1 to 8"),
-        (["run", CHAIN, "--set", "core"], "not of the form name=value"),
+        (["run", CHAIN, "--set", "core"], "not of the form name=value\n  write --set core.schedulers=2"),
+        (["run", CHAIN, "--set", "dram.efficiency=1.5"], "a number above 0 and at most 1"),
         (["run", CHAIN, "--policy", "fifo"], "one of lrr, gto"),
         (["run", CHAIN, "--block", "12y"], "not one to three sizes"),
         (["run", CHAIN, "--grid", "0"], "not one to three sizes"),
@@ -282,6 +283,17 @@ def test_compilation_is_announced_once_on_stderr(monkeypatch: pytest.MonkeyPatch
     assert result.stderr.count("compiling the simulator's kernels, once") == 1
     assert "compiling" not in result.stdout
     assert cli_output.COMPILE_SECONDS < 60
+
+
+def test_a_second_copy_of_the_sources_counts_as_not_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import shutil
+
+    import sim.kernel
+
+    here = sim.kernel.cache_folder.__wrapped__()
+    shutil.copytree(sim.kernel.ROOT, tmp_path / "sim", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("sim.kernel.ROOT", tmp_path / "sim")
+    assert sim.kernel.cache_folder.__wrapped__() != here
 
 
 def test_an_interrupt_exits_130_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
