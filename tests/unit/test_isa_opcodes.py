@@ -27,7 +27,7 @@ def test_example_reads(text: str) -> None:
     assert isa.parse(f"here: {canonical}\nEXIT").instructions[0].text == canonical
 
 
-@pytest.mark.parametrize("opcode", isa.OPCODES.values(), ids=str)
+@pytest.mark.parametrize("opcode", isa.OPCODES.values(), ids=lambda opcode: opcode.name)
 def test_every_modifier_decodes(opcode: isa.opcodes.Opcode) -> None:
     needed = {group: next(iter(opcode.modifiers[group])) for group in opcode.required}
     for group, names in opcode.modifiers.items():
