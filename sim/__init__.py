@@ -79,7 +79,7 @@ def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")
     >>> trace = sim.execute(sim.Launch(program, grid=(1,), block=(32,)))
     >>> [sim.simulate(trace, sim.gpu(name)).cycles for name in ("gtx480", "h100")]
-    [36, 258]
+    [36, 428]
     """
     if engine not in ENGINES:
         raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")

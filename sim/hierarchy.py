@@ -48,18 +48,27 @@ class Hierarchy(NamedTuple):
     pending: np.int64
     network: np.int64  # cycles one way
     request_ticks: np.int64  # per request's header
-    data_ticks: np.int64  # per sector of a store
+    data_ticks: np.int64  # per word of a store
+    least_words: np.int64  # that a sector of a store counts at least
     response_ticks: np.int64  # per sector
     request_depth: np.int64
+    request_ring: np.int64  # places for them: an instruction may have more than the depth
     l2_sets: np.int64  # per slice; 0: no L2
     l2_ways: np.int64
     l2_latency: np.int64  # from the slice to the network
-    l2_ticks: np.int64  # per sector
+    l2_ticks: np.int64  # per sector loaded
+    store_ticks: np.int64  # per sector stored whole
+    partial_ticks: np.int64  # per sector stored in part
+    fill_ticks: np.int64  # per sector that DRAM sends
     atomic_ticks: np.int64  # per lane that updates the same word
+    far: np.int64  # cycles to the other part of L2; 0 = there is one part
     l2_start: np.int64  # index in L2_START
     channels: np.int64
     dram_latency: np.int64  # from the channel to the network, beyond l2_latency
-    dram_ticks: np.int64  # per sector
+    dram_ticks: np.int64  # per sector read
+    write_ticks: np.int64  # per sector written
+    late_share: np.int64  # of 256
+    late: np.int64
     access_sectors: np.int64  # sectors fetched at once
     slice_depth: np.int64
 
@@ -80,6 +89,17 @@ def place_of(line: int, places: int) -> int:
     """
     run = line // places
     return (line + (((run * 0x9E3779B1) >> 9) & 0x7FFFFFFF)) % places
+
+
+def part_of(line: int) -> int:
+    """Return which of two parts of L2 keeps a 128-byte line: 4 KB at a time, by a multiplicative hash."""
+    return (((line >> 5) * 0x9E3779B1) >> 13) & 1
+
+
+def lateness(line: int, share: int, most: int) -> int:
+    """Return the cycles that DRAM takes longer for a line: `share` of 256 kilobytes, evenly up to `most`, by a hash."""
+    mixed = ((line >> 3) * 0x85EBCA6B) >> 11
+    return ((mixed >> 8 & 255) * most) >> 8 if mixed & 255 < share else 0
 
 
 def carve_out(gpu: Gpu, shared_per_sm: int) -> int:
@@ -126,18 +146,27 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "pending": l1.pending if l1 else 512,
         "network": net.latency,
         "request_ticks": ticks(net.request_bytes_per_cycle, net.header) if net.header else 0,
-        "data_ticks": ticks(net.request_bytes_per_cycle, SECTOR),
+        "data_ticks": ticks(net.request_bytes_per_cycle, 4),
+        "least_words": net.store_least // 4,
         "response_ticks": ticks(net.response_bytes_per_cycle, SECTOR),
         "request_depth": net.depth,
+        "request_ring": max(net.depth, MOST_REQUESTS),
         "l2_sets": max(1, l2_lines // l2.ways) if l2 else 0,
         "l2_ways": l2.ways if l2 else 0,
         "l2_latency": arrays.l2,
         "l2_ticks": l2_ticks(gpu),
+        "store_ticks": round(l2_ticks(gpu) * l2.store_cost) if l2 else 0,
+        "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
+        "fill_ticks": round(l2_ticks(gpu) * l2.fill_cost) if l2 else 0,
         "atomic_ticks": TICKS * l2.atomic_cycles if l2 else TICKS,
+        "far": l2.far if l2 else 0,
         "l2_start": L2_START.index(l2.start) if l2 else 0,
         "channels": dram.channels,
         "dram_latency": arrays.dram,
         "dram_ticks": dram_ticks(gpu),
+        "write_ticks": round(dram_ticks(gpu) * dram.write_cost),
+        "late_share": round(256 * dram.late_share),
+        "late": dram.late,
         "access_sectors": dram.access_bytes // SECTOR,
         "slice_depth": dram.depth,
     }

@@ -8,6 +8,7 @@ from isa.cfg import BRANCHES
 from isa.dependences import registers, source_registers, word_slots
 from isa.program import SOURCES, Program
 from isa.vocabulary import COUNTERS, RZ, Cache, Kind, Operation, Space, Special, Unit
+from sim.constants import constant_lines
 from sim.control import PORTED, distance, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
@@ -46,7 +47,12 @@ class Hardware(NamedTuple):
     store_latency: np.int64
     start_ticks: np.int64  # between two block starts, 256 to a cycle; 0 = no limit
     start_latency: np.int64
+    first_fetch: np.int64
+    jump: np.int64  # to code that was not fetched yet
+    constant_near: np.int64
+    constant_far: np.int64
     retire_latency: np.int64
+    awaits_stores: np.int64  # 1: a block's place is not free before L2 has answered its stores
     places: np.int64  # resident blocks per SM
     warps: np.int64  # warps per block
     ports: np.int64  # issue ports per SM, all pipes and schedulers
@@ -54,6 +60,7 @@ class Hardware(NamedTuple):
     row: np.ndarray  # uint32 [pipes, schedulers] row of the pipe that serves this scheduler
     row_port: np.ndarray  # uint32 [rows] first port
     row_ports: np.ndarray  # int64 [rows] identical ports
+    row_twin: np.ndarray  # int64 [rows] the row that has the last of them too, -1 = none
     queue: np.ndarray  # int64 [rows] queue of memory instructions behind the pipe, NO_QUEUE = none
     queue_row: np.ndarray  # int64 [queues]
     queue_pipe: np.ndarray  # int64 [queues]
@@ -85,6 +92,8 @@ Op = np.dtype(
         ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width 2
         ("ported", "u4"),  # 1 = reads its registers through the ports of the banks
         ("reuse", "u4"),  # mask of the source slots whose registers are kept
+        ("constant", "i4"),  # line of constants that it names, -1 = none
+        ("late", "u4"),  # 1 = its result waits for it, 0 = its issue
     ],
     align=True,
 )
@@ -98,24 +107,16 @@ class Code(NamedTuple):
     needs: np.ndarray  # int16 [n, *] dependences that must be ready: those read (RAW), then those written (WAW); -1 padded
     writes: np.ndarray  # int16 [n, *]; the first `results` entries count
     sources: np.ndarray  # int16 [n, SOURCES, 2] registers of the word's fields that go through the ports of the banks; -1 = none
+    constant_group: np.ndarray  # int64 [lines of constants] what the level behind the constant caches fetches together
 
 
 def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
     """Return the tables of `gpu` for a launch that is resident as `occupancy` says."""
     core, obeyed = gpu.core, obeys_control_words(gpu, launch.program)
-    row: list[list[int]] = []
-    row_port: list[int] = []
-    row_ports: list[int] = []
-    ports = 0
-    for shared, count in [(pipe.owner == "sm", pipe.count) for pipe in gpu.pipes.values()] + [(False, 1)]:
-        owners = 1 if shared else core.schedulers
-        row.append([len(row_port) + (0 if shared else q) for q in range(core.schedulers)])
-        row_port += [ports + owner * count for owner in range(owners)]
-        row_ports += [count] * owners
-        ports += owners * count
+    ports, row = _ports(gpu)
     memory_pipes = sorted({list(gpu.pipes).index(gpu.units[unit].pipe) for unit in ("global", "local", "shared")})
     queues = [(pipe, number) for pipe in memory_pipes for number in sorted(set(row[pipe]))]
-    queue = np.full(len(row_port), NO_QUEUE, np.int64)
+    queue = np.full(len(ports.first), NO_QUEUE, np.int64)
     queue[[number for _, number in queues]] = np.arange(len(queues))
     shared_bytes = (launch.shared_per_block + gpu.limits.shared_reserved) * occupancy.blocks
     return Hardware(
@@ -135,19 +136,55 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         store_latency=np.int64(gpu.memory.global_store),
         start_ticks=np.int64(round(TICKS * gpu.blocks.start_interval)),
         start_latency=np.int64(gpu.blocks.start_latency),
+        first_fetch=np.int64(gpu.fetch.first),
+        jump=np.int64(gpu.fetch.jump),
+        constant_near=np.int64(gpu.constants.near),
+        constant_far=np.int64(gpu.constants.far),
         retire_latency=np.int64(gpu.blocks.retire_latency),
+        awaits_stores=np.int64(gpu.blocks.awaits_stores),
         places=np.int64(occupancy.blocks),
         warps=np.int64(launch.warps_per_block),
-        ports=np.int64(ports),
-        rows=np.int64(len(row_port)),
+        ports=np.int64(ports.all),
+        rows=np.int64(len(ports.first)),
         row=np.array(row, np.uint32),
-        row_port=np.array(row_port, np.uint32),
-        row_ports=np.array(row_ports, np.int64),
+        row_port=np.array(ports.first, np.uint32),
+        row_ports=np.array(ports.width, np.int64),
+        row_twin=np.array(ports.twin, np.int64),
         queue=queue,
         queue_row=np.array([number for _, number in queues], np.int64),
         queue_pipe=np.array([pipe for pipe, _ in queues], np.int64),
         memory=_record(hierarchy(gpu, len(queues), shared_bytes)),
     )
+
+
+class _Ports(NamedTuple):
+    """Ports of the pipes' rows: how many in all; of each row the first, how many, and the row that shares the last."""
+
+    all: int
+    first: list[int]
+    width: list[int]
+    twin: list[int]
+
+
+def _ports(gpu: Gpu) -> tuple[_Ports, list[list[int]]]:
+    """Return the ports, and the row of each pipe and scheduler; behind the pipes comes one without limit."""
+    schedulers, number = gpu.core.schedulers, 0
+    first: list[int] = []
+    width: list[int] = []
+    twin: list[int] = []
+    rows: dict[str, list[int]] = {}
+    named = [(name, pipe.owner == "sm", pipe.count, pipe.within) for name, pipe in gpu.pipes.items()] + [("", False, 1, None)]
+    for name, shared, count, within in sorted(named, key=lambda pipe: pipe[-1] is not None):  # those within others come behind them
+        rows[name] = [len(first) + (0 if shared else q) for q in range(schedulers)]
+        for owner in range(1 if shared else schedulers):
+            outer = rows[within][owner] if within else -1
+            if outer >= 0:
+                twin[outer] = len(first)
+            first.append(first[outer] + width[outer] - 1 if outer >= 0 else number)
+            width.append(1 if outer >= 0 else count)
+            twin.append(outer)
+            number += 0 if outer >= 0 else count
+    return _Ports(number, first, width, twin), [rows[name] for name, *_ in named]
 
 
 def _record(tables: Hierarchy) -> Any:
@@ -224,8 +261,8 @@ def port_registers(program: Program, i: int) -> list[list[int]]:
     return found
 
 
-def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> tuple[int, ...]:
-    """Return the fields of instruction i's Op."""
+def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, constant: tuple[int, int]) -> tuple[int, ...]:
+    """Return the fields of instruction i's Op. constant: the last two."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
     name = None if unit == Unit.NONE else gpu.units[unit.name.lower()].pipe
@@ -251,12 +288,13 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> tuple
         bool(memory and is_cached(gpu, program, i)),
         hold,
         *_control(program, i, obeyed),
+        *constant,
     )
 
 
 def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     """Return the tables of `program` on `gpu`, and how many dependences it uses."""
-    encoded, obeyed = program.encoded, obeys_control_words(gpu, program)
+    encoded, obeyed, constants = program.encoded, obeys_control_words(gpu, program), constant_lines(program)
     # An unrolled loop has few distinct instructions: each is looked at once.
     columns = [
         encoded.operation,
@@ -267,6 +305,8 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
         encoded.cache,
         encoded.reads,
         encoded.writes,
+        constants.line,
+        constants.late,
     ]
     if obeyed and program.control is not None:
         columns += [*program.control, encoded.source_kind, encoded.source_value, encoded.flags, _counters(program)]
@@ -281,11 +321,13 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     dependences = max(1, len(used))
     if obeyed:
         needs, dependences = _columns(_counters(program)[first], np.arange(COUNTERS)), COUNTERS
-    ops = [_op(gpu, program, int(i), int((row >= 0).sum()), obeyed) for i, row in zip(first, writes, strict=True)]
+    constant = [(int(constants.line[i]), int(constants.late[i])) for i in first]
+    results = [int((row >= 0).sum()) for row in writes]
+    ops = [_op(gpu, program, int(i), count, obeyed, named) for i, count, named in zip(first, results, constant, strict=True)]
     sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
     alike = alike.reshape(-1)
-    tables = Code(np.int64(obeyed), np.array(ops, Op)[alike].view(np.recarray), needs[alike], writes[alike], sources[alike])
-    return tables, dependences
+    records = np.array(ops, Op)[alike].view(np.recarray)
+    return Code(np.int64(obeyed), records, needs[alike], writes[alike], sources[alike], constants.group), dependences
 
 
 def _counters(program: Program) -> np.ndarray:

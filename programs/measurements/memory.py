@@ -88,14 +88,14 @@ def _curves(pairs: list[Pair]) -> Iterator[Curve]:
 
 
 NOTES = (
-    "Fitted, all to the rows of one float per thread: blocks.start_interval to the ceiling of 64-thread blocks, the sum of "
-    "blocks.start_latency and retire_latency to the rest; dram.efficiency to the copies that saturate DRAM. "
+    "Fitted to these rows: blocks.start_interval, to the ceiling of 64-thread blocks of one float per thread. What stores and DRAM cost is "
+    "fitted to launches of their own (programs/measurements/gpu/plans/memory.toml), what blocks cost to launches that do nothing. "
     "The other rows are predictions.",
     "The copies are simulated on a quarter of the chip: 33 SMs with a quarter of the channels, bandwidth and block starts; a few "
     "waves of blocks, with a small L2 that is full of data not written back, so that as much is written as read at once, as in most "
     "of a copy of 1 GB.",
-    "What stays: a copy's measured round trip grows with the bytes stored, long before DRAM is saturated: by 300 cycles at 1,400 GB/s, "
-    "and by 100 for the stores of six more warps in the only block of an SM. That of reads alone does not (occupancy-curves). Here "
-    "stores delay nobody, so medium occupancies come out up to a half too fast.",
+    "What stays: a copy's measured round trip grows with the bytes on their way long before DRAM is saturated: by 300 cycles at "
+    "1,400 GB/s. Here a channel delays nobody before it is full, so medium occupancies come out up to a third too fast, and the only "
+    "block of an SM up to a third too slow.",
     "L1 hit rates are shown, not judged: the H100 counts a store as a hit when an earlier store took its line.",
 )

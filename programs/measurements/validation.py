@@ -5,19 +5,27 @@ Which presets are fitted to which family stands in FITTED; the others only score
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import sim
 from isa.errors import UserError
-from programs.measurements import copies, core, strides
+from programs.measurements import copies, core, profiled, strides
 from sim.gpus.model import Gpu
 from sim.report.figures import check_path, write
 
 FITTED = {
     "bar_sync": "core.barrier_latency",
     "bra_loop": "core.branch_latency",
-    "copy 1 float": "blocks.start_interval, start_latency and retire_latency; dram.efficiency",
+    "copy 1 float": "blocks.start_interval",
+    "memory, read_1": "dram.efficiency, dram.late (first loads)",
+    "memory, write_1": "l2.store_cost",
+    "memory, write_part": "l2.partial_cost",
+    "memory, copy_1": "l2.fill_cost, dram.write_cost",
+    "memory, empty": "fetch.first, blocks.start_latency, blocks.retire_latency",
+    "memory, stores_1_1": "interconnect.store_least",
+    "memory, stores_1_64": "interconnect.request_bytes_per_cycle, interconnect.depth",
     "ffma": "units.fp32.latency (chains of one warp)",
     "fadd": "units.fp32.latency (chains of one warp)",
     "imad": "units.imad.latency, pipes.imad",
@@ -36,6 +44,7 @@ class Point:
     what: str
     measured: float
     simulated: float
+    notes: dict[str, tuple[Any, Any]] = field(default_factory=dict)  # what else was measured and simulated
 
     @property
     def error(self) -> float:
@@ -58,12 +67,32 @@ class Family:
 def validate(gpu: str | None = None, copying: bool = True) -> tuple[Point, ...]:
     """Return every measured launch of `gpu` (default h100, the only one measured). Raises UserError for another.
 
-    copying: also the copies of 1 GB, which take a minute.
+    copying: also the memory experiments and the copies of 1 GB, which take minutes.
     """
     if gpu not in (None, "h100"):
         raise UserError(f"no measurements of '{gpu}' are in the package", hint="there are: h100")
     machine = sim.gpu("h100")
-    return tuple(point for points in (_core, _shared, *([_copies] if copying else [])) for point in points(machine))
+    return tuple(point for points in (_kernels, _core, _shared, *([_experiments, _copies] if copying else [])) for point in points(machine))
+
+
+def _kernels(gpu: Gpu) -> Iterator[Point]:
+    for one in profiled.kernels():
+        yield _profiled("kernels", one, gpu)
+
+
+def _experiments(gpu: Gpu) -> Iterator[Point]:
+    for one in profiled.experiments():
+        yield _profiled(f"memory, {one.kernel}", one, gpu)
+
+
+def _profiled(family: str, one: profiled.Profiled, gpu: Gpu) -> Point:
+    result = profiled.simulate(one, gpu)
+    found, counts = result.counters, one.counters
+    notes = {
+        "largest stall": (one.largest_stall, profiled.largest_stall(result)),
+        **{name: (counts[name], found[name]) for name in profiled.COUNTS},
+    }
+    return Point(family, one.name, one.cycles, found["sm_active_cycles_max"], notes)
 
 
 def _core(gpu: Gpu) -> Iterator[Point]:

@@ -11,7 +11,7 @@ from sim.cli.options import JSON
 from sim.cli.output import check_writable, show, working, write_json
 
 GPU = Annotated[str | None, typer.Argument(metavar="[GPU]", help="The GPU whose measurements are wanted; only h100 was measured.")]
-QUICK = Annotated[bool, typer.Option("--quick", help="Leave out the copies of 1 GB, which take a minute and a half.")]
+QUICK = Annotated[bool, typer.Option("--quick", help="Leave out the memory experiments and the copies of 1 GB, which take minutes.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw simulated against measured (.png, .svg, .pdf).")]
 
 
@@ -28,14 +28,14 @@ def validate(gpu: GPU = None, quick: QUICK = False, figure: FIGURE = None, json:
     with working("validating"):
         points = validation.validate(gpu, copying=not quick)
     found = validation.families(points)
-    _print(found)
+    _print(found, points)
     if figure is not None:
         validation.scatter(points, figure)
         typer.echo(f"figure: {figure}")
     write_json(json, {"families": [dataclasses.asdict(one) for one in found], "points": [dataclasses.asdict(one) for one in points]})
 
 
-def _print(found: list) -> None:
+def _print(found: list, points: tuple) -> None:
     from rich import box
     from rich.table import Table
 
@@ -50,4 +50,8 @@ def _print(found: list) -> None:
     mean = sum(one.mean * one.launches for one in found) / launches
     unfitted = [one for one in found if not one.fitted]
     rest = sum(one.mean * one.launches for one in unfitted) / max(1, sum(one.launches for one in unfitted))
+    kernels = [point for point in points if point.family == "kernels"]
+    for name in kernels[0].notes if kernels else ():
+        same = sum(measured == simulated for measured, simulated in (point.notes[name] for point in kernels))
+        typer.echo(f"{name.replace('_', ' ')}: the H100's in {same} of {len(kernels)} kernels")
     typer.echo(f"all {launches} launches: mean error {mean:.2f}%; the {len(unfitted)} families that nothing is fitted to: {rest:.2f}%")

@@ -27,6 +27,7 @@ LATENCY_ELSEWHERE = {
 def problems(gpu: Gpu) -> Iterator[str]:
     """Yield one sentence per contradiction in `gpu`."""
     yield from _units(gpu)
+    yield from _pipes(gpu)
     yield from _core(gpu)
     yield from _limits(gpu)
     yield from _memory(gpu)
@@ -46,6 +47,21 @@ def _units(gpu: Gpu) -> Iterator[str]:
             yield f"units.{name}.latency must be absent: the latency of {name} instructions is {LATENCY_ELSEWHERE[name]}"
         elif name not in LATENCY_ELSEWHERE and unit.latency is None:
             yield f"units.{name}.latency is missing: cycles from issue to the issue of a dependent instruction"
+
+
+def _pipes(gpu: Gpu) -> Iterator[str]:
+    memory = {gpu.units[unit].pipe for unit in ("global", "local", "shared") if unit in gpu.units}
+    outer = [pipe.within for pipe in gpu.pipes.values() if pipe.within]
+    for name, pipe in gpu.pipes.items():
+        other = gpu.pipes.get(pipe.within or name)
+        if other is None:
+            yield f"pipes.{name}.within = '{pipe.within}' is no pipe; pipes are {', '.join(gpu.pipes)}"
+        elif pipe.within and (other.within or pipe.within == name or outer.count(pipe.within) > 1):
+            yield f"pipes.{name}.within = '{pipe.within}': a pipe holds one other, which holds none"
+        elif pipe.within and (pipe.count != 1 or pipe.lanes != other.lanes or {pipe.owner, other.owner} != {"scheduler"}):
+            yield f"pipes.{name} is a port of pipes.{pipe.within}: count 1, the same lanes, and each scheduler has its own"
+        elif pipe.within and name in memory:
+            yield f"pipes.{name}.within: memory instructions have a pipe of their own"
 
 
 def _core(gpu: Gpu) -> Iterator[str]:

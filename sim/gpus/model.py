@@ -71,7 +71,8 @@ class Pipe(Section):
     """An issue port with lanes behind it. A warp instruction holds it ceil(32 / lanes) cycles."""
 
     lanes: Annotated[int, Field(ge=1, le=32)] = Field(description="lanes that take one warp instruction's threads per cycle")
-    count: Annotated[int, Field(ge=1, le=8)] = Field(1, description="identical ports, each `lanes` wide")
+    count: Annotated[int, Field(ge=1, le=8)] = Field(1, description="identical ports, each `lanes` wide; the first that is free is taken")
+    within: str | None = Field(None, description="the pipe whose last port this one is: then both have the same lanes and owner")
     owner: Literal["scheduler", "sm"] = Field("scheduler", description="one set per scheduler, or one shared by the SM")
 
     @property
@@ -93,7 +94,22 @@ class Blocks(Section):
     )
     start_latency: Count = Field(default=0, description="cycles from a block's start to its warps' first issue")
     retire_latency: Count = Field(default=0, description="cycles from a block's last warp's end to its place being free")
+    awaits_stores: bool = Field(default=False, description="the retire latency begins when L2 has answered the block's stores")
     launch_overhead: Count = Field(default=0, description="cycles added to elapsed_cycles for the kernel launch")
+
+
+class Fetch(Section):
+    """Instruction caches of an SM, empty when a kernel starts; lines that follow are fetched ahead."""
+
+    first: Count = Field(default=0, description="cycles that the first instruction of an SM takes to come, beside the start of its block")
+    jump: Count = Field(default=0, description="cycles that a jump takes more to 128 bytes of code which the SM has not fetched yet")
+
+
+class Constants(Section):
+    """Constant caches of an SM, empty when a kernel starts (sim/constants.py)."""
+
+    near: Count = Field(default=0, description="cycles until a line of 64 bytes comes from the level behind")
+    far: Count = Field(default=0, description="cycles more where that level has to ask L2: once in 256 bytes")
 
 
 class Limits(Section):
@@ -183,8 +199,11 @@ class Interconnect(Section):
     request_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=32, description="from an SM; a store carries its sectors")
     response_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=64, description="to an SM")
     header: Count = Field(default=8, description="bytes of a request beside its data")
-    depth: Annotated[int, Field(ge=128, le=65536)] = Field(
-        default=256, description="requests of an SM on their way to L2; the unit waits for room"
+    store_least: Annotated[int, Field(ge=4, le=32)] = Field(
+        default=32, description="bytes that a stored sector takes at least on its way; more when more of it is written"
+    )
+    depth: Annotated[int, Field(ge=8, le=65536)] = Field(
+        default=256, description="requests of an SM on their way to L2; the unit waits for room for all of an instruction's, or for none"
     )
 
 
@@ -197,6 +216,14 @@ class L2(Section):
     ways: Annotated[int, Field(ge=1, le=512)] = Field(16, description="lines per set")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit, unloaded")
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(32, description="bytes per cycle of all slices together, per SM of the chip")
+    far: Count = Field(
+        0, description="cycles more where half the SMs load a sector, kept by the other half's part of L2, for the first time; 0 = one part"
+    )
+    store_cost: Annotated[float, Field(gt=0, le=64)] = Field(
+        1, description="time of a slice for a sector stored whole; a sector loaded = 1"
+    )
+    partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="the same for a sector stored in part")
+    fill_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same for a sector that DRAM sends, beside its load")
     atomic_cycles: Annotated[int, Field(ge=1, le=10000)] = Field(1, description="cycles of the slice per lane that updates the same word")
     start: Literal["cold", "warm", "dirty"] = Field(
         "cold", description="before cycle 0: empty; with the launch's arrays, as far as they fit; or full of other data not written back"
@@ -206,7 +233,10 @@ class L2(Section):
 class Dram(Section):
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
     efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
+    write_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a channel for a byte written; a byte read = 1")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, missing every cache, unloaded")
+    late_share: Annotated[float, Field(ge=0, le=1)] = Field(0, description="share of the kilobytes of memory that take longer to read")
+    late: Count = Field(0, description="cycles that they take longer: evenly from none to so many")
     access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once")
     channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
     depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice, and at its channel")
@@ -245,6 +275,8 @@ class Gpu(Section):
     lsu: LoadStore = LoadStore()
     shared: SharedMemory = SharedMemory()
     blocks: Blocks = Blocks()
+    fetch: Fetch = Fetch()
+    constants: Constants = Constants()
     limits: Limits
     l1: L1 | None = None
     interconnect: Interconnect = Interconnect()
@@ -303,10 +335,11 @@ class Gpu(Section):
         return next((source for source in found if source), None)
 
     def latency(self, unit: Unit) -> int:
-        """Return the cycles from issue to a dependent's issue, missing every cache; a warp's next issue for branches and barriers."""
+        """Return the cycles from issue to a dependent's issue, missing every cache, on average; a warp's next issue for branches, barriers."""
         name = unit.name.lower()
         if name in ("global", "local") and self.memory.global_load is None:
-            return self.dram.latency
+            far = self.l2.far / 2 if self.l2 else 0  # half of what an SM loads is kept by the other part of L2
+            return round(self.dram.latency + far + self.dram.late_share * self.dram.late / 2)
         if name in LATENCY_ELSEWHERE:
             section, field = LATENCY_ELSEWHERE[name].split(".")
             return int(getattr(getattr(self, section), field))

@@ -34,8 +34,8 @@ class Account:
         """Charge warp-cycles to the instruction that waits or issues."""
         self.stalls[instruction.number][cause] += cycles
 
-    def issue(self, warp: Warp, scheduler: Scheduler) -> list[int] | None:
-        """Note that the warp issues its instruction now; return its row of the timeline, if it has one."""
+    def issue(self, warp: Warp, scheduler: Scheduler, late: int) -> list[int] | None:
+        """Note that the warp issues its instruction now; return its row of the timeline, if it has one. late: cycles until its constant."""
         instruction, now = warp.instruction, int(warp.env.now)
         self.issues[instruction.number] += 1
         if instruction.request and warp.lanes:
@@ -45,7 +45,7 @@ class Account:
         if self.window and self.window[0] <= now <= self.window[1]:
             place = (now, scheduler.sm.number, scheduler.number, warp.block.number, warp.number, instruction.number, warp.lanes)
             dispatched = now + max(instruction.port_cycles, 1)
-            ready = now + instruction.latency if instruction.writes else dispatched  # of a load: until it is known
+            ready = now + late + instruction.latency if instruction.writes else dispatched  # of a load: until it is known
             self.rows.append([*place, dispatched, ready, warp.since, warp.eligible, warp.cause])
             return self.rows[-1]
         return None

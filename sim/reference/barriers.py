@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.vocabulary import StallCause
+
 if TYPE_CHECKING:
     from sim.reference.blocks import Block
     from sim.reference.clock import Process
@@ -33,8 +35,12 @@ class Barrier:
     def _open(self, waiting: list[Warp]) -> Process:
         """Let the warps go on after the barrier latency (a SimPy process)."""
         latency, env = self.block.machine.gpu.core.barrier_latency, self.block.machine.env
-        for warp in waiting:
-            warp.held_until = int(env.now) + latency
+        constants = [self.block.sm.constants.wait(warp.instruction, for_result=False) for warp in waiting]
+        for warp, constant in zip(waiting, constants, strict=True):
+            warp.held_until = int(env.now) + max(latency, constant)
         yield env.timeout(latency)
-        for warp in waiting:
-            warp.allow()
+        for warp, constant in zip(waiting, constants, strict=True):
+            if constant > latency:
+                warp.hold_on(constant - latency, StallCause.IMC_MISS)
+            else:
+                warp.allow()

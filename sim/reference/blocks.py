@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import simpy
+
 from sim.gpus.path import TICKS, cycles
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process, after
@@ -60,15 +62,26 @@ class Block:
         self.warps = [Warp(self, w) for w in range(count)]
         self.alive = count  # warps that have not issued their last instruction
         self.barriers: dict[int, Barrier] = {}
+        self.stores = 0  # requests of its stores that have not reached L2
+        self.stored = 0  # cycle in which the answers to the others have come
+        self.no_stores: simpy.Event | None = None  # somebody waits until there are none
         sm.free_places.remove(self.place)
         sm.blocks.append(self)
         for warp in self.warps:
             sm.scheduler_of(warp).admit(warp)
+            sm.code.start(warp.instruction)
         self.machine.env.process(self._live())
 
     def barrier(self, number: int) -> Barrier:
         """Return the barrier of that number."""
         return self.barriers.setdefault(number, Barrier(self))
+
+    def store_answered(self, cycle: int) -> None:
+        """A request of a store has reached L2, whose answer comes in that cycle."""
+        self.stores -= 1
+        self.stored = max(self.stored, cycle)
+        if self.no_stores and not self.stores:
+            self.no_stores.succeed()
 
     def leave(self, warp: Warp) -> None:
         """The warp has issued its last instruction: it drains; those that wait for it at a barrier need not any more."""
@@ -82,13 +95,23 @@ class Block:
         """Let the warps start, wait for their end, give the place back (a SimPy process)."""
         env, timing = self.machine.env, self.machine.gpu.blocks
         self.machine.seen("block")
+        starts = int(env.now) + timing.start_latency
+        if self.sm.fetched is None:
+            self.sm.fetched = starts + self.machine.gpu.fetch.first
+        starts = max(starts, self.sm.fetched)
         for warp in self.warps:
-            warp.held_until = int(env.now) + timing.start_latency
-        yield env.timeout(timing.start_latency)
+            warp.held_until = starts
+        yield env.timeout(starts - int(env.now))
         for warp in self.warps:
             warp.allow()
         yield env.all_of([warp.ended for warp in self.warps])
         self.machine.seen("block")
         self.sm.blocks.remove(self)
-        yield env.timeout(timing.retire_latency)
+        over = int(env.now)
+        if timing.awaits_stores:
+            if self.stores:
+                self.no_stores = env.event()
+                yield self.no_stores
+            over = max(over, self.stored)
+        yield env.timeout(over + timing.retire_latency - int(env.now))
         self.sm.free_places.add(self.place)

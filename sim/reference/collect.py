@@ -43,6 +43,7 @@ def counters(machine: Machine, used: list[SM], cycles: int) -> dict[str, float]:
     return {
         "cycles": cycles,
         "sm_active_cycles": active,
+        "sm_active_cycles_max": max((sm.active_cycles for sm in used), default=0),
         "sms_used": len(used),
         "warps": len(machine.trace.arrays.warp_path),
         "warp_cycles": account.warp_cycles,

@@ -8,6 +8,7 @@ from isa.dependences import source_registers, word_slots
 from isa.program import SOURCES, Program
 from isa.vocabulary import RZ, Cache, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
+from sim.constants import constant_lines
 from sim.control import PORTED, distance, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
 from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, StallCause
@@ -46,6 +47,14 @@ class Access(NamedTuple):
     address_cycles: int  # of its port's address unit
 
 
+class Constant(NamedTuple):
+    """A line of constants that an instruction names."""
+
+    line: int
+    group: int  # what the level behind the caches fetches together
+    late: bool  # the instruction's result waits for it, not its issue
+
+
 class Instruction(NamedTuple):
     """One static instruction on one GPU. Cycles are ALU-clock cycles."""
 
@@ -73,11 +82,16 @@ class Instruction(NamedTuple):
     ported: bool = False  # it reads its registers through the ports of the banks
     sources: tuple[tuple[int, ...], ...] = ()  # registers of each source slot that go through the ports of the banks
     reuse: int = 0  # mask of the source slots whose registers are kept
+    constant: Constant | None = None  # that it names
 
 
 def decode(program: Program, gpu: Gpu) -> list[Instruction]:
     """Return the program as the schedulers see it: with control words where they are obeyed, else for the scoreboard."""
     plain = [_instruction(program, gpu, i) for i in range(len(program))]
+    named = constant_lines(program)
+    for i in (named.line >= 0).nonzero()[0]:
+        line = int(named.line[i])
+        plain[i] = plain[i]._replace(constant=Constant(line, int(named.group[line]), bool(named.late[i])))
     if not obeys_control_words(gpu, program):
         return plain
     return [_with_control(program, gpu, i, one) for i, one in enumerate(plain)]

@@ -6,6 +6,7 @@ Peak rate: issue_width / issue_interval warp instructions per cycle.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ class Scheduler:
         self.dispatch = Ports(self.machine.env)  # held that long, or until the lanes are in (core.dispatch = "scheduler")
         self.banks = RegisterBanks(self.core) if self.machine.control and self.core.register_banks else None
         self.reads: list[int] = []  # cycles for which the instructions issued together hold the scheduler
+        self.fetching = 0  # cycles until the code is there that the warp issued last goes on with
         self.slots = IssueSlots(self.core.issue_width)
 
     def admit(self, warp: Warp) -> None:
@@ -99,7 +101,7 @@ class Scheduler:
         elif chosen is not None:
             self.slots.charge_idle(chosen)
         else:
-            self.slots.note_idle(list(self.warps.values()), self.dispatch.free > 0)
+            self.slots.note_idle(list(self.warps.values()), self.dispatch.free)
 
     def _issue(self, warp: Warp) -> None:
         """Issue the warp's instruction, and the next one too if the machine can and nothing forbids."""
@@ -124,13 +126,15 @@ class Scheduler:
         self.sm.pipes.hold(instruction, self.number)
         if self.banks and instruction.ported:
             self.reads.append(self.banks.take(instruction, self.sm.slot_of(warp), int(self.machine.env.now)))
-        pending = warp.scoreboard.record(instruction)
-        row = self.machine.account.issue(warp, self)
+        pending, late = warp.scoreboard.record(instruction), 0
+        if warp.lanes:
+            late = self.sm.constants.wait(instruction, for_result=True)
+        row = self.machine.account.issue(warp, self, late)
         if pending and self.sm.lsu and instruction.access:
             self.sm.lsu.put(warp, self.number, pending, row)
         elif pending:
             now = int(self.machine.env.now)
-            warp.scoreboard.settle(pending, now + instruction.latency)
+            warp.scoreboard.settle(pending, now + late + instruction.latency)
             if pending.reading:
                 warp.scoreboard.settle(pending.reading, now + instruction.source_read)
         self.machine.seen("issue")
@@ -140,6 +144,7 @@ class Scheduler:
             self.last = ~self.last  # whoever gets the slot next is another warp
             return False
         warp.position += 1
+        self.fetching = self.sm.code.wait(instruction, warp.instruction)
         if instruction.barrier is not None and lanes:  # a BAR that no lane executes holds nobody
             warp.block.barrier(instruction.barrier).arrive(warp)
             return False
@@ -147,6 +152,7 @@ class Scheduler:
 
     def _second(self, warp: Warp, first: Instruction) -> StallCause:
         """Return SELECTED if the warp's next instruction may issue in the same cycle, else what forbids it."""
+        self.sm.constants.wait(warp.instruction, for_result=False)  # asked for as soon as it is next
         if first.is_branch:
             return StallCause.BRANCH_RESOLVING
         if not first.pairs:
@@ -166,7 +172,7 @@ class Scheduler:
     def _hold(self, warp: Warp, issued: Instruction) -> None:
         """Keep the warp from issuing until the distance between two issues of a warp, or the branch, allows."""
         resolves = issued.is_branch and (not self.machine.control or warp.instruction.number != issued.number + 1)
-        if resolves and self.core.branch_latency > issued.distance:
-            warp.hold(self.core.branch_latency, StallCause.BRANCH_RESOLVING)
-        else:
-            warp.hold(issued.distance, StallCause.WAIT)
+        constant = self.sm.constants.wait(warp.instruction, for_result=False)
+        holds = [(issued.distance, StallCause.WAIT), (self.core.branch_latency * resolves, StallCause.BRANCH_RESOLVING)]
+        holds += [(self.fetching, StallCause.NO_INSTRUCTION), (constant, StallCause.IMC_MISS)]
+        warp.hold(*max(holds, key=itemgetter(0)))  # max: the first of those that hold it as long

@@ -20,25 +20,40 @@ if TYPE_CHECKING:
 MEMORY_UNITS = ("global", "local", "shared")
 
 
-class Ports:
-    """Identical ports: how many are free is their whole state."""
+class Port:
+    """One port: whether it is free is its whole state."""
 
-    def __init__(self, env: simpy.Environment, count: int = 1) -> None:
-        self.env, self.free = env, count
+    def __init__(self) -> None:
+        self.free = True
+
+    def give_back(self) -> None:
+        """Be free again."""
+        self.free = True
+
+
+class Ports:
+    """Identical ports, the first free one of which is taken; or the last of other ports."""
+
+    def __init__(self, env: simpy.Environment, count: int = 1, within: Ports | None = None) -> None:
+        self.env = env
+        self.ports: list[Port] = within.ports[-1:] if within else [Port() for _ in range(count)]
         self.queue: Queue | None = None  # of memory instructions behind them; while it is full they take nothing
+
+    @property
+    def free(self) -> bool:
+        """Whether one of them is free."""
+        return any(port.free for port in self.ports)
 
     @property
     def accept(self) -> bool:
         """Whether one of them takes an instruction now."""
-        return self.free > 0 and (self.queue is None or self.queue.open)
+        return self.free and (self.queue is None or self.queue.open)
 
     def hold(self, cycles: int) -> None:
         """Take a free port now and give it back after so many cycles."""
-        self.free -= 1
-        after(self.env, cycles, self._give_back)
-
-    def _give_back(self) -> None:
-        self.free += 1
+        port = next(port for port in self.ports if port.free)
+        port.free = False
+        after(self.env, cycles, port.give_back)
 
 
 class Pipes:
@@ -47,10 +62,11 @@ class Pipes:
     def __init__(self, env: simpy.Environment, gpu: Gpu) -> None:
         self.gpu = gpu
         self.ports: dict[tuple[str, int], Ports] = {}
-        for name, pipe in gpu.pipes.items():
+        for name, pipe in sorted(gpu.pipes.items(), key=lambda item: item[1].within is not None):
             shared = Ports(env, pipe.count)
             for q in range(gpu.core.schedulers):
-                self.ports[name, q] = shared if pipe.owner == "sm" else Ports(env, pipe.count)
+                outer = self.ports[pipe.within, q] if pipe.within else None
+                self.ports[name, q] = shared if pipe.owner == "sm" else Ports(env, pipe.count, outer)
 
     def accept(self, instruction: Instruction, q: int) -> bool:
         """Return whether a port that scheduler q reaches is free for the instruction."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.reference.constants import Constants
+from sim.reference.fetch import InstructionCache
 from sim.reference.issue import Scheduler
 from sim.reference.memory.lsu import LoadStoreUnit
 from sim.reference.pipes import Pipes
@@ -20,6 +22,8 @@ class SM:
     def __init__(self, machine: Machine, number: int) -> None:
         self.machine, self.number = machine, number
         self.pipes = Pipes(machine.env, machine.gpu)
+        self.constants, self.code = Constants(machine), InstructionCache(machine)
+        self.fetched: int | None = None  # cycle in which its first instruction has come; None: nobody has asked for it
         self.schedulers = [Scheduler(self, q) for q in range(machine.gpu.core.schedulers)]
         self.lsu = LoadStoreUnit(self) if machine.memory else None
         self.free_places = set(range(machine.occupancy.blocks))

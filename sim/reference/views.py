@@ -115,7 +115,7 @@ def view_scoreboard(warp: Warp) -> list[PendingView]:
 def view_scheduler(scheduler: Scheduler) -> SchedulerView:
     """Return what is to be seen of a scheduler."""
     ready = sum(warp.ready and not warp.draining for warp in scheduler.warps.values())
-    free = scheduler.dispatch.free > 0
+    free = scheduler.dispatch.free
     return SchedulerView(scheduler.sm.number, scheduler.number, free, scheduler.last, len(scheduler.warps), ready)
 
 

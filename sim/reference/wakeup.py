@@ -72,6 +72,11 @@ class Warp:
         self.held_until = now + cycles
         after(self.env, cycles, self.allow)
 
+    def hold_on(self, cycles: int, cause: StallCause) -> None:
+        """Hold the warp for so many cycles from now for another cause: its wait goes on."""
+        self.held = cause
+        after(self.env, cycles, self.allow)
+
     def hold_at_barrier(self) -> None:
         """Do not issue until the barrier opens."""
         self._wait(StallCause.BARRIER, int(self.env.now) + 1)

@@ -12,7 +12,8 @@ from sim.gpus.path import TICKS
 from sim.kernel import inner
 from sim.lower import Code, Hardware
 from sim.timing.control import clear_counters
-from sim.timing.scoreboard import wait_until
+from sim.timing.fetch import code_there
+from sim.timing.scoreboard import wait_from
 from sim.timing.state import NEVER, Machine
 from sim.timing.wakeup import sleep
 from sim.trace import TraceArrays
@@ -95,11 +96,13 @@ def place_block(m: int, block: int, now: int, hw: Hardware, code: Code, sm: Mach
     core.resident += 1
     core.open -= 1
     core.next = min(core.next, now)
+    if core.fetched == NEVER:
+        core.fetched = now + hw.start_latency + hw.first_fetch
     place.free = NEVER
     place.block = block
     place.alive = hw.warps
     place.unfinished = hw.warps
-    place.end = 0
+    place.end, place.stored = 0, 0
     for barrier in range(BARRIERS):
         sm.arrived[m, number, barrier] = 0
     for s in range(number * hw.warps, (number + 1) * hw.warps):
@@ -115,9 +118,10 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
     warp.position = trace.path_start[path]
     warp.path_end = trace.path_start[path + 1]
     warp.instruction = trace.instruction[warp.position]
+    code_there(np.int64(m), np.int64(-1), np.int64(warp.instruction), now - hw.jump, hw, sm)
     warp.started = now
     warp.since = now
-    warp.wake = now + hw.start_latency
+    warp.wake = max(now + hw.start_latency, sm.cores[m].fetched)
     warp.cause = NO_INSTRUCTION
     warp.barrier = -1
     warp.access = trace.access_start[index]
@@ -157,8 +161,7 @@ def release(m: int, place: int, number: int, now: int, hw: Hardware, code: Code,
         warp = sm.warps[m, s]
         if warp.barrier == number:
             warp.barrier = -1
-            warp.earliest, warp.earliest_cause = now + hw.barrier_latency, BARRIER
-            warp.wake, warp.cause = wait_until(warp, now + hw.barrier_latency, np.int64(BARRIER), hw, code, sm)
+            wait_from(warp, now, now + hw.barrier_latency, np.int64(BARRIER), hw, code, sm)
             sleep(warp, sm)
 
 
@@ -197,11 +200,30 @@ def finish_warp(warp: np.record, hw: Hardware, sm: Machine) -> None:
 
 @inner
 def end_block(m: int, number: int, hw: Hardware, sm: Machine) -> None:
-    """The block's last warp has ended: free its place after the retire latency."""
-    chip, core, place = sm.chip[0], sm.cores[m], sm.places[m, number]
-    place.free = place.end + hw.retire_latency
-    core.emptied = min(core.emptied, place.free)
+    """The block's last warp has ended."""
+    core, place = sm.cores[m], sm.places[m, number]
     core.resident -= 1
     core.busy_until = max(core.busy_until, place.end)
-    chip.end = max(chip.end, place.end)
+    sm.chip[0].end = max(sm.chip[0].end, place.end)
+    if place.stores == 0 or hw.awaits_stores == 0:
+        free_place(m, number, hw, sm)
+
+
+@inner
+def free_place(m: int, number: int, hw: Hardware, sm: Machine) -> None:
+    """Free the place of a block the retire latency after its end, or where the GPU waits for that, after the answers to its stores."""
+    chip, core, place = sm.chip[0], sm.cores[m], sm.places[m, number]
+    over = max(place.end, place.stored) if hw.awaits_stores else place.end
+    place.free = over + hw.retire_latency
+    core.emptied = min(core.emptied, place.free)
     chip.next_start = min(chip.next_start, max(place.free, chip.now + 1))
+
+
+@inner
+def store_answered(m: int, number: int, cycle: int, hw: Hardware, sm: Machine) -> None:
+    """A request of a store of the block in this place has reached L2, whose answer comes in that cycle."""
+    place = sm.places[m, number]
+    place.stores -= 1
+    place.stored = max(place.stored, cycle)
+    if hw.awaits_stores and place.stores == 0 and place.unfinished == 0:
+        free_place(m, number, hw, sm)

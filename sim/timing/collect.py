@@ -52,6 +52,7 @@ def counters(trace: Trace, gpu: Gpu, occupancy: Occupancy, sm: Machine, cycles: 
     return {
         "cycles": cycles,
         "sm_active_cycles": active,
+        "sm_active_cycles_max": int((sm.cores.busy_until - sm.cores.idle)[used].max(initial=0)),
         "sms_used": int(used.sum()),
         "warps": len(trace.arrays.warp_path),
         "warp_cycles": warp_cycles,

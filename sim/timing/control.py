@@ -4,7 +4,7 @@ Stages: 1. a warp's next instruction issues no sooner than the stall count of th
 that it waits for is zero; 2. an instruction raises its write counter until its result is there and its read counter until its
 sources have been read; 3. arithmetic reads its registers through one port per bank, unless the reuse cache has them, all within
 `read_window` cycles: while it cannot, it waits, and nothing is issued behind it. A counter that several instructions hold is zero
-with the last of them. Leaves out: instruction caches, the constant cache's misses, two groups of one warp taking turns.
+with the last of them. Leaves out: instruction caches but their first miss, two groups of one warp taking turns.
 """
 
 import numpy as np
@@ -54,10 +54,10 @@ def lower_counter(m: int, s: int, number: int, cycle: int, cause: int, sm: Machi
 
 
 @inner
-def record_control(warp: np.record, op: np.record, now: int, hw: Hardware, sm: Machine) -> None:
-    """Note which counters the warp's instruction, issued now, holds, and until when."""
+def record_control(warp: np.record, op: np.record, now: int, late: int, hw: Hardware, sm: Machine) -> None:
+    """Note which counters the warp's instruction, issued now, holds, and until when. late: cycles that its result waits for a constant."""
     m, s = warp.sm, warp.slot
-    back, read = now + op.latency, now + op.source_read
+    back, read = now + late + op.latency, now + op.source_read
     if op.memory:
         warp.pending += 1
         back, read = np.int64(NEVER), np.int64(NEVER)

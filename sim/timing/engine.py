@@ -39,7 +39,7 @@ def step_l2(now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     for k in range(hw.sms):
         m = first + k if first + k < hw.sms else first + k - hw.sms
         if sm.memory.units[m].arrival <= now:
-            reach_l2(m, now, hw.memory[0], code, sm.memory)
+            reach_l2(m, now, hw, code, sm)
             sm.cores[m].next = min(sm.cores[m].next, sm.memory.units[m].next, sm.memory.units[m].response)
 
 

@@ -13,17 +13,19 @@ from sim.lower import BARRIER, BRANCH, CLOCK, Code, Hardware
 from sim.policies import choose
 from sim.timing.account import account_ready, account_sharers, charge_second, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
+from sim.timing.constants import result_delay
 from sim.timing.control import read_registers, record_control
+from sim.timing.fetch import code_there
 from sim.timing.memory.lsu import enqueue
 from sim.timing.pipes import pipe_free, take_port
-from sim.timing.scoreboard import record_result, wait_until
+from sim.timing.scoreboard import record_result, wait_from, wait_until
 from sim.timing.state import Machine
 from sim.timing.wakeup import next_wake, sleep, wake_due
 from sim.trace import TraceArrays
 from sim.vocabulary import StallCause
 
 SELECTED, WAIT = int(StallCause.SELECTED), int(StallCause.WAIT)
-BRANCH_RESOLVING = int(StallCause.BRANCH_RESOLVING)
+BRANCH_RESOLVING, NO_INSTRUCTION = int(StallCause.BRANCH_RESOLVING), int(StallCause.NO_INSTRUCTION)
 
 
 @inner
@@ -80,21 +82,23 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     chip, op = sm.chip[0], code.ops[warp.instruction]
     if op.shared:
         account_sharers(scheduler, now, hw, sm)
-    take_port(warp.sm, warp.scheduler, op.pipe, now + op.hold, hw, sm)
+    take_port(warp.sm, warp.scheduler, op.pipe, now, now + op.hold, hw, sm)
     if hw.dispatch_holds:
         scheduler.free = max(scheduler.free, now + op.hold)
     if hw.banks and op.ported:
         read_registers(scheduler, warp, op, now, hw, code, sm)
-    row = np.int64(-1)
+    row, late = np.int64(-1), np.int64(0)
+    if op.late and trace.mask[warp.position] != np.uint32(0):
+        late = result_delay(warp, op, now, hw, code, sm)
     if chip.log_from <= now <= chip.log_to:
         row = chip.log_rows
-        log_issue(chip, warp, op, now, sm, trace)
+        log_issue(chip, warp, op, now, late, sm, trace)
     if op.memory:
         enqueue(warp, op, now, row, hw, code, sm, trace)
     if code.control:
-        record_control(warp, op, now, hw, sm)
+        record_control(warp, op, now, late, hw, sm)
     else:
-        record_result(warp, op, now, hw, code, sm)
+        record_result(warp, op, now, late, hw, code, sm)
     sm.issues[warp.instruction] += 1
     if op.flow == CLOCK:
         log_clock(chip, warp, now, sm)
@@ -109,6 +113,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
         end_warp(warp, now, hw, code, sm)
         return False
     warp.instruction = trace.instruction[warp.position]
+    code_from = code_there(np.int64(warp.sm), i, np.int64(warp.instruction), now, hw, sm)
     if op.flow == BARRIER and lanes != 0:  # a BAR that no lane executes holds nobody
         arrive(warp, op.barrier, now, hw, code, sm)
         return False
@@ -116,9 +121,10 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
     taken = not code.control or warp.instruction != i + 1
     if op.flow == BRANCH and hw.branch_latency > op.distance and taken:
         earliest, cause = now + hw.branch_latency, np.int64(BRANCH_RESOLVING)
+    if code_from > earliest:
+        earliest, cause = code_from, np.int64(NO_INSTRUCTION)
     warp.since = now + 1
-    warp.earliest, warp.earliest_cause = earliest, cause
-    warp.wake, warp.cause = wait_until(warp, earliest, cause, hw, code, sm)
+    wait_from(warp, now, earliest, cause, hw, code, sm)
     return True
 
 
@@ -170,7 +176,7 @@ def next_visit(scheduler: np.record, now: int, hw: Hardware, sm: Machine) -> int
 
 
 @inner
-def log_issue(chip: np.record, warp: np.record, op: np.record, now: int, sm: Machine, trace: TraceArrays) -> None:
+def log_issue(chip: np.record, warp: np.record, op: np.record, now: int, late: int, sm: Machine, trace: TraceArrays) -> None:
     """Append one row to the timeline; the run loop returns before the log can overflow."""
     row = chip.log_rows
     chip.log_rows += 1
@@ -187,7 +193,7 @@ def log_issue(chip: np.record, warp: np.record, op: np.record, now: int, sm: Mac
     sm.log[row, 5] = warp.instruction
     sm.log[row, 6] = lanes
     sm.log[row, 7] = dispatched
-    sm.log[row, 8] = now + op.latency if op.results and not op.memory else dispatched  # a load's is written when it is known
+    sm.log[row, 8] = now + late + op.latency if op.results and not op.memory else dispatched  # a load's is written when it is known
     sm.log[row, 9] = warp.since
     sm.log[row, 10] = warp.wake
     sm.log[row, 11] = warp.cause

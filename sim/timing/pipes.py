@@ -4,6 +4,8 @@ Peak rate of a pipe: count * lanes / 32 warp instructions per cycle and owner (a
 Left out: what happens behind the port; a pipe is fully pipelined, its latency belongs to the instruction's unit.
 """
 
+import numpy as np
+
 from sim.kernel import inner
 from sim.lower import Hardware
 from sim.timing.state import Machine
@@ -17,19 +19,27 @@ def pipe_free(m: int, q: int, pipe: int, hw: Hardware, sm: Machine) -> int:
 
 
 @inner
-def take_port(m: int, q: int, pipe: int, until: int, hw: Hardware, sm: Machine) -> None:
-    """Hold the port of the pipe that is free first until that cycle."""
+def take_port(m: int, q: int, pipe: int, now: int, until: int, hw: Hardware, sm: Machine) -> None:
+    """Hold the first port of the pipe that is free until that cycle; one must be free now."""
     row = hw.row[pipe, q]
-    first = hw.row_port[row]
-    if hw.row_ports[row] == 1:
+    twin = hw.row_twin[row]
+    if hw.row_ports[row] == 1 and twin < 0:
         sm.row_free[m, row] = until
         return
-    best = first
+    port = np.int64(hw.row_port[row])
+    while sm.port[m, port] > now:
+        port += 1
+    sm.port[m, port] = until
+    find_free(m, row, hw, sm)
+    if twin >= 0:
+        find_free(m, twin, hw, sm)
+
+
+@inner
+def find_free(m: int, row: int, hw: Hardware, sm: Machine) -> None:
+    """Find the first cycle in which one of a row's ports is free."""
+    first = np.int64(hw.row_port[row])
+    free = sm.port[m, first]
     for port in range(first + 1, first + hw.row_ports[row]):
-        if sm.port[m, port] < sm.port[m, best]:
-            best = port
-    sm.port[m, best] = until
-    free = until
-    for port in range(first, first + hw.row_ports[row]):
         free = min(free, sm.port[m, port])
     sm.row_free[m, row] = free

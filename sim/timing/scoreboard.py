@@ -10,10 +10,11 @@ import numpy as np
 
 from sim.kernel import inner
 from sim.lower import Code, Hardware
+from sim.timing.constants import operand_there
 from sim.timing.state import NEVER, Machine
 from sim.vocabulary import StallCause
 
-DISPATCH_STALL = int(StallCause.DISPATCH_STALL)
+DISPATCH_STALL, IMC_MISS = int(StallCause.DISPATCH_STALL), int(StallCause.IMC_MISS)
 
 
 @inner
@@ -35,6 +36,16 @@ def wait_until(warp: np.record, earliest: int, cause: int, hw: Hardware, code: C
 
 
 @inner
+def wait_from(warp: np.record, now: int, earliest: int, cause: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Find until when the warp waits for its next instruction, which something allows from `earliest` on; its constant is asked for now."""
+    there = operand_there(warp, now, hw, code, sm)
+    if there > earliest:
+        earliest, cause = there, np.int64(IMC_MISS)
+    warp.earliest, warp.earliest_cause = earliest, cause
+    warp.wake, warp.cause = wait_until(warp, earliest, cause, hw, code, sm)
+
+
+@inner
 def fly(warp: np.record, back: int, hw: Hardware, sm: Machine) -> None:
     """Give an instruction in flight, back in cycle `back`, the place that is free first; find the next such place."""
     m, s = warp.sm, warp.slot
@@ -48,8 +59,8 @@ def fly(warp: np.record, back: int, hw: Hardware, sm: Machine) -> None:
 
 
 @inner
-def record_result(warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Note when the results of the warp's instruction, issued now, are back."""
+def record_result(warp: np.record, op: np.record, now: int, late: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Note when the results of the warp's instruction, issued now, are back. late: cycles that they wait for a constant."""
     m, s, i = warp.sm, warp.slot, warp.instruction
     if op.memory:
         record_memory(warp, op, code, sm)
@@ -58,7 +69,7 @@ def record_result(warp: np.record, op: np.record, now: int, hw: Hardware, code: 
         warp.done = max(warp.done, now + hw.store_latency)
     if op.results == 0:
         return
-    back = now + op.latency
+    back = now + late + op.latency
     for column in range(op.results):
         name = np.uint32(code.writes[i, column])
         sm.ready[m, s, name] = back

@@ -17,6 +17,7 @@ from sim.timing.memory.state import allocate as allocate_memory
 from sim.vocabulary import CAUSES, SLOT_CAUSES
 
 NEVER = np.int64(2**62)
+LINE_INSTRUCTIONS = 8  # of 16 bytes in a line of an instruction cache
 WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-ups wait in `far`
 
 Chip = np.dtype(
@@ -44,6 +45,7 @@ Core = np.dtype(
         ("idle", "i8"),  # cycles without a resident block between blocks
         ("open", "i8"),  # places that can take a block
         ("emptied", "i8"),  # next cycle in which one more can; NEVER = no place is emptying
+        ("fetched", "i8"),  # cycle in which the first instruction has come; NEVER = nobody has asked for it
     ],
     align=True,
 )
@@ -54,6 +56,8 @@ Place = np.dtype(
         ("alive", "i8"),  # warps that have not issued their last instruction
         ("unfinished", "i8"),  # warps that have not ended
         ("end", "i8"),  # last cycle of its finished warps
+        ("stores", "i8"),  # requests of its stores that have not reached L2
+        ("stored", "i8"),  # cycle in which the answers to the others have come
     ],
     align=True,
 )
@@ -135,6 +139,9 @@ class Machine(NamedTuple):
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
     dispatch: np.ndarray  # int64 [m, q, pipes] cycles in which they found the dispatch port held
     port: np.ndarray  # int64 [m, ports] first cycle each issue port is free (pipes with several)
+    code_line: np.ndarray  # int64 [m, lines of code] cycle from which it is there, NEVER = nobody has asked for it
+    constant: np.ndarray  # int64 [m, lines of constants] cycle from which it is there, NEVER = nobody has asked for it
+    constant_group: np.ndarray  # int64 [m, groups of them] the same for the level behind
     row_free: np.ndarray  # int64 [m, rows] first cycle each pipe has a free port
     row_open: np.ndarray  # int64 [m, rows] first cycle the queue behind it has room, NEVER while it is full
     stalls: np.ndarray  # int64 [n, CAUSES] warp-cycles per instruction and cause
@@ -177,6 +184,9 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         throttle=np.zeros((sms, schedulers, pipes), np.int64),
         dispatch=np.zeros((sms, schedulers, pipes), np.int64),
         port=np.zeros((sms, int(hw.ports)), np.int64),
+        code_line=np.full((sms, (instructions + LINE_INSTRUCTIONS - 1) // LINE_INSTRUCTIONS if hw.jump else 1), NEVER, np.int64),
+        constant=np.full((sms, len(code.constant_group)), NEVER, np.int64),
+        constant_group=np.full((sms, int(code.constant_group.max(initial=-1)) + 1), NEVER, np.int64),
         row_free=np.zeros((sms, int(hw.rows)), np.int64),
         row_open=np.zeros((sms, int(hw.rows)), np.int64),
         stalls=np.zeros((instructions, CAUSES), np.int64),
@@ -192,6 +202,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
     machine.cores.busy_until = -1
     machine.cores.open = hw.places
     machine.cores.emptied = NEVER
+    machine.cores.fetched = NEVER
     for field, value in (("visit", NEVER), ("last", ~63), ("far_next", NEVER)):
         machine.schedulers[field] = value
     machine.schedulers["sm"] = machine.warps["sm"] = np.arange(sms)[:, None]

@@ -42,7 +42,8 @@ class Case:
         data, program = np.arange(WORDS, dtype=np.float32), isa.parse(self.text)
         if self.words:
             program = replace(program, control=control_words(len(program), self.words))
-        return execute(Launch(program, (self.blocks,), (self.threads,), (data, np.float32(1.5))))
+        constants = {3: np.linspace(0, 1, 512, dtype=np.float32)}
+        return execute(Launch(program, (self.blocks,), (self.threads,), (data, np.float32(1.5)), constants=constants))
 
     def gpu(self) -> Gpu:
         return Gpu.from_table(self.table)
@@ -51,7 +52,7 @@ class Case:
 def overview(table: dict[str, Any]) -> str:
     """Return a GPU's table in a few lines."""
     units = " ".join(f"{name}={unit['latency']}" for name, unit in table["units"].items() if "latency" in unit)
-    rows = [f"{name}: {table[name]}" for name in ("sms", "core", "pipes", "blocks", *MEMORY) if name in table]
+    rows = [f"{name}: {table[name]}" for name in ("sms", "core", "pipes", "blocks", "fetch", "constants", *MEMORY) if name in table]
     return "\n".join([*rows, f"latencies: {units}", f"limits: warps {table['limits']['warps']}, blocks {table['limits']['blocks']}"])
 
 

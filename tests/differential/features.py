@@ -3,6 +3,7 @@
 import numpy as np
 
 from isa.vocabulary import Operation, Space
+from sim.constants import constant_lines
 from sim.control import obeys_control_words
 from sim.result import Result
 from sim.timing.state import WHEEL
@@ -55,7 +56,7 @@ SECOND_SLOT = [
 
 def machine_features(result: Result) -> dict[str, bool]:
     """Return what of the machine the run exercised."""
-    core, blocks, rows = result.gpu.core, result.gpu.blocks, result.timeline
+    core, blocks, rows, named = result.gpu.core, result.gpu.blocks, result.timeline, constant_lines(result.program)
     assert rows is not None
     counters, places, pipes = result.counters, result.occupancy.blocks, result.gpu.pipes.values()
     return {
@@ -77,6 +78,11 @@ def machine_features(result: Result) -> dict[str, bool]:
         "an SM not used": counters["sms_used"] < result.gpu.sms,
         "a scheduler without warps": places * -(-int(np.prod(result.block)) // 32) < core.schedulers,
         "sleep beyond the wheel": bool((rows.eligible - rows.since >= WHEEL).any()),
+        "a pipe within another": any(pipe.within for pipe in pipes),
+        "a constant that an instruction waits for": result.gpu.constants.near > 0 and "imc_miss" in result.stalls,
+        "constants of the far level": result.gpu.constants.far > 0 and bool((named.group[named.line[named.line >= 0]] >= 0).any()),
+        "a jump to code not fetched": result.gpu.fetch.jump > 1 and bool((rows.cause == StallCause.NO_INSTRUCTION)[rows.since > 0].any()),
+        "a first fetch": result.gpu.fetch.first > 0,
     }
 
 
@@ -124,6 +130,10 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
         "hits in L2": modelled and count["l2_hit_rate"] > 0,
         "no L1": modelled and l1 is None,
         "no L2": modelled and l2 is None,
+        "L2 of two parts": bool(modelled and l2 and l2.far and count["l2_sectors_read"]),
+        "sectors stored at a cost of their own": bool(modelled and l2 and l2.partial_cost > 1 and count["l2_sectors_written"]),
+        "late kilobytes of DRAM": bool(modelled and gpu.dram.late_share * gpu.dram.late and count["dram_bytes_read"]),
+        "more requests of an instruction than the port has room for": modelled and count["sm_requests_peak"] > gpu.interconnect.depth,
         "written back beyond what stood in L2 before": bool(modelled and l2 and l2.start != "dirty" and count["dram_bytes_written"]),
         **{
             f"stores in L1: {rule}": bool(modelled and l1 and l1.stores == rule and count["l1_sectors"])

@@ -54,8 +54,8 @@ def cores(draw: Callable) -> dict[str, Any]:
 
 @st.composite
 def pipes(draw: Callable) -> dict[str, dict[str, Any]]:
-    """Return the [pipes] table."""
-    return {
+    """Return the [pipes] table; where the arithmetic pipe is a scheduler's, its last port may be a pipe of its own."""
+    table: dict[str, dict[str, Any]] = {
         name: {
             "lanes": draw(st.sampled_from((32, 32, 16, 8, 4))),
             "count": draw(st.integers(1, 3)),
@@ -63,13 +63,17 @@ def pipes(draw: Callable) -> dict[str, dict[str, Any]]:
         }
         for name in PIPES
     }
+    if table["alu"]["owner"] == "scheduler" and draw(st.booleans()):
+        table["inner"] = {"lanes": table["alu"]["lanes"], "within": "alu"}
+    return table
 
 
 @st.composite
-def units(draw: Callable) -> dict[str, dict[str, Any]]:
+def units(draw: Callable, pipes: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the [units] table: every unit on its usual pipe, or all on one; shared memory's with the global one or apart."""
     together = draw(st.integers(0, 9)) == 0
-    home = HOME | {"shared": draw(st.sampled_from(("memory", "memory", "sfu")))}
+    home = HOME | ({"imad": "inner", "fp64": "inner", "int32": "inner"} if "inner" in pipes else {})
+    home |= {"shared": draw(st.sampled_from(("memory", "memory", "sfu")))}
     table: dict[str, dict[str, Any]] = {}
     for name in UNIT_NAMES:
         table[name] = {"pipe": "alu" if together else home.get(name, "alu")}
@@ -97,6 +101,7 @@ def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
     core = draw(cores())
     least = max(warps_per_block, core["schedulers"])
     fixed = draw(st.integers(0, 2)) == 0
+    ports = draw(pipes())
     table = {
         "name": "random",
         "chip": "random",
@@ -104,11 +109,14 @@ def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
         "sms": draw(st.integers(1, 4)),
         "clock": {"alu_mhz": 1000},
         "core": core,
-        "pipes": draw(pipes()),
-        "units": draw(units()),
+        "pipes": ports,
+        "units": draw(units(ports)),
+        "fetch": {"first": draw(st.sampled_from((0, 0, 7, 90))), "jump": draw(st.sampled_from((0, 0, 3, 40)))},
+        "constants": {"near": draw(st.sampled_from((0, 0, 5, 30))), "far": draw(st.sampled_from((0, 0, 11, 80)))},
         "blocks": {
             "start_interval": draw(st.sampled_from((0, 0, 0.3, 1, 2.7, 7))),
             "start_latency": draw(st.sampled_from((0, 0, 1, 9))),
+            "awaits_stores": draw(st.booleans()),
             "retire_latency": draw(st.sampled_from((0, 0, 1, 13))),
             "launch_overhead": draw(st.sampled_from((0, 100))),
         },

@@ -51,7 +51,8 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "request_bytes_per_cycle": pick(*RATES),
             "response_bytes_per_cycle": pick(*RATES),
             "header": pick(0, 8),
-            "depth": pick(128, 140),
+            "depth": pick(8, 30, 140),
+            "store_least": pick(4, 16, 32),
         },
         "l2": None
         if pick(0, 0, 0, 1)
@@ -61,11 +62,18 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "latency": 0,
             "bytes_per_cycle": pick(2.9, 16, 64),
             "atomic_cycles": pick(1, 4),
+            "far": pick(0, 0, 3, 50),
+            "store_cost": pick(1, 1, 1.7),
+            "partial_cost": pick(1, 2.3),
+            "fill_cost": pick(0, 0.7),
             "start": pick("cold", "warm", "dirty"),
         },
         "dram": {
             "bandwidth": pick(20, 73, 200),
             "efficiency": pick(0.8, 1.0),
+            "write_cost": pick(1, 1.2),
+            "late_share": pick(0, 0.3, 1.0),
+            "late": pick(0, 5, 300),
             "latency": 0,
             "access_bytes": pick(32, 64, 128),
             "channels": draw(st.integers(1, 6)),

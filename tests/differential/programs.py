@@ -58,6 +58,8 @@ ARITHMETIC = (
     "S2R {d}, SR_LANEID",
     "LDC {d}, c[0x0][scale]",
     "LDC.64 R4, c[0x0][data]",
+    "LDC {d}, c[0x3][{place}]",
+    "FADD {d}, {a}, c[0x3][{place}]",
     "NOP",
 )
 PREDICATES = (
@@ -129,6 +131,7 @@ class Writer:
             "small": self.pick(1, 2),
             "offset": self.pick("0x0", "0x10", "0x80", "0x180"),
             "cache": self.pick(".CA", ".CG"),
+            "place": self.pick("0x0", "0x48", "0xc0", "0x104", "0x300"),
             "p": p,
             "q": (p + 1) % 3,
         }

@@ -33,17 +33,23 @@ def on(program: str, gpu: str, **changes: Any) -> Result:
     ("program", "gpu", "changes", "kind", "says"),
     [
         ("copy/copy_1_float", "gtx480", {"dram__bandwidth": 40.0}, "dram", "fewer bytes from DRAM"),
-        ("saxpy", "h100", {}, "dram", "DRAM bandwidth binds"),
+        ("saxpy", "h100", {"dram__bandwidth": 1500.0}, "dram", "DRAM bandwidth binds"),
         ("copy/copy_1_float", "gtx480", {"limits__blocks": 1}, "bytes", "too few bytes in flight"),
         ("access/strided", "h100", {}, "uncoalesced", "touches 8 sectors of 32 bytes where neighbouring words would take 4"),
-        ("shared/transpose_tile", "h100", {}, "conflicts", "takes 16.5 passes where 1 would do"),
+        ("shared/transpose_tile", "h100", {"sms": 4}, "conflicts", "takes 16.5 passes where 1 would do"),
         ("sgemm/sgemm_1", "gtx480", {"sms": 4}, "shared", "kept in registers"),
         ("atomics/histogram_global", "h100", {}, "l2_queue", "combine them in a warp or in shared memory"),
         ("copy/copy_1_float", "gtx480", {"blocks__start_interval": 20}, "blocks", "one each 20 cycles on the whole chip"),
         ("copy/copy_1_float", "gtx480", {"blocks__start_latency": 3000}, "blocks", "3000 go to starting and retiring it"),
         ("copy/copy_8_float", "gtx480", {"l2__bytes_per_cycle": 2.0}, "l2", "L2 bandwidth binds"),
         ("copy/copy_1_float", "gtx480", {"lsu__depth": 1, "lsu__interval": 60}, "queue", "1 instruction"),
-        ("cuda/stencil.sm_90", "h100", {}, "latency", "Caches bring most of it (17% of the bytes loaded"),
+        (
+            "cuda/stencil.sm_90",
+            "h100",
+            {"fetch__first": 0, "dram__late_share": 0.0},
+            "latency",
+            "Caches bring most of it (17% of the bytes loaded",
+        ),
     ],
 )
 def test_what_binds_is_named(program: str, gpu: str, changes: dict[str, Any], kind: str, says: str) -> None:

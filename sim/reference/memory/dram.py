@@ -26,6 +26,6 @@ class Channel:
         """Move so many sectors, asked for at tick `at`; return (tick in which the queue has room, cycle in which those read are at L2)."""
         self.tallies[Tally.DRAM_READ] += read
         self.tallies[Tally.DRAM_WRITTEN] += written
-        admitted = self.queue.join(at, (read + written) * int(self.numbers.dram_ticks))
+        admitted = self.queue.join(at, read * int(self.numbers.dram_ticks) + written * int(self.numbers.write_ticks))
         self.tallies[Tally.CHANNEL_FULL] += admitted > at
         return admitted, cycles(self.queue.end) + int(self.numbers.dram_latency)

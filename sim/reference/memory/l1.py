@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 WORDS_OF_SECTOR = 8
 
 
+def words_of(sector: int) -> set[int]:
+    """Return the words of a line that lie in a sector."""
+    return set(range(WORDS_OF_SECTOR * sector, WORDS_OF_SECTOR * (sector + 1)))
+
+
 def whole_sectors(words: set[int]) -> set[int]:
     """Return the sectors all of whose words are in a set of words of a line."""
-    return {s for s in range(SECTORS) if words.issuperset(range(WORDS_OF_SECTOR * s, WORDS_OF_SECTOR * (s + 1)))}
+    return {sector for sector in range(SECTORS) if words >= words_of(sector)}
 
 
 @dataclass(eq=False)

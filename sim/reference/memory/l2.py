@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS, cycles
-from sim.hierarchy import SECTORS
+from sim.hierarchy import SECTORS, lateness, part_of
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
@@ -29,6 +29,7 @@ class Line:
 
     there: dict[int, int] = field(default_factory=dict)  # sector -> cycle from which it is there; those not fetched are absent
     written: set[int] = field(default_factory=set)  # words that DRAM does not have yet
+    copied: set[int] = field(default_factory=set)  # sectors that the other part of L2 has too
 
 
 class Slice:
@@ -55,13 +56,20 @@ class Slice:
 
     def _ticks(self, packet: Packet) -> int:
         """Return how long a request holds the slice: for its sectors, or for the updates of one word one after another."""
+        if packet.kind is Kind.STORE:
+            whole = len(packet.sectors & whole_sectors(packet.words))
+            return whole * int(self.numbers.store_ticks) + (len(packet.sectors) - whole) * int(self.numbers.partial_ticks)
         moved = len(packet.sectors) * int(self.numbers.l2_ticks)
         return max(moved, packet.repeat * int(self.numbers.atomic_ticks)) if packet.kind.updates else moved
 
     def _pass_on(self, packet: Packet) -> int:
         """Send a request to DRAM; return the cycle in which its sectors are there."""
         count = len(packet.sectors)
-        return self._transfer(count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD))
+        return self._transfer(count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD)) + self._late(packet.line)
+
+    def _late(self, line: int) -> int:
+        """Return the cycles that DRAM takes longer for a line."""
+        return lateness(line, int(self.numbers.late_share), int(self.numbers.late))
 
     def _look_up(self, packet: Packet) -> int:
         """Find or fetch a request's sectors; return the cycle in which they are there."""
@@ -69,13 +77,23 @@ class Slice:
         missing, there = set(), 0
         if packet.kind is not Kind.STORE:
             missing = packet.sectors - line.there.keys() - whole_sectors(line.written)
-            self._fetch(line, missing)
+            self._fetch(packet.line, line, missing)
             there = max(line.there.get(sector, 0) for sector in packet.sectors)
+            if self.numbers.far and packet.sm % 2 != part_of(packet.line):
+                there = max(there, cycles(self.queue.end)) + self._copy(line, packet)
         if packet.kind is not Kind.LOAD:
             line.written |= packet.words
+            line.copied -= packet.sectors
         self.tallies[Tally.L2_HITS] += len(packet.sectors) - len(missing)
         self._write_back(evicted)
         return there
+
+    def _copy(self, line: Line, packet: Packet) -> int:
+        """Copy the sectors of a load to the other part of L2, where they stay; return how long it takes, 0 when they were there."""
+        missing = packet.sectors - line.copied
+        if packet.kind is Kind.LOAD:
+            line.copied |= packet.sectors
+        return int(self.numbers.far) if missing else 0
 
     def _place(self, number: int) -> tuple[Line, Line]:
         """Return (a line, empty unless it was there; the line that had to go, empty if none)."""
@@ -87,13 +105,14 @@ class Slice:
         lines.move_to_end(number)
         return lines[number], evicted
 
-    def _fetch(self, line: Line, missing: set[int]) -> None:
+    def _fetch(self, number: int, line: Line, missing: set[int]) -> None:
         """Fetch sectors, whole accesses of DRAM less what is there."""
         size = int(self.numbers.access_sectors)
         accesses = {sector // size for sector in missing}
         wanted = {sector for sector in range(SECTORS) if sector // size in accesses} - line.there.keys()
         if wanted:
-            line.there |= dict.fromkeys(wanted, self._transfer(len(wanted), 0))
+            line.there |= dict.fromkeys(wanted, self._transfer(len(wanted), 0) + self._late(number))
+            self.queue.prolong(self.queue.end + len(wanted) * int(self.numbers.fill_ticks))
 
     def _write_back(self, line: Line) -> None:
         """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""

@@ -12,7 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from isa.vocabulary import Space
-from sim.gpus.path import L1_LOOKUP
+from sim.gpus.path import L1_LOOKUP, cycles
 from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
@@ -136,14 +136,15 @@ class LoadStoreUnit:
             access.stored_at(now + 1 + last)
 
     def _store(self, access: Access) -> None:
-        """Send a store or a reduction to L2, line by line; it is over for its warp when the unit is done with it."""
+        """Send a store or a reduction to L2, line by line; it is over for its warp when it has left the SM."""
         access.count(self.tallies)
         for k, request in enumerate(access.requests):
             if access.decoded.cached and self.l1.sets:
                 self.tallies[Tally.L1_SECTORS] += len(request.sectors)
                 self.tallies[Tally.L1_HITS] += len(request.sectors) * self.l1.store(request)
             self._send(access, k, request.sectors, None)
-        access.stored_at(int(self.env.now) + self._busy(access))
+        left = cycles(self.requests.free) if access.requests else 0
+        access.stored_at(max(int(self.env.now) + self._busy(access), left))
 
     def _load(self, access: Access) -> None:
         """Look a load or an atomic up, line by line; what is not there becomes pieces that it waits for."""
@@ -187,5 +188,8 @@ class LoadStoreUnit:
     def _send(self, access: Access, k: int, sectors: set[int], deliver: Deliver) -> None:
         """Send sectors of line k to L2, or ask for them."""
         request, start = access.requests[k], int(self.env.now) + L1_LOOKUP + k * int(self.numbers.line_cycles)
+        access.warp.block.stores += deliver is None
         words = set() if access.kind is Kind.LOAD else request.words
-        self.requests.send(Packet(request.line, sectors, words, access.kind, access.repeat, deliver), start)
+        self.requests.send(
+            Packet(self.sm.number, request.line, sectors, words, access.kind, access.repeat, deliver, access.warp.block), start
+        )

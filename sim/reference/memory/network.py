@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from sim.gpus.path import FILL, TICKS, cycles
 from sim.reference.clock import Process, after
 from sim.reference.decode import Kind
+from sim.reference.memory.l1 import words_of
 from sim.vocabulary import Tally
 
 if TYPE_CHECKING:
+    from sim.reference.blocks import Block
     from sim.reference.memory.system import MemorySystem
 
 Deliver = Callable[[set[int], int], None] | None  # takes the sectors that have come and the cycle from which they may be read
@@ -26,12 +28,14 @@ Deliver = Callable[[set[int], int], None] | None  # takes the sectors that have 
 class Packet:
     """A request on its way to L2, or the answer to it on its way back."""
 
+    sm: int
     line: int
     sectors: set[int]
     words: set[int]  # that it writes
     kind: Kind
     repeat: int  # most lanes on one word, which an atomic updates one after another
-    deliver: Deliver  # what to do with an answer; None: there is none
+    deliver: Deliver  # what to do with an answer; None: it is a store's
+    block: Block  # that sent it
     arrived: bool = False  # at L2
 
 
@@ -46,13 +50,14 @@ class RequestPort:
 
     def room_for(self, packets: int) -> bool:
         """Return whether so many more may be on their way."""
-        return len(self.packets) + packets <= int(self.numbers.request_depth)
+        return not self.packets or len(self.packets) + packets <= int(self.numbers.request_depth)
 
     def send(self, packet: Packet, start: int) -> None:
         """Send a packet, which may leave from cycle `start` on: its header, and its sectors unless it is a load."""
         size = int(self.numbers.request_ticks)
         if packet.kind is not Kind.LOAD:
-            size += len(packet.sectors) * int(self.numbers.data_ticks)
+            written = [len(packet.words & words_of(sector)) for sector in packet.sectors]
+            size += sum(max(count, int(self.numbers.least_words)) for count in written) * int(self.numbers.data_ticks)
         self.free = max(start * TICKS, self.free) + size
         self.packets.append(packet)
         self.memory.tallies[Tally.PORT_PEAK] = max(self.memory.tallies[Tally.PORT_PEAK], len(self.packets))
@@ -69,7 +74,9 @@ class RequestPort:
         while self.packets and self.packets[0].arrived and not self.blocked:
             packet = self.packets.popleft()
             admitted, leaves = self.memory.slice_of(packet.line).serve(packet)
-            if packet.deliver:
+            if packet.deliver is None:
+                packet.block.store_answered(leaves + int(self.numbers.network))
+            else:
                 self.env.process(self.responses.travel(packet, leaves + int(self.numbers.network), self.memory.next_answer()))
             if admitted > now:
                 self.blocked = True

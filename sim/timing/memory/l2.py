@@ -7,7 +7,7 @@ written in part is completed from DRAM when its line is evicted.
 
 import numpy as np
 
-from sim.hierarchy import L2_START, SECTORS, TICKS, place_of
+from sim.hierarchy import L2_START, SECTORS, TICKS, lateness, part_of, place_of
 from sim.kernel import inner
 from sim.lower import ATOMIC, LOAD, STORE
 from sim.timing.memory.l1 import NO_SECTORS, whole_sectors
@@ -20,12 +20,12 @@ DRAM_READ, DRAM_WRITTEN = int(Tally.DRAM_READ), int(Tally.DRAM_WRITTEN)
 SLICE_FULL, CHANNEL_FULL = int(Tally.SLICE_FULL), int(Tally.CHANNEL_FULL)
 NO_WORDS = np.uint32(0)
 
-slice_of = inner(place_of)
+slice_of, half_of, lateness_of = inner(place_of), inner(part_of), inner(lateness)
 
 
 @inner
-def serve(request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
-    """Serve a request that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
+def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+    """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
     number = slice_of(request.line, mh.channels)
     bank = memory.slices[number]
     turn = bank.served % mh.slice_depth
@@ -35,7 +35,7 @@ def serve(request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[
     if mh.l2_sets == 0:
         done, there = without_cache(request, number, done, mh, memory)
     else:
-        done, there = with_cache(request, number, done, mh, memory)
+        done, there = with_cache(m, request, number, done, mh, memory)
     bank.free = done
     memory.slice_done[number, turn] = done
     bank.served += 1
@@ -45,20 +45,26 @@ def serve(request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[
 @inner
 def service(request: np.record, mh: np.record) -> int:
     """Return the ticks that a request holds its slice."""
-    moved = sector_count(request.sectors) * mh.l2_ticks
+    count = sector_count(request.sectors)
+    if request.kind == STORE:
+        whole = sector_count(whole_sectors(request.words))
+        return whole * mh.store_ticks + (count - whole) * mh.partial_ticks
+    moved = count * mh.l2_ticks
     if request.kind >= ATOMIC:
         return max(moved, request.alike * mh.atomic_ticks)
     return moved
 
 
 @inner
-def transfer(number: int, at: int, sectors: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+def transfer(number: int, at: int, read: int, written: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Move sectors over a channel; return the ticks at which (its queue has room, the last of them has been moved)."""
+    memory.tallies[DRAM_READ] += read
+    memory.tallies[DRAM_WRITTEN] += written
     channel = memory.channels[number]
     turn = channel.served % mh.slice_depth
     admitted = max(at, memory.channel_done[number, turn])
     memory.tallies[CHANNEL_FULL] += admitted > at
-    channel.free = max(admitted, channel.free) + sectors * mh.dram_ticks
+    channel.free = max(admitted, channel.free) + read * mh.dram_ticks + written * mh.write_ticks
     memory.channel_done[number, turn] = channel.free
     channel.served += 1
     return admitted, channel.free
@@ -72,15 +78,15 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
         memory.tallies[L2_READS] += count
     else:
         memory.tallies[L2_WRITES] += count
-        memory.tallies[DRAM_WRITTEN] += count
-    if request.kind != STORE:
-        memory.tallies[DRAM_READ] += count
-    admitted, sent = transfer(number, done, count * (2 if request.kind >= ATOMIC else 1), mh, memory)
-    return max(done, admitted), whole_cycles(sent) + mh.dram_latency
+    read = np.int64(0) if request.kind == STORE else count
+    written = np.int64(0) if request.kind == LOAD else count
+    admitted, sent = transfer(number, done, read, written, mh, memory)
+    late = np.int64(lateness_of(request.line, mh.late_share, mh.late))
+    return max(done, admitted), whole_cycles(sent) + mh.dram_latency + late
 
 
 @inner
-def with_cache(request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Look a request up; return (ticks when the slice is free, cycle in which its sectors are there)."""
     place = find(request.line, number, mh, memory)
     written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
@@ -89,6 +95,7 @@ def with_cache(request: np.record, number: int, done: int, mh: np.record, memory
         written = memory.l2[place].words
         evicted_valid = memory.l2[place].valid
         memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = request.line, NO_WORDS, NO_SECTORS
+        memory.l2[place].copied = NO_SECTORS
         for sector in range(SECTORS):
             memory.l2_fill[place, sector] = 0
     entry = memory.l2[place]
@@ -100,12 +107,24 @@ def with_cache(request: np.record, number: int, done: int, mh: np.record, memory
         if missing != NO_SECTORS:
             done = fetch(place, number, missing, done, mh, memory)
         there = last_there(place, request.sectors, memory)
+        if mh.far and m & 1 != half_of(request.line):
+            there = max(there, whole_cycles(done)) + copy(request, entry, mh)
     count_hits(request, missing, memory)
     if request.kind != LOAD:
         entry.words |= request.words
+        entry.copied &= ~request.sectors
     if written != NO_WORDS:
         done = write_back(number, written, evicted_valid, done, mh, memory)
     return done, there
+
+
+@inner
+def copy(request: np.record, entry: np.record, mh: np.record) -> int:
+    """Copy the sectors of a load to the other part of L2, where they stay; return the cycles that takes, 0 when they were there."""
+    missing = request.sectors & ~entry.copied
+    if request.kind == LOAD:
+        entry.copied |= request.sectors
+    return mh.far if missing != NO_SECTORS else np.int64(0)
 
 
 @inner
@@ -149,13 +168,13 @@ def fetch(place: int, number: int, missing: int, done: int, mh: np.record, memor
                 wanted |= group << np.uint32(first)
         wanted &= ~(entry.valid & ~missing)
     count = sector_count(wanted)
-    memory.tallies[DRAM_READ] += count
-    admitted, sent = transfer(number, done, count, mh, memory)
+    admitted, sent = transfer(number, done, count, np.int64(0), mh, memory)
+    late = np.int64(lateness_of(memory.l2_tag[place], mh.late_share, mh.late))
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
-            memory.l2_fill[place, sector] = whole_cycles(sent) + mh.dram_latency
+            memory.l2_fill[place, sector] = whole_cycles(sent) + mh.dram_latency + late
     entry.valid |= wanted
-    return max(done, admitted)
+    return max(done, admitted) + count * mh.fill_ticks
 
 
 @inner
@@ -177,9 +196,7 @@ def write_back(number: int, words: int, valid: int, done: int, mh: np.record, me
         if written != NO_WORDS:
             dirty += 1
             part += written != np.uint32(0xFF) and (valid >> np.uint32(sector)) & np.uint32(1) == NO_SECTORS
-    memory.tallies[DRAM_WRITTEN] += dirty
-    memory.tallies[DRAM_READ] += part
-    admitted, _ = transfer(number, done, dirty + part, mh, memory)
+    admitted, _ = transfer(number, done, part, dirty, mh, memory)
     return max(done, admitted)
 
 

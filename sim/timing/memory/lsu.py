@@ -15,7 +15,7 @@ from sim.timing.account import account_ready
 from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, local, most_alike
 from sim.timing.memory.l1 import NO_SECTORS, allocate, fetched, find, store
-from sim.timing.memory.requests import sector_count, send
+from sim.timing.memory.requests import sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
 from sim.timing.memory.state import NONE, Memory
 from sim.timing.memory.table import add_piece, close_access, open_access
@@ -94,7 +94,8 @@ def has_room(m: int, number: int, mh: np.record, code: Code, memory: Memory) -> 
         return True
     access = code.ops[entry.instruction].access
     waits = access in WAITS
-    return unit.requests + entry.requests <= mh.request_depth and (not waits or unit.free_pieces >= entry.requests)
+    port = unit.requests == 0 or unit.requests + entry.requests <= mh.request_depth
+    return port and (not waits or unit.free_pieces >= entry.requests)
 
 
 @inner
@@ -207,19 +208,24 @@ def count_sectors(m: int, number: int, place: int, op: np.record, memory: Memory
 
 @inner
 def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Send a store or a reduction to L2, line by line."""
+    """Send a store or a reduction to L2, line by line; it is over for its warp when it has left the SM."""
     mh, memory = hw.memory[0], sm.memory
     entry = memory.entries[m, number, place]
     op = code.ops[entry.instruction]
     count_sectors(m, number, place, op, memory)
+    block = np.int64(sm.warps[m, entry.slot].place)
+    sm.places[m, block].stores += entry.requests
     for k in range(entry.requests):
         line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
         words = memory.entry_words[m, number, place, k]
         if op.cached and mh.l1_sets and op.access == STORE:
             store(m, line, sectors, words, mh, memory)
         start = now + L1_LOOKUP + k * mh.line_cycles
-        send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, NOTHING, mh, memory)
-    taken(m, np.int64(entry.slot), np.int64(entry.instruction), now + busy(entry, op, mh), hw, code, sm)
+        send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, block, mh, memory)
+    over = now + busy(entry, op, mh)
+    if entry.requests:
+        over = max(over, whole_cycles(memory.units[m].request_free))
+    taken(m, np.int64(entry.slot), np.int64(entry.instruction), over, hw, code, sm)
 
 
 @inner

@@ -27,6 +27,20 @@ def whole_cycles(ticks: int) -> int:
 
 
 @inner
+def words_moved(sectors: int, words: int, mh: np.record) -> int:
+    """Return the words that a store's sectors count on their way: those written, and a least number for each sector."""
+    total = np.int64(0)
+    for sector in range(4):
+        if (sectors >> np.uint32(sector)) & np.uint32(1) != np.uint32(0):
+            written, count = (words >> np.uint32(8 * sector)) & np.uint32(0xFF), np.int64(0)
+            while written != np.uint32(0):
+                written &= written - np.uint32(1)
+                count += 1
+            total += max(count, mh.least_words)
+    return total
+
+
+@inner
 def send(
     m: int,
     start: int,
@@ -44,9 +58,9 @@ def send(
     unit = memory.units[m]
     size = mh.request_ticks
     if kind != LOAD:
-        size += mh.data_ticks * sector_count(sectors)
+        size += mh.data_ticks * words_moved(sectors, words, mh)
     unit.request_free = max(start * TICKS, unit.request_free) + size
-    request = memory.requests[m, (unit.first + unit.requests) % mh.request_depth]
+    request = memory.requests[m, (unit.first + unit.requests) % mh.request_ring]
     request.arrival = whole_cycles(unit.request_free) + mh.network
     request.line = line
     request.sectors = sectors

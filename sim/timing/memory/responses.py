@@ -6,6 +6,7 @@ from sim.gpus.path import FILL
 from sim.hierarchy import TICKS
 from sim.kernel import inner
 from sim.lower import ATOMIC, LOAD, Code, Hardware
+from sim.timing.blocks import store_answered
 from sim.timing.memory.l1 import NO_SECTORS
 from sim.timing.memory.l2 import serve
 from sim.timing.memory.lsu import finish_access, plan
@@ -16,15 +17,18 @@ from sim.timing.state import NEVER, Machine
 
 
 @inner
-def reach_l2(m: int, now: int, mh: np.record, code: Code, memory: Memory) -> None:
+def reach_l2(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Serve the requests of an SM that reach L2 now; a full queue there keeps those behind waiting."""
+    mh, memory = hw.memory[0], sm.memory
     unit = memory.units[m]
     while unit.arrival <= now:
         request = memory.requests[m, unit.first]
-        admitted, leaves = serve(request, now, mh, memory)
+        admitted, leaves = serve(m, request, now, mh, memory)
         if request.kind in (LOAD, ATOMIC):
             push(m, leaves + mh.network, request, mh, memory)
-        unit.first = (unit.first + 1) % mh.request_depth
+        else:
+            store_answered(m, np.int64(request.place), leaves + mh.network, hw, sm)
+        unit.first = (unit.first + 1) % mh.request_ring
         unit.requests -= 1
         unit.blocked = admitted
         unit.arrival = max(memory.requests[m, unit.first].arrival, admitted) if unit.requests else np.int64(NEVER)

@@ -75,7 +75,9 @@ Request = np.dtype(
 )
 Response = np.dtype([("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("piece", "i4"), ("place", "i4")], align=True)
 Bank = np.dtype([("free", "i8"), ("served", "i8")], align=True)  # a slice or a channel: ticks, and how many requests so far
-L2Line = np.dtype([("valid", "u4"), ("words", "u4")], align=True)  # words: not written back
+L2Line = np.dtype(
+    [("valid", "u4"), ("words", "u4"), ("copied", "u4")], align=True
+)  # words: not written back; copied: sectors that the other part has
 
 
 class Memory(NamedTuple):
@@ -125,7 +127,7 @@ def allocate(mh: np.record, sms: int, never: int) -> Memory:
         accesses=_records(Access, used, pending + 1),
         pieces=_records(Piece, used, pending),
         lines=_records(Line, used, int(mh.l1_sets * mh.l1_ways)),
-        requests=_records(Request, used, int(mh.request_depth)),
+        requests=_records(Request, used, int(mh.request_ring)),
         responses=_records(Response, used, pending),
         slices=_records(Bank, banks),
         channels=_records(Bank, banks),

@@ -1,0 +1,45 @@
+"""Constants: which lines of an SM's constant caches the instructions of a program name.
+
+Two caches, one for operands and ULDC (an instruction waits for its operand), one for LDC (its result waits), have lines of 64 bytes;
+behind both lies one level with 256 bytes at a time. The sizes are measured: an H100's LDC of successive words takes 66 cycles, at
+strides of 64 bytes 162 and of 256 bytes 303 (programs/measurements). Capacities are not modelled, nor addresses in registers.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from isa.program import Program
+from isa.vocabulary import Kind
+
+LINE, GROUP = 64, 256  # bytes
+PRESENT = -1  # bank 0, where parameters and sizes are, comes with the launch: the level behind has it
+
+
+class ConstantLines(NamedTuple):
+    """Lines are numbered in the order of their first instruction; n instructions, L lines."""
+
+    line: np.ndarray  # int32 [n] that the instruction names, -1 = none
+    late: np.ndarray  # bool [n] its result waits for the line, not its issue
+    group: np.ndarray  # int64 [L] the 256 bytes that the line lies in, numbered; PRESENT = the level behind has them
+
+
+def constant_lines(program: Program) -> ConstantLines:
+    """Return the lines of constants that a program names by their addresses."""
+    encoded, opcodes = program.encoded, [instruction.opcode for instruction in program.instructions]
+    named = encoded.source_kind == Kind.CONSTANT
+    slot = named.argmax(axis=1)
+    rows = np.arange(len(opcodes))
+    bank, offset = encoded.source_bank[rows, slot].astype(np.int64), encoded.source_value[rows, slot].astype(np.int64)
+    late = np.array([opcode.split(".")[0] == "LDC" for opcode in opcodes], bool)
+    lines: dict[tuple[bool, int, int], int] = {}
+    groups: dict[tuple[int, int], int] = {}
+    line, group = np.full(len(opcodes), -1, np.int32), []
+    for i in np.flatnonzero(named.any(axis=1)):
+        key = bool(late[i]), int(bank[i]), int(offset[i]) // LINE
+        if key not in lines:
+            lines[key] = len(lines)
+            part = int(bank[i]), int(offset[i]) // GROUP
+            group.append(groups.setdefault(part, len(groups)) if bank[i] else PRESENT)
+        line[i] = lines[key]
+    return ConstantLines(line, late, np.array(group, np.int64))
