@@ -89,9 +89,9 @@ def experiments() -> Iterator[Profiled]:
 
 def _profiled(row: dict[str, str], name: str, listings: tuple[Path, ...], files: tuple[Path, ...]) -> Profiled:
     which = ("listing", "kernel", "file", "values")
-    values = json.loads(row["values"]) if row["values"] else {}
+    values = json.loads(row.get("values") or "{}")
     counters = {name: float(value) for name, value in row.items() if name not in which and value}
-    return Profiled(name, _first(listings, row["listing"]), row["kernel"] or None, _first(files, row["file"]), values, counters)
+    return Profiled(name, _first(listings, row["listing"]), row.get("kernel") or None, _first(files, row["file"]), values, counters)
 
 
 def _first(folders: tuple[Path, ...], name: str) -> Path:

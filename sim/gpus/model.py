@@ -335,7 +335,7 @@ class Gpu(Section):
         return next((source for source in found if source), None)
 
     def latency(self, unit: Unit) -> int:
-        """Return the cycles from issue to a dependent's issue, missing every cache, on average; a warp's next issue for branches, barriers."""
+        """Return the cycles from issue to a dependent's issue, missing every cache, on average; to a warp's next for branches."""
         name = unit.name.lower()
         if name in ("global", "local") and self.memory.global_load is None:
             far = self.l2.far / 2 if self.l2 else 0  # half of what an SM loads is kept by the other part of L2
