@@ -20,6 +20,11 @@
     [expect]                      # names stand for the arguments as they were before the run
     y = "fma(a, x, y)"
 
+    [[constants]]                 # an array in a constant bank, written as an array argument is, for c[3][...]
+    bank = 3
+    name = "matrix"
+    shape = [16, 16]
+
     [preset]                      # registers before the first instruction: a number, or the name of an array whose address they take
     R2 = "x"
     [iterations]                  # loops without end: how often the branch back to a label may be executed
@@ -42,7 +47,7 @@ import isa
 from isa.architecture import family
 from isa.errors import UserError
 from isa.program import Parameter, Program
-from sim.arrays import Array, build_arrays
+from sim.arrays import Array, build_arrays, make
 from sim.expectation import Expectation, Expected, check, expectation
 from sim.gpus.fields import nearest
 from sim.launch import Launch
@@ -62,6 +67,12 @@ class Scalar(BaseModel):
     value: int | float
 
 
+class Constants(Array):
+    """An array that lies in a constant bank."""
+
+    bank: int = Field(ge=1, le=31)
+
+
 class LaunchTable(BaseModel):
     """A launch file."""
 
@@ -74,12 +85,19 @@ class LaunchTable(BaseModel):
     shared_static: int | None = Field(None, ge=0)
     registers: int | None = Field(None, ge=1, le=255)
     args: list[Scalar | Array] = []
+    constants: list[Constants] = []
     preset: dict[str, int | float | str] = {}
     iterations: dict[str, int] = {}
     expect: dict[str, str | Expected] = {}
 
 
-SECTIONS: dict[str, type[BaseModel]] = {"Scalar": Scalar, "Array": Array, "Expected": Expected, "LaunchTable": LaunchTable}
+SECTIONS: dict[str, type[BaseModel]] = {
+    "Scalar": Scalar,
+    "Array": Array,
+    "Constants": Constants,
+    "Expected": Expected,
+    "LaunchTable": LaunchTable,
+}
 
 
 class LaunchFile(NamedTuple):
@@ -104,6 +122,7 @@ def load_launch(path: str | Path, program: Program | None = None, **overrides: A
         program = isa.load(listing, table.function)
     values = _values(table, arguments, file)
     program = _with_parameters(program, table, values, file)
+    constants = {rule.name: make(rule, file) for rule in table.constants}
     launch = Launch(
         program=program,
         grid=_sizes(table.grid),
@@ -112,11 +131,12 @@ def load_launch(path: str | Path, program: Program | None = None, **overrides: A
         shared_dynamic=table.shared_dynamic,
         registers=table.registers,
         shared_static=table.shared_static,
+        constants={rule.bank: constants[rule.name] for rule in table.constants},
         preset={_register(name, file): value for name, value in table.preset.items()},
         iterations=table.iterations,
         name=file.stem,
     )
-    return LaunchFile(launch, expectation(table.expect, values, file))
+    return LaunchFile(launch, expectation(table.expect, values | constants, file))
 
 
 def beside(listing: Path) -> Path:
