@@ -66,8 +66,10 @@ def verdict(analysis: Analysis) -> str:
     fits = "more than an SM holds" if analysis.warps_per_sm > gpu.limits.warps else f"an SM holds {gpu.limits.warps}"
     lines = [
         f"One warp alone: {analysis.latency:,} cycles from one start of the interval to the next ({analysis.to_last:,} to its last issue).",
-        f"{analysis.binding.name} is full with {analysis.threads:,.0f} threads on the chip, {analysis.warps_per_sm:.1f} warps per SM ({fits}); more do not help.",
-        f"Data per thread: {_number(traffic.asked)} B asked for, {_number(traffic.loaded)} B from L2, {_number(traffic.stored)} B to L2, {_number(traffic.dram)} B of DRAM.",
+        f"{analysis.binding.name} is full with {analysis.threads:,.0f} threads on the chip, {analysis.warps_per_sm:.1f} warps per SM "
+        f"({fits}); more do not help.",
+        f"Data per thread: {_number(traffic.asked)} B asked for, {_number(traffic.loaded)} B from L2, {_number(traffic.stored)} B to L2, "
+        f"{_number(traffic.dram)} B of DRAM.",
         _laws(analysis),
     ]
     return "\n".join(line for line in lines if line)
