@@ -6,7 +6,7 @@ from isa.errors import UserError
 from programs.coalescing import lecture
 from programs.copy import volkov_copy
 from programs.fft import fft_outputs
-from programs.intervals import loops
+from programs.intervals import analysis, loops
 from programs.littles_law import needed
 from programs.measurements import core, memory
 from programs.measurements.occupancy import curves
@@ -23,6 +23,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "littles-law": needed.reproduce,
     "h100-core": core.reproduce,
     "h100-memory": memory.reproduce,
+    "interval-analysis": analysis.reproduce,
     "notes-loops": loops.reproduce,
     "occupancy-curves": curves.reproduce,
     "sgemm-ladder": sgemm_ladder.reproduce,

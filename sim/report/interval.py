@@ -26,12 +26,12 @@ def heading(analysis: Analysis, name: str) -> str:
         where = f"the loop {labels[0] if labels else ''} at line {first}".replace("  ", " ")
     classes = ", ".join(f"{number} {name}" for name, number in analysis.classes.items())
     parts = len(analysis.intervals)
-    split = (
-        f"\n{parts} intervals, divided by barriers: {', '.join(str(one.latency) for one in analysis.intervals)} cycles" if parts > 1 else ""
-    )
+    cycles = ", ".join(str(one.latency) for one in analysis.intervals)
+    split = f"\n{parts} intervals, divided by barriers: {cycles} cycles" if parts > 1 else ""
     return (
         f"Interval analysis of {name} on {analysis.gpu.name}: {where}\n"
-        f"{count(len(region.path), 'instruction')} ({classes}); executed {region.warps:,} times by warps, {region.threads:,} by threads{split}"
+        f"{count(len(region.path), 'instruction')} ({classes}); "
+        f"executed {region.warps:,} times by warps, {region.threads:,} by threads{split}"
     )
 
 
