@@ -8,7 +8,7 @@ from programs.copy import volkov_copy
 from programs.fft import fft_outputs
 from programs.intervals import analysis, loops
 from programs.littles_law import needed
-from programs.measurements import core, memory
+from programs.measurements import core, intervals, memory
 from programs.measurements.occupancy import curves
 from programs.reproduction import Check, Reproduction
 from programs.sgemm import sgemm_ladder
@@ -22,6 +22,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "fft": fft_outputs.reproduce,
     "littles-law": needed.reproduce,
     "h100-core": core.reproduce,
+    "h100-intervals": intervals.reproduce,
     "h100-memory": memory.reproduce,
     "interval-analysis": analysis.reproduce,
     "notes-loops": loops.reproduce,

@@ -1,4 +1,4 @@
-"""`interval-analysis`: every worked number of the lecture notes, where their kernels level off, and how far simulations stay above the bounds.
+"""`interval-analysis`: the lecture notes' worked numbers, where their kernels level off, and how far simulations stay above the bounds.
 
 GPU Microarchitecture Note Set 5 (Interval Analysis).
 """

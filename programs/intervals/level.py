@@ -1,4 +1,4 @@
-"""Where the notes' matrix-vector kernels level off as warps are added: simulated on the GTX 1080 and on the K20, beside interval analysis."""
+"""Where the notes' matrix-vector kernels level off as warps are added: simulated on the GTX 1080 and the K20, beside interval analysis."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

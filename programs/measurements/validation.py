@@ -10,7 +10,8 @@ from pathlib import Path
 
 import sim
 from isa.errors import UserError
-from programs.measurements import copies, core, strides
+from programs.intervals.kernels import part_of
+from programs.measurements import copies, core, intervals, strides
 from sim.gpus.model import Gpu
 from sim.report.figures import check_path, write
 
@@ -58,12 +59,12 @@ class Family:
 def validate(gpu: str | None = None, copying: bool = True) -> tuple[Point, ...]:
     """Return every measured launch of `gpu` (default h100, the only one measured). Raises UserError for another.
 
-    copying: also the copies of 1 GB, which take a minute.
+    copying: also the copies of 1 GB and the interval-analysis kernels, which take two minutes.
     """
     if gpu not in (None, "h100"):
         raise UserError(f"no measurements of '{gpu}' are in the package", hint="there are: h100")
     machine = sim.gpu("h100")
-    return tuple(point for points in (_core, _shared, *([_copies] if copying else [])) for point in points(machine))
+    return tuple(point for points in (_core, _shared, *([_copies, _intervals] if copying else [])) for point in points(machine))
 
 
 def _core(gpu: Gpu) -> Iterator[Point]:
@@ -82,6 +83,12 @@ def _copies(gpu: Gpu) -> Iterator[Point]:
     for copy in copies.measured():
         what = f"{copy.resident} blocks of {copy.threads} threads per SM"
         yield Point(f"copy {copy.kernel}", what, copy.milliseconds, copies.simulated(copy, part))
+
+
+def _intervals(gpu: Gpu) -> Iterator[Point]:
+    part = part_of(gpu, intervals.PARTS)
+    for one in intervals.measured():
+        yield Point(f"interval {one.kernel}", f"{one.warps} warps per SM", one.milliseconds, intervals.simulated(one, part))
 
 
 def families(points: Iterable[Point]) -> list[Family]:
@@ -114,14 +121,14 @@ def scatter(points: Iterable[Point], path: str | Path) -> None:
     cycles, milliseconds = drawing.subplots(1, 2)
     for axes, unit, chosen in (
         (cycles, "cycles", _is_cycles),
-        (milliseconds, "milliseconds (copies of 1 GB)", lambda point: not _is_cycles(point)),
+        (milliseconds, "milliseconds (whole chip)", lambda point: not _is_cycles(point)),
     ):
         _panel(axes, unit, [point for point in points if chosen(point)])
     write(drawing, path)
 
 
 def _is_cycles(point: Point) -> bool:
-    return not point.family.startswith("copy")
+    return not point.family.startswith(("copy", "interval"))
 
 
 MARKS = "os^vD<>Pp*Xhd8"

@@ -11,7 +11,9 @@ from sim.cli.options import JSON
 from sim.cli.output import check_writable, show, working, write_json
 
 GPU = Annotated[str | None, typer.Argument(metavar="[GPU]", help="The GPU whose measurements are wanted; only h100 was measured.")]
-QUICK = Annotated[bool, typer.Option("--quick", help="Leave out the copies of 1 GB, which take a minute and a half.")]
+QUICK = Annotated[
+    bool, typer.Option("--quick", help="Leave out what ran on the whole chip, copies and interval kernels: over two minutes.")
+]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw simulated against measured (.png, .svg, .pdf).")]
 
 
