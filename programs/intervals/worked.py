@@ -5,6 +5,7 @@ GPU Microarchitecture Note Set 5. Where the notes slip, both values are shown an
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import sim
@@ -16,6 +17,7 @@ from sim.functional import execute
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
 from sim.launchfile import load_launch
+from sim.trace import Trace
 
 COUNTED = (Unit.FP32, Unit.GLOBAL)  # "accounting only for the load, multiply/add, and store instructions"
 L_M, L_2 = 400, 200  # cycles of a load that misses and that hits L2
@@ -35,10 +37,14 @@ def device(latency: int = 4, **changes: Any) -> Gpu:
     return textbook.replace({"memory.global_load": L_M, **dict.fromkeys(units, latency), **fields})
 
 
+@cache
+def _executed(kernel: str) -> Trace:
+    return execute(load_launch(FOLDER / f"{kernel}.toml").launch)
+
+
 def analysis(kernel: str, gpu: Gpu, counted: bool = True) -> Analysis:
     """Return the interval analysis of a kernel; counted: of its loads, multiply-adds and stores alone."""
-    trace = execute(load_launch(FOLDER / f"{kernel}.toml").launch)
-    return analyse(trace, gpu, only=COUNTED if counted else None)
+    return analyse(_executed(kernel), gpu, only=COUNTED if counted else None)
 
 
 class Sheet:

@@ -1,4 +1,4 @@
-"""`h100-intervals`: the interval-analysis kernels as nvcc compiled them, on an H100, 1 to 32 warps per SM; what binds them, by its counters."""
+"""`h100-intervals`: the interval-analysis kernels as nvcc compiled them on an H100, 1 to 32 warps per SM, and what its counters say."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -133,7 +133,7 @@ def mechanism(gpu: Gpu) -> Iterator[Check]:
     note = "an SM joins stores to one sector while nothing comes between; 32 warps come between"
     yield Check("sectors stored in L2 per sector of a store, 4; 32 warps", sectors, share, None, note)
     for (loads, stores, warps), row in found.items():
-        if not int(row["write_requests"]) or warps == 4 and loads == "strided":
+        if not int(row["write_requests"]) or (warps == 4 and loads == "strided"):
             continue
         cycles = 3 * int(row["write_requests"])  # a header and two sectors
         busy = 100 * cycles / int(row["l2_cycles"])
@@ -162,9 +162,10 @@ MISSES = {"mxv_lcs": STORES, "mxv_lc_s": STORES, "mxv_per_thd": LOADED, "add_one
 NOTES = (
     "Steady state of a quarter of the chip, L2 full of data not written back, as when the launches were repeated. Nothing of the preset is "
     "fitted to these launches.",
-    "The loss of mxv_lcs and mxv_lc_s at 8 and more warps has been put down to 64-byte-strided vectors that thrash L1. The H100's counters say "
-    "otherwise: the loads hit L1 alike at 4 and at 32 warps; what grows fivefold is the stores that reach L2. 16 stores of 4 bytes fill two "
-    "sectors per lane. An SM joins them while they follow each other, which stores of several warps in turn prevent. L2's input ports take a "
-    "cycle per request and one per sector, and are then full. In L1's counter, which counts loads and stores, this shows as fewer hits at 8 "
-    "warps and as lg_throttle; partial_stores.csv has the stores alone: 0.118 ms with 1 warp per SM, 0.466 ms with 2.",
+    "The loss of mxv_lcs and mxv_lc_s at 8 and more warps has been put down to 64-byte-strided vectors that thrash L1. The H100's counters "
+    "say otherwise: the loads hit L1 alike at 4 and at 32 warps; what grows fivefold is the stores that reach L2. 16 stores of 4 bytes "
+    "fill two sectors per lane. An SM joins them while they follow each other, which stores of several warps in turn prevent. L2's input "
+    "ports take a cycle per request and one per sector, and are then full. In L1's counter, which counts loads and stores together, this "
+    "shows as fewer hits at 8 warps, and as lg_throttle; partial_stores.csv has the stores alone: 0.118 ms with 1 warp per SM, 0.466 ms "
+    "with 2.",
 )

@@ -61,7 +61,8 @@ def opinion(analysis: Analysis, warps_per_sm: float) -> Opinion:
     count = len(groups)
     departure = max((cycles_of[name] for name in data - {DRAM}), default=0.0) / count
     dram = cycles_of.get(DRAM, 0.0) / count
-    mem = sum(group[0].ready - group[0].issue for group in groups) / count + max(departure, dram)  # Mem_L: the last one's data are back
+    latency = sum(group[0].ready - group[0].issue for group in groups) / count
+    mem = max(latency, departure, dram)  # Mem_L: the last data of the group are back
     without, peak = (mem / cycles if cycles else math.inf for cycles in (departure, dram))
     mwp = max(1.0, min(without, peak, n))
     full = (count * mem + comp) / comp

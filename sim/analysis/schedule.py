@@ -53,7 +53,8 @@ class _Warp:
         self.back = [0] * columns  # by dependence: cycle in which it is ready
         self.ports: list[list[int]] = [[0] * pipe.count for pipe in gpu.pipes.values()] + [[0]]  # cycle in which each is free
         self.address = [0] * len(self.ports)  # cycle in which the pipe's address unit is free
-        self.following, self.slots = 0, 0  # first cycle of the next issue; issues still possible together with the last one
+        self.last, self.slots = 0, 0  # cycle of the last issue; issues still possible together with it
+        self.following, self.free = 0, 0  # cycle in which the warp may issue again; in which the scheduler may
 
     def instruction(self, i: int) -> _Instruction:
         """Return static instruction i, decoded once."""
@@ -69,7 +70,7 @@ class _Warp:
         written = (int(op.write_counter),) if obeyed else self.tables.writes[i].tolist()
         return _Instruction(
             latency=latency,
-            distance=max(int(op.distance), self.gpu.core.issue_interval),
+            distance=int(op.distance),
             hold=int(op.hold),
             address=int(op.address) if op.memory != NOWHERE else 0,
             pipe=int(op.pipe),
@@ -85,20 +86,30 @@ class _Warp:
         """Issue instruction i, together with the one before it where the machine pairs them; after: the instruction that follows."""
         it, ports = self.instruction(i), self.ports[self.instruction(i).pipe]
         operands, port = max((self.back[name] for name in it.needs), default=0), min(ports)
-        paired = self.slots > 0 and max(operands, port) < self.following
-        issue = self.following - 1 if paired else max(self.following, operands, port)
-        slots = self.slots - 1 if paired else self.gpu.core.issue_width - 1
+        paired = self.slots > 0 and max(operands, port) <= self.last
+        issue = self.last if paired else max(self.following, self.free, operands, port)
         since = min(self.following, issue)
+        self.slots = (self.slots if paired else self.gpu.core.issue_width) - 1
         ports[ports.index(port)] = end = issue + it.hold
+        self._hold_scheduler(it, issue, paired)
         start = issue
         if it.address:  # it has left the scheduler after one cycle; its addresses follow in their turn
             start = max(issue, self.address[it.pipe])
             end = self.address[it.pipe] = start + it.address
         ready = start + it.latency
         self._release(it, issue, ready)
-        self.following = self._next(i, it, after, issue, end)
-        self.slots = slots if self._may_pair(it) else 0
+        self.last, self.following = issue, self._next(i, it, after, issue)
+        if not it.pairs or it.flow in (BARRIER, BRANCH):
+            self.slots = 0
         return Step(i, issue, max(end, issue + 1), ready, since, operands)
+
+    def _hold_scheduler(self, it: _Instruction, issue: int, paired: bool) -> None:
+        """Keep the scheduler for its issue interval, and where narrow pipes hold it until the lanes are in."""
+        core = self.gpu.core
+        if not paired:
+            self.free = issue + core.issue_interval
+        if core.dispatch == "scheduler":
+            self.free = max(self.free, issue + it.hold)
 
     def _release(self, it: _Instruction, issue: int, ready: int) -> None:
         for name in it.writes:  # a dependence counter waits for everything that counts on it, a register for its last writer
@@ -106,18 +117,13 @@ class _Warp:
         for name in it.reads:
             self.back[name] = max(self.back[name], issue + it.source_read)
 
-    def _next(self, i: int, it: _Instruction, after: int | None, issue: int, end: int) -> int:
-        """Return the first cycle of the warp's next issue."""
+    def _next(self, i: int, it: _Instruction, after: int | None, issue: int) -> int:
+        """Return the first cycle in which the warp may issue again, as far as it depends on this instruction alone."""
         core = self.gpu.core
         if it.flow == BARRIER:
             return issue + max(it.distance, core.barrier_latency)
-        if it.flow == BRANCH:
-            taken = not self.tables.control or after != i + 1
-            return issue + max(it.distance, core.branch_latency if taken else 1)
-        return max(issue + it.distance, end if core.dispatch == "scheduler" else 0)
-
-    def _may_pair(self, it: _Instruction) -> bool:
-        return it.pairs and it.distance == 1 and it.flow not in (BARRIER, BRANCH) and self.gpu.core.dispatch != "scheduler"
+        taken = it.flow == BRANCH and (not self.tables.control or after != i + 1)
+        return issue + max(it.distance, core.branch_latency if taken else 1)
 
 
 def schedule(gpu: Gpu, program: Program, path: Sequence[int], load_latency: LoadLatency | None = None) -> list[Step]:
