@@ -122,7 +122,7 @@ def load_launch(path: str | Path, program: Program | None = None, **overrides: A
         program = isa.load(listing, table.function)
     values = _values(table, arguments, file)
     program = _with_parameters(program, table, values, file)
-    constants = {rule.name: make(rule, file) for rule in table.constants}
+    constants = _constants(table, file)
     launch = Launch(
         program=program,
         grid=_sizes(table.grid),
@@ -171,7 +171,7 @@ def _in_words(error: ValidationError, table: Mapping[str, Any], file: Path) -> U
         loc = [str(part) for part in problem["loc"] if part not in ("Scalar", "Array", "Expected", "str", "int", "float", "list[int]")]
         where = f"args[{loc[1]}].{loc[2]}" if loc[0] == "args" and len(loc) > 2 else ".".join(loc)
         if problem["type"] == "extra_forbidden":
-            model = SECTIONS[kinds[0] if kinds else "Expected" if loc[0] == "expect" else "LaunchTable"]
+            model = SECTIONS[kinds[0] if kinds else {"expect": "Expected", "constants": "Constants"}.get(loc[0], "LaunchTable")]
             messages.append(f"unknown key {where}")
             near = nearest(loc[-1], model.model_fields)
             hints.append(f"did you mean {near}?" if near else f"keys here: {', '.join(model.model_fields)}")
@@ -202,6 +202,20 @@ def _values(table: LaunchTable, arguments: Mapping[str, Any], file: Path) -> dic
             values[argument.name] = _scalar(argument, arguments.get(argument.name, argument.value), file)
     arrays = build_arrays([argument for argument in table.args if isinstance(argument, Array)], arguments, file)
     return {name: arrays[name] if name in arrays else values[name] for name in known}
+
+
+def _constants(table: LaunchTable, file: Path) -> dict[str, np.ndarray]:
+    """Return the arrays of constant banks by name. Raises UserError for a bank or a name that is taken, or for addresses."""
+    names, banks = [argument.name for argument in table.args], []
+    for rule in table.constants:
+        if rule.name in names or rule.bank in banks:
+            what = f"bank {rule.bank}" if rule.bank in banks else rule.name
+            raise UserError(f"constants: {what} is there twice", path=str(file), hint="one array per bank, each with a name of its own")
+        if rule.init == "addresses":
+            raise UserError(f"constants: {rule.name} holds addresses, which arguments alone may", path=str(file))
+        names.append(rule.name)
+        banks.append(rule.bank)
+    return {rule.name: make(rule, file) for rule in table.constants}
 
 
 def _scalar(argument: Scalar, value: Any, file: Path) -> Any:

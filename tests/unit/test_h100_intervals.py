@@ -30,10 +30,10 @@ def test_requests_sectors_and_hits_are_the_counters() -> None:
 
 
 def test_stores_not_loads_are_what_many_warps_lose() -> None:
-    hits, joined, *ports = intervals.mechanism(H100)
-    assert hits.published == "87.50%; 87.50%"  # of the loads, at 4 and 32 warps
-    assert joined.published == "0.21; 1.00"  # sectors that reach L2 per sector of a store
-    assert len(ports) == 3
-    for port in ports:
-        assert float(port.simulated[:-1]) == pytest.approx(float(port.published[:-1]), abs=4)
-        assert port.passed
+    hits, joined, ports = intervals.mechanism(H100)
+    assert set(hits.published.split(", ")) == {"87.5"}  # 14 of 16 loads, with 1 warp as with 32
+    assert joined.published.split(", ")[:3] == ["0.12", "0.13", "0.21"]  # 1, 2, 4 warps: a sector of 8 stores goes to L2 once
+    assert joined.published.endswith("0.97, 0.98, 1.00")
+    busy, counted = ([int(percent) for percent in text.split(", ")] for text in (ports.published, ports.simulated))
+    assert busy == pytest.approx(counted, abs=4)
+    assert ports.passed
