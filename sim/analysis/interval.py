@@ -26,7 +26,7 @@ from sim.analysis.region import Region, find, intervals
 from sim.analysis.schedule import LoadLatency, Step, schedule
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
-from sim.gpus.path import SECTOR
+from sim.gpus.path import LINE, SECTOR
 from sim.lower import is_cached
 from sim.trace import Trace
 
@@ -228,7 +228,18 @@ def instruction_resources(gpu: Gpu, program: Program, counts: Mapping[int, int])
         pipe, count = gpu.pipes[name], sum(counts[i] for i in names if names[i] == name)
         ports = pipe.count * (core.schedulers if pipe.owner == "scheduler" else 1)
         found.append(Resource(f"pipe {name}", count, "insn", gpu.sms * ports * WARP / pipe.hold))
-    return found
+    return [*found, *_registers(gpu, program, counts)]
+
+
+def _registers(gpu: Gpu, program: Program, counts: Mapping[int, int]) -> list[Resource]:
+    """Return what passes between an SM's L1 and its registers, where the load/store unit is modelled: an instruction at a time."""
+    widths = {i: int(program.encoded.width[i]) for i in counts if program.encoded.unit[i] in (Unit.GLOBAL, Unit.LOCAL)}
+    moved = sum(counts[i] * width for i, width in widths.items())
+    if gpu.memory.kind == "fixed" or not moved:
+        return []
+    rate = gpu.l1.bytes_per_cycle if gpu.l1 else LINE
+    cycles = sum(counts[i] * max(gpu.lsu.interval, math.ceil(WARP * width / rate)) for i, width in widths.items())
+    return [Resource("data L1-registers", moved, "B", gpu.sms * WARP * moved / cycles)]
 
 
 def combined(found: Sequence[Resource]) -> tuple[Resource, ...]:

@@ -207,6 +207,14 @@ def test_the_smallest_number_of_threads_binds() -> None:
     assert found.time(full / 2, 100 * full) == pytest.approx(200 * found.latency, rel=0.02)
 
 
+def test_a_narrow_l1_binds_loads_that_many_lanes_share() -> None:
+    """15.7 bytes per cycle: 9 cycles for each of 17 instructions."""
+    found = analysed("mxv_per_thd", "gtx1080")
+    assert found.binding.name == "data L1-registers"
+    assert 32 * 20 * found.binding.cycles == pytest.approx(9 * 17)
+    assert analyse(executed("intervals/mxv_per_thd.toml"), found.gpu.replace({"l1.bytes_per_cycle": 128})).binding.name == "data SM-L2"
+
+
 def test_the_roof() -> None:
     found = analysed("mxv_lcs", "gtx1080")
     roof = roofline(found.gpu, flops_of(found.program, found.region.path), found.traffic.dram)
