@@ -88,5 +88,6 @@ def k20() -> tuple[list[Check], list[Curve]]:
 
 
 def everything() -> Iterator[tuple[list[Check], list[Curve]]]:
+    """Yield the checks and curves of both GPUs."""
     yield gtx1080()
     yield k20()
