@@ -9,9 +9,9 @@ from typing import Any
 from sim.gpus.model import Gpu
 
 
-def published(folder: Path) -> dict[str, Any]:
-    """Return `published.toml` of a reproduction's folder; where it holds several GPUs' numbers, keyed by preset."""
-    return tomllib.loads((folder / "published.toml").read_text(encoding="utf-8"))
+def published(folder: Path, name: str = "published.toml") -> dict[str, Any]:
+    """Return a table of a reproduction's folder; where it holds several GPUs' numbers, keyed by preset."""
+    return tomllib.loads((folder / name).read_text(encoding="utf-8"))
 
 
 def rows(path: Path) -> Iterator[dict[str, str]]:

@@ -6,9 +6,9 @@ from isa.errors import UserError
 from programs.coalescing import lecture
 from programs.copy import volkov_copy
 from programs.fft import fft_outputs
-from programs.intervals import loops
+from programs.intervals import analysis, loops
 from programs.littles_law import needed
-from programs.measurements import core, memory
+from programs.measurements import core, intervals, memory
 from programs.measurements.occupancy import curves
 from programs.reproduction import Check, Reproduction
 from programs.sgemm import sgemm_ladder
@@ -22,7 +22,9 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "fft": fft_outputs.reproduce,
     "littles-law": needed.reproduce,
     "h100-core": core.reproduce,
+    "h100-intervals": intervals.reproduce,
     "h100-memory": memory.reproduce,
+    "interval-analysis": analysis.reproduce,
     "notes-loops": loops.reproduce,
     "occupancy-curves": curves.reproduce,
     "sgemm-ladder": sgemm_ladder.reproduce,

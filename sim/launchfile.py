@@ -20,6 +20,11 @@
     [expect]                      # names stand for the arguments as they were before the run
     y = "fma(a, x, y)"
 
+    [[constants]]                 # an array in a constant bank, written as an array argument is, for c[3][...]
+    bank = 3
+    name = "matrix"
+    shape = [16, 16]
+
     [preset]                      # registers before the first instruction: a number, or the name of an array whose address they take
     R2 = "x"
     [iterations]                  # loops without end: how often the branch back to a label may be executed
@@ -42,7 +47,7 @@ import isa
 from isa.architecture import family
 from isa.errors import UserError
 from isa.program import Parameter, Program
-from sim.arrays import Array, build_arrays
+from sim.arrays import Array, build_arrays, make
 from sim.expectation import Expectation, Expected, check, expectation
 from sim.gpus.fields import nearest
 from sim.launch import Launch
@@ -62,6 +67,12 @@ class Scalar(BaseModel):
     value: int | float
 
 
+class Constants(Array):
+    """An array that lies in a constant bank."""
+
+    bank: int = Field(ge=1, le=31)
+
+
 class LaunchTable(BaseModel):
     """A launch file."""
 
@@ -74,12 +85,19 @@ class LaunchTable(BaseModel):
     shared_static: int | None = Field(None, ge=0)
     registers: int | None = Field(None, ge=1, le=255)
     args: list[Scalar | Array] = []
+    constants: list[Constants] = []
     preset: dict[str, int | float | str] = {}
     iterations: dict[str, int] = {}
     expect: dict[str, str | Expected] = {}
 
 
-SECTIONS: dict[str, type[BaseModel]] = {"Scalar": Scalar, "Array": Array, "Expected": Expected, "LaunchTable": LaunchTable}
+SECTIONS: dict[str, type[BaseModel]] = {
+    "Scalar": Scalar,
+    "Array": Array,
+    "Constants": Constants,
+    "Expected": Expected,
+    "LaunchTable": LaunchTable,
+}
 
 
 class LaunchFile(NamedTuple):
@@ -104,6 +122,7 @@ def load_launch(path: str | Path, program: Program | None = None, **overrides: A
         program = isa.load(listing, table.function)
     values = _values(table, arguments, file)
     program = _with_parameters(program, table, values, file)
+    constants = _constants(table, file)
     launch = Launch(
         program=program,
         grid=_sizes(table.grid),
@@ -112,11 +131,12 @@ def load_launch(path: str | Path, program: Program | None = None, **overrides: A
         shared_dynamic=table.shared_dynamic,
         registers=table.registers,
         shared_static=table.shared_static,
+        constants={rule.bank: constants[rule.name] for rule in table.constants},
         preset={_register(name, file): value for name, value in table.preset.items()},
         iterations=table.iterations,
         name=file.stem,
     )
-    return LaunchFile(launch, expectation(table.expect, values, file))
+    return LaunchFile(launch, expectation(table.expect, values | constants, file))
 
 
 def beside(listing: Path) -> Path:
@@ -151,7 +171,7 @@ def _in_words(error: ValidationError, table: Mapping[str, Any], file: Path) -> U
         loc = [str(part) for part in problem["loc"] if part not in ("Scalar", "Array", "Expected", "str", "int", "float", "list[int]")]
         where = f"args[{loc[1]}].{loc[2]}" if loc[0] == "args" and len(loc) > 2 else ".".join(loc)
         if problem["type"] == "extra_forbidden":
-            model = SECTIONS[kinds[0] if kinds else "Expected" if loc[0] == "expect" else "LaunchTable"]
+            model = SECTIONS[kinds[0] if kinds else {"expect": "Expected", "constants": "Constants"}.get(loc[0], "LaunchTable")]
             messages.append(f"unknown key {where}")
             near = nearest(loc[-1], model.model_fields)
             hints.append(f"did you mean {near}?" if near else f"keys here: {', '.join(model.model_fields)}")
@@ -182,6 +202,20 @@ def _values(table: LaunchTable, arguments: Mapping[str, Any], file: Path) -> dic
             values[argument.name] = _scalar(argument, arguments.get(argument.name, argument.value), file)
     arrays = build_arrays([argument for argument in table.args if isinstance(argument, Array)], arguments, file)
     return {name: arrays[name] if name in arrays else values[name] for name in known}
+
+
+def _constants(table: LaunchTable, file: Path) -> dict[str, np.ndarray]:
+    """Return the arrays of constant banks by name. Raises UserError for a bank or a name that is taken, or for addresses."""
+    names, banks = [argument.name for argument in table.args], []
+    for rule in table.constants:
+        if rule.name in names or rule.bank in banks:
+            what = f"bank {rule.bank}" if rule.bank in banks else rule.name
+            raise UserError(f"constants: {what} is there twice", path=str(file), hint="one array per bank, each with a name of its own")
+        if rule.init == "addresses":
+            raise UserError(f"constants: {rule.name} holds addresses, which arguments alone may", path=str(file))
+        names.append(rule.name)
+        banks.append(rule.bank)
+    return {rule.name: make(rule, file) for rule in table.constants}
 
 
 def _scalar(argument: Scalar, value: Any, file: Path) -> Any:

@@ -9,11 +9,13 @@ import pytest
 
 import isa
 from isa.semantics.rounding import fma
+from sim.analysis.bounds import bounds, is_arithmetic
 from sim.expectation import check
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.launch import Launch
 from sim.launchfile import load_launch
+from sim.result import Result
 from sim.timing import simulate
 from sim.trace import Trace
 
@@ -33,6 +35,11 @@ def executed(program: str) -> Trace:
     return trace
 
 
+@functools.cache
+def timed(program: str, gpu: str) -> Result:
+    return simulate(executed(program), load(gpu))
+
+
 def test_there_are_programs() -> None:
     assert {"saxpy", "volkov/ffma_ilp8", "intervals/actual_loop"} <= set(PROGRAMS)
 
@@ -44,15 +51,22 @@ def test_results_are_those_of_the_launch_file(program: str) -> None:
 
 @pytest.mark.parametrize(("program", "gpu"), PAIRS)
 def test_every_cycle_is_accounted_for(program: str, gpu: str) -> None:
-    trace = executed(program)
-    machine = load(gpu)
-    result = simulate(trace, machine)
+    trace, machine, result = executed(program), load(gpu), timed(program, gpu)
     assert sum(result.stalls.values()) == result.counters["warp_cycles"] == result.stalls_by_instruction.sum()
     assert sum(result.issue_slots.values()) == result.counters["issue_slots"]
     assert result.counters["warp_instructions"] == trace.warp_instructions
     if machine.core.issue_width == 1:  # else one warp-cycle may issue two
         assert result.stalls["selected"] == trace.warp_instructions
     assert np.array_equal(result.issues_by_instruction, trace.executed)
+
+
+@pytest.mark.parametrize(("program", "gpu"), PAIRS)
+def test_arithmetic_is_never_faster_than_its_bounds(program: str, gpu: str) -> None:
+    trace = executed(program)
+    if is_arithmetic(trace):
+        bound, cycles = bounds(trace, load(gpu))[0], timed(program, gpu).cycles
+        print(f"{program} on {gpu}: {cycles} cycles, {100 * (cycles / bound.cycles - 1):.1f}% above {bound.name}")
+        assert cycles >= bound.cycles
 
 
 @pytest.mark.parametrize("ilp", range(1, 9))

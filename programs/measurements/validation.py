@@ -11,7 +11,8 @@ from typing import Any
 
 import sim
 from isa.errors import UserError
-from programs.measurements import copies, core, profiled, strides
+from programs.intervals.kernels import part_of
+from programs.measurements import copies, core, intervals, profiled, strides
 from sim.gpus.model import Gpu
 from sim.report.figures import check_path, write
 
@@ -67,12 +68,13 @@ class Family:
 def validate(gpu: str | None = None, copying: bool = True) -> tuple[Point, ...]:
     """Return every measured launch of `gpu` (default h100, the only one measured). Raises UserError for another.
 
-    copying: also the memory experiments and the copies of 1 GB, which take minutes.
+    copying: also the memory experiments, the interval-analysis kernels and the copies of 1 GB, which take minutes.
     """
     if gpu not in (None, "h100"):
         raise UserError(f"no measurements of '{gpu}' are in the package", hint="there are: h100")
     machine = sim.gpu("h100")
-    return tuple(point for points in (_kernels, _core, _shared, *([_experiments, _copies] if copying else [])) for point in points(machine))
+    wanted = (_kernels, _core, _shared, *((_experiments, _copies, _intervals) if copying else ()))
+    return tuple(point for points in wanted for point in points(machine))
 
 
 def _kernels(gpu: Gpu) -> Iterator[Point]:
@@ -113,6 +115,12 @@ def _copies(gpu: Gpu) -> Iterator[Point]:
         yield Point(f"copy {copy.kernel}", what, copy.milliseconds, copies.simulated(copy, part))
 
 
+def _intervals(gpu: Gpu) -> Iterator[Point]:
+    part = part_of(gpu, intervals.PARTS)
+    for one in intervals.measured():
+        yield Point(f"interval {one.kernel}", f"{one.warps} warps per SM", one.milliseconds, intervals.simulated(one, part))
+
+
 def families(points: Iterable[Point]) -> list[Family]:
     """Return the points by family, in the order of their first launches."""
     groups: dict[str, list[Point]] = {}
@@ -143,14 +151,14 @@ def scatter(points: Iterable[Point], path: str | Path) -> None:
     cycles, milliseconds = drawing.subplots(1, 2)
     for axes, unit, chosen in (
         (cycles, "cycles", _is_cycles),
-        (milliseconds, "milliseconds (copies of 1 GB)", lambda point: not _is_cycles(point)),
+        (milliseconds, "milliseconds (whole chip)", lambda point: not _is_cycles(point)),
     ):
         _panel(axes, unit, [point for point in points if chosen(point)])
     write(drawing, path)
 
 
 def _is_cycles(point: Point) -> bool:
-    return not point.family.startswith("copy")
+    return not point.family.startswith(("copy", "interval"))
 
 
 MARKS = "os^vD<>Pp*Xhd8"

@@ -105,7 +105,7 @@ def sites(trace: Trace, spaces: tuple[Space, ...]) -> list[Site]:
 def _counted(trace: Trace, spaces: tuple[Space, ...]) -> Counter[Key]:
     """Return how often each distinct access occurs."""
     arrays, lanes, found = trace.arrays, np.arange(coalescing.LANES), Counter[Key]()
-    for entries, at in _by_path(trace, spaces):
+    for entries, at in by_path(trace, spaces):
         instruction, mask = (np.broadcast_to(column[entries], at.shape).ravel() for column in (arrays.instruction, arrays.mask))
         base, stride = arrays.access_base[at].ravel(), arrays.access_stride[at].ravel()
         even = stride != SCATTERED
@@ -118,8 +118,11 @@ def _counted(trace: Trace, spaces: tuple[Space, ...]) -> Counter[Key]:
     return found
 
 
-def _by_path(trace: Trace, spaces: tuple[Space, ...]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield, for each path: its entries that access `spaces` [n], and where the accesses of some of its warps lie [warps, n]."""
+def by_path(trace: Trace, spaces: tuple[Space, ...], most: int = MOST_AT_ONCE) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield, for each path: its entries that access `spaces` [n], and where the accesses of some of its warps lie [warps, n].
+
+    most: accesses in one yield, at least those of one warp.
+    """
     encoded, arrays = trace.program.encoded, trace.arrays
     logged = np.isin(encoded.operation, (Operation.LOAD, Operation.STORE, Operation.ATOM))
     wanted = np.isin(encoded.operation, (Operation.LOAD, Operation.STORE)) & np.isin(encoded.space, spaces)
@@ -130,7 +133,7 @@ def _by_path(trace: Trace, spaces: tuple[Space, ...]) -> Iterator[tuple[np.ndarr
         position = np.cumsum(logged[instruction]) - 1  # of an entry's access among those of its warp
         chosen = np.flatnonzero(wanted[instruction] & (arrays.mask[start:end] != 0))
         warps = order[first_warp[path] : first_warp[path + 1]]
-        step = max(MOST_AT_ONCE // max(chosen.size, 1), 1)
+        step = max(most // max(chosen.size, 1), 1)
         for k in range(0, warps.size if chosen.size else 0, step):
             yield start + chosen, arrays.access_start[warps[k : k + step]][:, None] + position[chosen]
 

@@ -63,7 +63,7 @@ def timeline(
     for change in unread(found_gpu):
         typer.echo(f"changed: {change}\n")
     typer.echo(views.text(result, chosen, width or (shutil.get_terminal_size().columns if sys.stdout.isatty() else 120)))
-    typer.echo(f"\n{views.heading(shown[0])}\n{views.table(result, shown[0])}")
+    typer.echo(f"\n{views.heading(shown[0])}\n{views.table(result.program, shown[0])}")
     if figure is not None:
         figures.save(result, figure, chosen)
         typer.echo(f"\nfigure: {figure}")

@@ -11,7 +11,7 @@ from sim.cli.options import JSON
 from sim.cli.output import check_writable, show, working, write_json
 
 GPU = Annotated[str | None, typer.Argument(metavar="[GPU]", help="The GPU whose measurements are wanted; only h100 was measured.")]
-QUICK = Annotated[bool, typer.Option("--quick", help="Leave out the memory experiments and the copies of 1 GB, which take minutes.")]
+QUICK = Annotated[bool, typer.Option("--quick", help="Leave out what takes minutes: memory experiments, interval kernels, copies of 1 GB.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw simulated against measured (.png, .svg, .pdf).")]
 
 

@@ -57,7 +57,10 @@ def _figure(curves: tuple[Curve, ...], title: str, x_label: str, y_label: str) -
         _panel(axes, [curve for curve in curves if curve.panel == panel], panel)
         axes.set_xlabel(x_label)
     row[0].set_ylabel(y_label)
-    row[-1].legend(loc="lower right", framealpha=1.0)
+    labels = [[curve.label for curve in curves if curve.panel == panel] for panel in panels]
+    for axes, own in zip(row, labels, strict=True):
+        if axes is row[-1] or own != labels[-1]:
+            axes.legend(loc="lower right", framealpha=1.0)
     return drawing
 
 

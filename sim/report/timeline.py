@@ -65,8 +65,12 @@ def warps(result: Result, show: tuple[int, ...] | None = None) -> list[Warp]:
 
 
 def text(result: Result, show: tuple[int, ...] | None = None, width: int = 120) -> str:
-    """Return the drawing, in panels of at most `width` columns."""
-    drawn = warps(result, show)
+    """Return the drawing of the recorded window, in panels of at most `width` columns."""
+    return drawing(warps(result, show), width)
+
+
+def drawing(drawn: list[Warp], width: int = 120) -> str:
+    """Return the drawing of these warps, in panels of at most `width` columns."""
     first = min(warp.issues[0].cycle for warp in drawn)
     columns, cells = _columns(drawn, first)
     size = _cell_width(drawn, cells)
@@ -83,9 +87,9 @@ def text(result: Result, show: tuple[int, ...] | None = None, width: int = 120) 
     return "\n\n".join(panels)
 
 
-def table(result: Result, warp: Warp, rows: int = 60) -> str:
+def table(program: Program, warp: Warp, rows: int = 60) -> str:
     """Return the issue times (t_is) and ready times (t_re) of one warp, and what each issue waited for."""
-    program, blockers = result.program, blocking(result.program, warp.issues)
+    blockers = blocking(program, warp.issues)
     lines = [("", "t_is", "t_re", "waited (cycles)", "instruction")]
     for issue, blocker in list(zip(warp.issues, blockers, strict=True))[:rows]:
         wait = "; ".join(_waits(issue, blocker))

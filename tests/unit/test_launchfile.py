@@ -117,6 +117,33 @@ def test_a_listing_without_parameters_takes_those_of_the_file(tmp_path: Path) ->
     assert check(launch, expectation) == []
 
 
+CONSTANTS = """
+[[constants]]
+bank = 3
+name = "table"
+dtype = "float32"
+shape = 8
+init = "arange"
+"""
+
+
+def test_arrays_lie_in_constant_banks(tmp_path: Path) -> None:
+    (tmp_path / "k.sass").write_text(LISTING.replace("FADD R3, R3, 1.0", "FADD R3, R3, c[0x3][0x14]"))
+    (tmp_path / "k.toml").write_text(GOOD.split("[expect]", maxsplit=1)[0] + CONSTANTS)
+    file = load_launch(tmp_path / "k.toml")
+    execute(file.launch)
+    assert np.array_equal(file.launch.args[2].ravel(), file.launch.args[1].ravel() + 5)
+    for old, new, message in (
+        ("bank = 3", "bnak = 3", "did you mean bank"),
+        ('"table"', '"x"', "x is there twice"),
+        ("[[constants]]", CONSTANTS + "[[constants]]", "bank 3 is there twice"),
+        ('"arange"', '"addresses"', "holds addresses"),
+    ):
+        (tmp_path / "k.toml").write_text(GOOD.split("[expect]", maxsplit=1)[0] + CONSTANTS.replace(old, new))
+        with pytest.raises(UserError, match=message):
+            load_launch(tmp_path / "k.toml")
+
+
 def test_tolerances(tmp_path: Path) -> None:
     text = GOOD.replace('y = "reshape(x, 32) + 1"', 'y = { expression = "reshape(x, 32) + 1.01", relative = 0.01 }')
     launch, expectation = read(tmp_path, text)

@@ -25,7 +25,9 @@ def loop(name: str) -> Result:
 def test_the_notes_loops(name: str, golden: Callable[[str, str], None]) -> None:
     result = loop(name)
     warp = timeline.warps(result)[0]
-    golden(f"timeline_{name}", "\n\n".join([timeline.text(result, width=130), timeline.heading(warp), timeline.table(result, warp)]))
+    golden(
+        f"timeline_{name}", "\n\n".join([timeline.text(result, width=130), timeline.heading(warp), timeline.table(result.program, warp)])
+    )
 
 
 def test_several_warps(golden: Callable[[str, str], None]) -> None:
@@ -66,7 +68,7 @@ def test_what_an_issue_waited_for_is_named() -> None:
 def test_long_windows_are_cut_in_the_table() -> None:
     result = loop("actual_loop")
     warp = timeline.warps(result)[0]
-    assert timeline.table(result, warp, rows=5).endswith(f"... {len(warp.issues) - 5} more issues in the window")
+    assert timeline.table(result.program, warp, rows=5).endswith(f"... {len(warp.issues) - 5} more issues in the window")
 
 
 def test_only_the_warps_asked_for_are_drawn() -> None:
