@@ -1,0 +1,91 @@
+"""The page: one HTML file with its data, styles and scripts in it, made from `assets/` by Jinja.
+
+Stages: 1. the facts that need no script become HTML: headings, listings with stall bars, the account, memory, the machine; 2. the issues
+become a compressed text (`packing.py`) and the rest of the run JSON (`data.py`); 3. the template puts them, the styles and the scripts
+into one text. Nothing in it asks the network for anything.
+"""
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from isa.errors import UserError
+from sim.report import text
+from sim.report.gpus import differences, facts, shown
+from sim.report.tracks import tracks
+from sim.report.view import data, sections
+from sim.result import Result
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SCRIPTS = ("data", "run", "state", "shares", "paint", "words", "timeline", "overview", "panel", "charts", "listing", "main")
+MOST_RUNS = 2
+
+
+def page(results: list[Result], windows: list[tuple[int, int]], sms: Sequence[int] | None = None, changed: str = "") -> str:
+    """Return the page of one run, or of two beside each other.
+
+    windows: first and last cycle of each run's timeline. sms: which SMs to show, None = all that the timeline has. changed: what the
+    second run changes, in words. Raises UserError without Jinja, and for a run without a timeline.
+    """
+    environment = _environment()
+    found = [tracks(result, sms) for result in results]
+    runs = [data.run(*each) for each in zip(results, found, windows, strict=True)]
+    same = len(results) == MOST_RUNS and sections.same_listing(*results)
+    return environment.get_template("page.html").render(
+        title=" against ".join(dict.fromkeys(run["title"] for run in runs)),
+        changed=changed,
+        runs=[sections.head(*each) for each in zip(results, runs, windows, strict=True)],
+        listings=sections.listings(results, same=same),
+        same=same,
+        causes=data.causes(),
+        account=sections.account(results),
+        memories=[sections.memory(result) for result in results],
+        occupancies=[sections.occupancy(result) for result in results],
+        machines=[_machine(result) for result in {result.gpu.name: result for result in results}.values()],
+        gpu_differences=_differences(results),
+        data=json.dumps({"causes": data.causes(), "runs": runs}, separators=(",", ":")).replace("<", "\\u003c"),
+        style=_asset("page.css") + _vendored("uPlot.min.css"),
+        scripts="\n".join(_asset(f"{name}.js") for name in SCRIPTS),
+        uplot=_vendored("uPlot.iife.min.js"),
+        uplot_licence=_vendored("uPlot.LICENSE"),
+    )
+
+
+def check_jinja() -> None:
+    """Raise UserError when Jinja is not installed."""
+    _environment()
+
+
+def _environment() -> "Environment":
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise UserError("the page needs Jinja, which is not installed", hint="pip install 'simtlab[view]'") from None
+    found = Environment(
+        loader=PackageLoader("sim.report.view", "assets"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    found.filters["thousands"] = lambda number: f"{number:,}"
+    return found
+
+
+def _asset(name: str) -> str:
+    return (files("sim.report.view") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _vendored(name: str) -> str:
+    return (files("sim.report.view") / "vendor" / name).read_text(encoding="utf-8")
+
+
+def _machine(result: Result) -> dict[str, Any]:
+    """Return the fields of the GPU, and what was changed of the preset."""
+    rows = [fact | {"value": shown(fact["value"])} for fact in facts(result.gpu) if fact["value"] is not None]
+    return {"name": result.gpu.name, "note": result.gpu.note, "rows": rows, "changes": text.changes(result.gpu)}
+
+
+def _differences(results: list[Result]) -> list[tuple[str, str, str]]:
+    if len(results) < MOST_RUNS:
+        return []
+    return [(name, shown(one), shown(other)) for name, one, other in differences(results[0].gpu, results[1].gpu)]
