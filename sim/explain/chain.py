@@ -34,7 +34,8 @@ class Chain:
     """Why warp `warp` of block `block` did not issue in cycle `cycle`: its wait [begin, end), and the links that explain all of it.
 
     end: the cycle in which it issues, of a warp after its last instruction the cycle in which it has ended. cause: a stall cause, or
-    "no_warp" before its block starts. line: of the instruction that waits; text: that instruction.
+    "no_warp" before its block starts. line, instruction, text: what waits. lanes: how many of its lanes execute that.
+    parted_at: the line of the branch that parted them from the others, None when all go together.
     links: the nearest reason first; the last one begins in or before cycle `begin`.
     """
 
@@ -47,6 +48,8 @@ class Chain:
     line: int
     instruction: int  # static index
     text: str
+    lanes: int
+    parted_at: int | None
     links: tuple[Link, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -55,8 +58,24 @@ class Chain:
 
     def __str__(self) -> str:
         """Return the chain in words, a line per link."""
-        waits = (
-            f"{self.end - self.begin} cycles, {self.begin} to {self.end - 1}: {self.cause}" if self.end > self.begin else "it did not wait"
-        )
-        lines = [f"warp {self.warp} of block {self.block}, line {self.line}, {self.text} {waits}"]
-        return "\n".join([*lines, *(f"  {link.begin:>6}-{link.end:<6} {link.text}" for link in self.links)])
+        waited = self.end - self.begin
+        lines = [f"warp {self.warp} of block {self.block}, line {self.line}: {self.text}"]
+        if self.cause == "drain":
+            lines.append(f"issued it in cycle {self.begin - 1}, its last, and has ended in cycle {self.end}: drain")
+        elif not waited:
+            lines.append(f"issues it in cycle {self.end} without a wait")
+        else:
+            lines.append(f"waits {count(waited, 'cycle')}, from {self.begin} on, and issues it in cycle {self.end}: {self.cause}")
+        if self.parted_at is not None:
+            lines.append(f"{self.lanes} lanes execute it; the others wait since the branch in line {self.parted_at} parted them")
+        return "\n".join([*lines, *(f"  {span(link):>15}  {link.text}" for link in self.links)])
+
+
+def count(number: int, noun: str) -> str:
+    """Return "1 cycle", "2 cycles"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def span(link: Link) -> str:
+    """Return the cycles of a link: "12-15", one alone "12"."""
+    return f"{link.begin}-{link.end - 1}" if link.cycles > 1 else str(link.begin)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sim.gpus.path import TICKS, cycles
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process, after
-from sim.reference.moments import Work, latest
+from sim.reference.moments import Moment, Work, latest
 from sim.reference.wakeup import Warp
 from sim.vocabulary import SlotCause
 
@@ -60,7 +60,7 @@ class Block:
     def __init__(self, sm: SM, number: int) -> None:
         self.machine, self.sm, self.number = sm.machine, sm, number
         self.place = min(sm.free_places)
-        self.started = latest(self.machine.blocks.allowed, sm.freed[self.place]).then(int(self.machine.env.now), work=Work(number))
+        self.started: Moment = latest(self.machine.blocks.allowed, sm.freed[self.place]).then(int(self.machine.env.now), work=Work(number))
         self.started.cause = SlotCause.NO_WARP
         self.machine.record.start(self.started)
         count = self.machine.trace.launch.warps_per_block

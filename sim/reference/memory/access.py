@@ -35,11 +35,12 @@ class Access:
         decoded = warp.instruction.access
         assert decoded is not None
         self.lsu, self.warp, self.pending, self.row, self.decoded = lsu, warp, pending, row, decoded
+        latency = int(lsu.memory.numbers.latency)
         self.source_read, self.pipe = warp.instruction.source_read, warp.instruction.pipe
         self.kind = decoded.kind
         self.issued = warp.issued.cycle
         self.arrived = False  # where the shared unit may take it
-        self.arrival = warp.issued.then(self.issued + int(lsu.numbers.latency), "lsu.latency")  # the moment in which it is
+        self.arrival = warp.issued.then(self.issued + latency, "lsu.latency")  # the moment in which it is
         self.taken = self.arrival  # the moment in which the shared unit takes it, once it has
         self.requests: list[coalescer.Request] = []
         self.passes = self.conflicts = 0  # over the banks of shared memory; of them, beyond those that its width needs
