@@ -305,12 +305,17 @@ class Gpu(Section):
     def latency(self, unit: Unit) -> int:
         """Return the cycles from issue to a dependent's issue, missing every cache; a warp's next issue for branches and barriers."""
         name = unit.name.lower()
+        if name not in self.units:
+            return 1
+        section, *_, field = self.latency_field(unit).split(".")
+        return int(getattr(getattr(self, section), field)) if section != "units" else self.units[name].latency or 1
+
+    def latency_field(self, unit: Unit) -> str:
+        """Return the name of the field that tells `latency`."""
+        name = unit.name.lower()
         if name in ("global", "local") and self.memory.global_load is None:
-            return self.dram.latency
-        if name in LATENCY_ELSEWHERE:
-            section, field = LATENCY_ELSEWHERE[name].split(".")
-            return int(getattr(getattr(self, section), field))
-        return 1 if unit is Unit.NONE else self.units[name].latency or 1
+            return "dram.latency"
+        return LATENCY_ELSEWHERE.get(name, f"units.{name}.latency")
 
     def lanes(self, unit: Unit) -> int:
         """Return the lanes per SM of the unit's pipe: threads it takes per cycle, if issue keeps up."""

@@ -6,6 +6,7 @@ Peak rate: issue_width / issue_interval warp instructions per cycle.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from sim.reference.decode import Instruction
     from sim.reference.sm import SM
     from sim.reference.wakeup import Warp
+
+ISSUE_SLOT = "the scheduler's issue slot"
 
 
 class Scheduler:
@@ -82,15 +85,16 @@ class Scheduler:
         elif warp is chosen:
             account.charge(warp.instruction, StallCause.SELECTED)
         elif warp.ready:
-            account.charge(warp.instruction, self._kept_back_by(warp))
+            warp.kept_by = self._kept_back_by(warp)
+            account.charge(warp.instruction, warp.kept_by[0])
 
-    def _kept_back_by(self, warp: Warp) -> StallCause:
-        """Return what a ready warp that was not chosen waited for."""
+    def _kept_back_by(self, warp: Warp) -> tuple[StallCause, Ports]:
+        """Return what a ready warp that was not chosen waited for: the cause, and the ports that were taken."""
         if not self._port_free(warp):
-            return warp.instruction.port_cause
+            return warp.instruction.port_cause, self.sm.pipes.of(warp.instruction, self.number)
         if self.interval.free and not self.dispatch.free:
-            return StallCause.DISPATCH_STALL
-        return StallCause.NOT_SELECTED
+            return StallCause.DISPATCH_STALL, self.dispatch
+        return StallCause.NOT_SELECTED, self.interval
 
     def _account_slots(self, chosen: Warp | None) -> None:
         """Charge the cycle's issue slots; whom an idle slot waits for is known at the next issue, so every warp makes a note."""
@@ -113,15 +117,15 @@ class Scheduler:
                 warp.pair()
                 issued.append(warp.instruction)
                 goes_on = self._send(warp)
-        self._hold_dispatch(issued)
+        self._hold_dispatch(warp, issued)
         self.slots.charge_issue(second)
         if goes_on:
             self._hold(warp, issued[-1])
 
     def _send(self, warp: Warp) -> bool:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
-        instruction = warp.instruction
-        self.sm.pipes.hold(instruction, self.number)
+        instruction, issued = warp.instruction, warp.issue()
+        self.sm.pipes.hold(instruction, self.number, issued)
         if self.banks and instruction.ported:
             self.reads.append(self.banks.take(instruction, self.sm.slot_of(warp), int(self.machine.env.now)))
         pending = warp.scoreboard.record(instruction)
@@ -129,10 +133,9 @@ class Scheduler:
         if pending and self.sm.lsu and instruction.access:
             self.sm.lsu.put(warp, self.number, pending, row)
         elif pending:
-            now = int(self.machine.env.now)
-            warp.scoreboard.settle(pending, now + instruction.latency)
+            warp.scoreboard.settle(pending, issued.then(issued.cycle + instruction.latency, instruction.latency_field))
             if pending.reading:
-                warp.scoreboard.settle(pending.reading, now + instruction.source_read)
+                warp.scoreboard.settle(pending.reading, issued.then(issued.cycle + instruction.source_read, "core.source_read"))
         self.machine.seen("issue")
         lanes = warp.lanes
         if warp.position + 1 == len(warp.path):
@@ -156,12 +159,16 @@ class Scheduler:
             return missing[0]
         return StallCause.SELECTED if self._port_free(warp) else warp.instruction.port_cause
 
-    def _hold_dispatch(self, issued: list[Instruction]) -> None:
+    def _hold_dispatch(self, warp: Warp, issued: list[Instruction]) -> None:
         """Hold the dispatch port for the issue interval, or until the lanes are in where a narrow pipe holds the scheduler."""
         interval = self.core.issue_interval
-        lanes_in = [instruction.port_cycles for instruction in issued] if self.core.dispatch == "scheduler" else []
-        self.interval.hold(interval)
-        self.dispatch.hold(max(interval, *lanes_in, *self.reads, 0))
+        holds = [(interval, "core.issue_interval" if interval > 1 else ISSUE_SLOT)]
+        if self.core.dispatch == "scheduler":
+            holds += [(instruction.port_cycles, f"pipes.{instruction.pipe}.lanes") for instruction in issued]
+        holds += [(cycles, "core.register_banks") for cycles in self.reads]
+        cycles, resource = max(holds, key=itemgetter(0))  # max: the first of those as long
+        self.interval.hold(warp.issued.then(warp.issued.cycle + interval, holds[0][1]))
+        self.dispatch.hold(warp.issued.then(warp.issued.cycle + cycles, resource))
 
     def _hold(self, warp: Warp, issued: Instruction) -> None:
         """Keep the warp from issuing until the distance between two issues of a warp, or the branch, allows."""

@@ -13,6 +13,7 @@ import simpy
 from sim.gpus.model import Gpu
 from sim.reference.clock import after
 from sim.reference.decode import Instruction
+from sim.reference.moments import Moment, latest
 
 if TYPE_CHECKING:
     from sim.reference.memory.lsu import Queue
@@ -25,6 +26,7 @@ class Ports:
 
     def __init__(self, env: simpy.Environment, count: int = 1) -> None:
         self.env, self.free = env, count
+        self.freed: Moment | None = None  # when one of them was given back last
         self.queue: Queue | None = None  # of memory instructions behind them; while it is full they take nothing
 
     @property
@@ -32,13 +34,20 @@ class Ports:
         """Whether one of them takes an instruction now."""
         return self.free > 0 and (self.queue is None or self.queue.open)
 
-    def hold(self, cycles: int) -> None:
-        """Take a free port now and give it back after so many cycles."""
-        self.free -= 1
-        after(self.env, cycles, self._give_back)
+    @property
+    def released(self) -> Moment:
+        """The moment from which they take an instruction again."""
+        moments = [moment for moment in (self.queue and self.queue.reopened, self.freed) if moment]
+        return latest(*moments)
 
-    def _give_back(self) -> None:
+    def hold(self, until: Moment) -> None:
+        """Take a free port now and give it back at that moment."""
+        self.free -= 1
+        after(self.env, until.cycle - int(self.env.now), lambda: self._give_back(until))
+
+    def _give_back(self, now: Moment) -> None:
         self.free += 1
+        self.freed = now
 
 
 class Pipes:
@@ -56,15 +65,20 @@ class Pipes:
         """Return whether a port that scheduler q reaches is free for the instruction."""
         return instruction.pipe is None or self.ports[instruction.pipe, q].accept
 
-    def hold(self, instruction: Instruction, q: int) -> None:
-        """Send the instruction of scheduler q through a free port."""
+    def hold(self, instruction: Instruction, q: int, issued: Moment) -> None:
+        """Send the instruction of scheduler q, issued now, through a free port."""
         if instruction.pipe is not None:
-            self.ports[instruction.pipe, q].hold(instruction.port_cycles)
+            until = issued.then(issued.cycle + instruction.port_cycles, f"pipes.{instruction.pipe}.lanes")
+            self.ports[instruction.pipe, q].hold(until)
+
+    def of(self, instruction: Instruction, q: int) -> Ports:
+        """Return the ports through which scheduler q sends an instruction that needs one."""
+        assert instruction.pipe is not None
+        return self.ports[instruction.pipe, q]
 
     def queue(self, instruction: Instruction, q: int) -> Queue:
         """Return the queue behind the port by which scheduler q issues a memory instruction."""
-        assert instruction.pipe is not None
-        queue = self.ports[instruction.pipe, q].queue
+        queue = self.of(instruction, q).queue
         assert queue is not None
         return queue
 

@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING
 
 from sim.reference.clock import Process, after
 from sim.reference.counters import DependenceCounters
-from sim.reference.scoreboard import Scoreboard
+from sim.reference.moments import Moment, Work, latest
+from sim.reference.scoreboard import Pending, Scoreboard
 from sim.vocabulary import StallCause
 
 if TYPE_CHECKING:
     from sim.reference.blocks import Block
     from sim.reference.decode import Instruction
+    from sim.reference.pipes import Ports
+
+DISTANCE = "the distance between two issues of a warp"
 
 
 class Warp:
@@ -37,6 +41,8 @@ class Warp:
         self.scoreboard = DependenceCounters(self.env) if machine.control else Scoreboard(self.env, self.core)
         self.ended = self.env.event()  # its last instruction has issued and its results are back
         self.draining = False  # its last instruction has issued
+        self.issued: Moment = block.started  # of its last issue
+        self.allowed: Moment = block.started  # from which nothing holds it
         self._wait(StallCause.NO_INSTRUCTION, int(self.env.now))
 
     @property
@@ -59,6 +65,8 @@ class Warp:
         self.held: StallCause | None = cause  # condition 1
         self.held_until: int | None = None  # for people who look; None: nobody knows
         self.found_waiting = False  # condition 3
+        self.blocker: Pending | None = None  # conditions 2 to 4: what it was found waiting for last
+        self.kept_by: tuple[StallCause, Ports] | None = None  # what kept it back last after it had become ready
         self.ready = False  # only a port or the scheduler's choice keeps it back
         self.cause = cause  # of the present wait, as it looks now
         self.since = since  # first cycle of the wait
@@ -70,16 +78,27 @@ class Warp:
         now = int(self.env.now)
         self._wait(cause, now + 1)
         self.held_until = now + cycles
+        self.allowed = self.issued.then(now + cycles, "core.branch_latency" if cause is StallCause.BRANCH_RESOLVING else DISTANCE)
         after(self.env, cycles, self.allow)
 
     def hold_at_barrier(self) -> None:
         """Do not issue until the barrier opens."""
         self._wait(StallCause.BARRIER, int(self.env.now) + 1)
 
+    def issue(self) -> Moment:
+        """Issue the instruction now; return the moment."""
+        cause, over = self.why()
+        self.kept_by = None
+        self.issued = over.then(int(self.env.now), work=Work(self.block.number, self.number, self.position))
+        self.issued.cause = cause
+        self.machine.record.issue(self.issued)
+        return self.issued
+
     def pair(self) -> None:
         """Issue as the second instruction of a pair: there was no wait."""
         self.since = self.eligible = int(self.env.now)
         self.cause = StallCause.WAIT
+        self.allowed, self.blocker = self.issued, None
 
     def allow(self) -> None:
         """Hold the warp no longer."""
@@ -90,12 +109,22 @@ class Warp:
         if self.held is not None:
             return self.held
         missing = self.scoreboard.missing(self.instruction)
+        if missing is None and self.scoreboard.wake_all and self.found_waiting and self.scoreboard.results:
+            missing = self.scoreboard.last_back()
         if missing is not None:
-            self.found_waiting = True
-            return missing
-        if self.scoreboard.wake_all and self.found_waiting and self.scoreboard.results:
-            return self.scoreboard.last_back().cause
-        return StallCause.DISPATCH_STALL if self.scoreboard.full(self.instruction) else None
+            self.found_waiting, self.blocker = True, missing
+            return missing.cause
+        if self.scoreboard.full(self.instruction):
+            self.blocker = self.scoreboard.first_back()
+            return StallCause.DISPATCH_STALL
+        return None
+
+    def why(self) -> tuple[StallCause, Moment]:
+        """Return what the wait before the present issue was for, last of all, and the moment in which that was over."""
+        if self.kept_by:
+            cause, ports = self.kept_by
+            return cause, ports.released
+        return self.cause, self.blocker.at if self.blocker and self.blocker.at else self.allowed
 
     def ask(self) -> None:
         """Find out whether the warp is ready in this cycle; when it is, its wait has ended and is charged."""
@@ -111,6 +140,11 @@ class Warp:
 
     def drain(self) -> Process:
         """After its last instruction, wait for its results and stores; then it has ended (a SimPy process)."""
-        yield self.env.all_of([self.env.timeout(1), *(pending.back for pending in self.scoreboard.outstanding)])
+        left = list(self.scoreboard.outstanding)
+        yield self.env.all_of([self.env.timeout(1), *(pending.back for pending in left)])
+        self.end = latest(self.issued.then(self.issued.cycle + 1, DISTANCE), *(pending.at for pending in left if pending.at))
+        self.end = self.end.then(self.end.cycle, work=self.issued.work)
+        self.end.cause = StallCause.DRAIN
+        self.machine.record.finish(self.end)
         self.block.sm.scheduler_of(self).dismiss(self)
         self.ended.succeed()

@@ -10,12 +10,13 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sim.gpus.path import TICKS, cycles
+from sim.gpus.path import TICKS
 from sim.hierarchy import SECTORS
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
 from sim.reference.memory.queues import Queue
+from sim.reference.moments import Moment, latest
 from sim.vocabulary import Tally
 
 if TYPE_CHECKING:
@@ -27,50 +28,52 @@ if TYPE_CHECKING:
 class Line:
     """One line of the cache."""
 
-    there: dict[int, int] = field(default_factory=dict)  # sector -> cycle from which it is there; those not fetched are absent
+    there: dict[int, Moment] = field(default_factory=dict)  # sector -> moment from which it is there; those not fetched are absent
     written: set[int] = field(default_factory=set)  # words that DRAM does not have yet
 
 
 class Slice:
     """One slice. Its sets keep their lines in the order of their last use."""
 
-    def __init__(self, memory: MemorySystem) -> None:
+    def __init__(self, memory: MemorySystem, number: int) -> None:
+        self.origin = memory.machine.record.origin
         self.env, self.tallies, self.numbers = memory.env, memory.tallies, memory.numbers
-        self.queue = Queue(int(self.numbers.slice_depth))
-        self.channel = Channel(memory)
+        self.queue = Queue(int(self.numbers.slice_depth), f"L2 slice {number}", "l2.bytes_per_cycle")
+        self.channel = Channel(memory, number)
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(self.numbers.l2_sets)]  # empty: there is no L2
 
     def set_of(self, line: int) -> OrderedDict[int, Line]:
         """Return the set of a line of this slice."""
         return self.sets[line // int(self.numbers.channels) % len(self.sets)]
 
-    def serve(self, packet: Packet) -> tuple[int, int]:
-        """Serve a request that arrives now; return the cycles in which (the queue has room for it, its answer leaves)."""
+    def serve(self, packet: Packet) -> tuple[Moment, Moment]:
+        """Serve a request that arrives now; return the moments in which (the queue has room for it, its answer leaves)."""
         arrival = int(self.env.now) * TICKS
-        admitted = self.queue.join(arrival, self._ticks(packet))
+        admitted, room = self.queue.join(arrival, self._ticks(packet), packet.moment)
         self.tallies[Tally.SLICE_FULL] += admitted > arrival
         self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
         there = self._look_up(packet) if self.sets else self._pass_on(packet)
-        return cycles(admitted), max(cycles(self.queue.end), there) + int(self.numbers.l2_latency)
+        answer = latest(self.queue.served, there)
+        return room, answer.then(answer.cycle + int(self.numbers.l2_latency), "l2.latency", packet.moment.work)
 
     def _ticks(self, packet: Packet) -> int:
         """Return how long a request holds the slice: for its sectors, or for the updates of one word one after another."""
         moved = len(packet.sectors) * int(self.numbers.l2_ticks)
         return max(moved, packet.repeat * int(self.numbers.atomic_ticks)) if packet.kind.updates else moved
 
-    def _pass_on(self, packet: Packet) -> int:
-        """Send a request to DRAM; return the cycle in which its sectors are there."""
+    def _pass_on(self, packet: Packet) -> Moment:
+        """Send a request to DRAM; return the moment in which its sectors are there."""
         count = len(packet.sectors)
         return self._transfer(count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD))
 
-    def _look_up(self, packet: Packet) -> int:
-        """Find or fetch a request's sectors; return the cycle in which they are there."""
+    def _look_up(self, packet: Packet) -> Moment:
+        """Find or fetch a request's sectors; return the moment in which they are there."""
         line, evicted = self._place(packet.line)
-        missing, there = set(), 0
+        missing, there = set(), self.origin
         if packet.kind is not Kind.STORE:
             missing = packet.sectors - line.there.keys() - whole_sectors(line.written)
             self._fetch(line, missing)
-            there = max(line.there.get(sector, 0) for sector in packet.sectors)
+            there = latest(*(line.there.get(sector, self.origin) for sector in packet.sectors))
         if packet.kind is not Kind.LOAD:
             line.written |= packet.words
         self.tallies[Tally.L2_HITS] += len(packet.sectors) - len(missing)
@@ -102,19 +105,19 @@ class Slice:
         if dirty:
             self._transfer(len(part), len(dirty))
 
-    def _transfer(self, read: int, written: int) -> int:
+    def _transfer(self, read: int, written: int) -> Moment:
         """Move sectors over the channel, for which the slice waits while the channel's queue is full; return when those read are there."""
-        admitted, there = self.channel.transfer(self.queue.end, read, written)
-        self.queue.prolong(admitted)
+        room, there = self.channel.transfer(self.queue.end, read, written, self.queue.served)
+        self.queue.prolong(*room)
         return there
 
     def warm(self, number: int) -> None:
         """Put in a line before cycle 0 if its set has room."""
         if self.sets and len(self.set_of(number)) < self.numbers.l2_ways:
-            self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), 0))
+            self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), self.origin))
 
     def dirty(self) -> None:
         """Fill the slice with lines of nobody's, not written back."""
         for lines in self.sets:
             for other in range(int(self.numbers.l2_ways)):
-                lines[~other] = Line(dict.fromkeys(range(SECTORS), 0), set(range(SECTORS * WORDS_OF_SECTOR)))
+                lines[~other] = Line(dict.fromkeys(range(SECTORS), self.origin), set(range(SECTORS * WORDS_OF_SECTOR)))

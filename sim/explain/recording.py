@@ -1,0 +1,90 @@
+"""A run with everything that each moment had to wait for, and what is asked of it: whose work, which instruction, which lanes."""
+
+import math
+
+from isa.errors import UserError
+from isa.program import Instruction
+from isa.vocabulary import PT, Operation
+from sim.gpus.model import Gpu
+from sim.reference import Session
+from sim.reference.moments import Moment, Work
+from sim.result import Result
+from sim.trace import Trace
+
+MOST_SECONDS = 90.0
+SCHEDULER_CYCLE, WARP_CYCLE = 4e-6, 2e-6  # seconds of the SimPy engine, as its README measures them
+
+
+class Recording:
+    """The moments of a run, computed by the SimPy engine. result: what the same run gave, which tells how long this will take."""
+
+    def __init__(self, trace: Trace, gpu: Gpu, result: Result) -> None:
+        check_size(result)
+        session = Session(trace, gpu, record=True)
+        self.cycles = session.result().cycles
+        self.trace, self.gpu, self.program = trace, gpu, trace.program
+        self.moments = session.record
+
+    def _entry(self, work: Work) -> int:
+        """Return the entry of the trace that a warp's work is for."""
+        arrays, number = self.trace.arrays, work.block * self.trace.launch.warps_per_block + work.warp
+        return int(arrays.path_start[arrays.warp_path[number]]) + work.step
+
+    def instruction(self, work: Work) -> Instruction | None:
+        """Return the instruction that the work was for; None for that of a block."""
+        return None if work.step < 0 else self.program.instructions[int(self.trace.arrays.instruction[self._entry(work)])]
+
+    def mask(self, work: Work) -> int:
+        """Return the lanes that execute the instruction, as a mask of 32 bits."""
+        return int(self.trace.arrays.mask[self._entry(work)])
+
+    def parted_at(self, work: Work) -> Instruction | None:
+        """Return the branch that parted the lanes that execute the instruction from others of the warp; None when all go together."""
+        arrays, encoded = self.trace.arrays, self.program.encoded
+        entry = self._entry(work)
+        branch, together = None, int(arrays.mask[entry])
+        for before in range(entry - 1, entry - work.step - 1, -1):
+            index, mask = int(arrays.instruction[before]), int(arrays.mask[before])
+            if encoded.guard[index] != PT:
+                branch = index if encoded.operation[index] == Operation.BRA and mask else branch
+            elif mask & together and mask & ~together:  # here they still were with others
+                return None if branch is None else self.program.instructions[branch]
+        return None
+
+    def warp(self, warp: int | tuple[int, int]) -> tuple[int, int]:
+        """Return (block, warp within it); a number counts warps in launch order. Raises UserError when there is none."""
+        launch = self.trace.launch
+        block, number = divmod(warp, launch.warps_per_block) if isinstance(warp, int) else warp
+        if not (0 <= block < launch.blocks and 0 <= number < launch.warps_per_block):
+            raise UserError(
+                f"there is no warp {warp}", hint=f"{launch.blocks} blocks of {launch.warps_per_block} warps; give (block, warp) or a number"
+            )
+        return block, number
+
+    def waited(self, issue: Moment) -> int:
+        """Return for how many cycles a warp could not issue before an issue of it."""
+        work, issues = issue.work, self.issues(*issue.work[:2])
+        before = issues[work.step - 1].cycle + 1 if work.step else self.moments.starts[work.block].cycle
+        return max(issue.cycle - before, 0)
+
+    def issues(self, block: int, warp: int) -> list[Moment]:
+        """Return the issues of a warp, in order."""
+        return self.moments.issues[block, warp]
+
+
+def seconds(result: Result) -> float:
+    """Return about how long the SimPy engine takes for a run."""
+    counters = result.counters
+    schedulers = counters["sms_used"] * result.gpu.core.schedulers
+    return counters["cycles"] * schedulers * SCHEDULER_CYCLE + counters["warp_cycles"] * WARP_CYCLE
+
+
+def check_size(result: Result) -> None:
+    """Raise UserError for a run whose chains would take too long to find."""
+    needed = seconds(result)
+    if needed > MOST_SECONDS:
+        raise UserError(
+            f"this run is too long for chains of causes: the SimPy engine finds them, and would take about {needed:,.0f} s of at most "
+            f"{MOST_SECONDS:.0f}",
+            hint=f"launch {math.ceil(needed / MOST_SECONDS):,} times fewer blocks, or shorten its loops",
+        )

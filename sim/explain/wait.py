@@ -1,0 +1,85 @@
+"""Why a warp waited in a cycle: from its next issue backwards to something that was busy when the wait began."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from isa.errors import UserError
+from sim.explain.chain import Chain, Link
+from sim.explain.recording import Recording
+from sim.explain.segments import Segment, merged, segments
+from sim.explain.words import sentence
+from sim.reference.moments import Moment, Work
+from sim.vocabulary import SlotCause, StallCause
+
+
+def why(recording: Recording, warp: int | tuple[int, int], cycle: int) -> Chain:
+    """Return the chain of causes behind what a warp did in a cycle. Raises UserError for a warp or a cycle that is none."""
+    block, number = recording.warp(warp)
+    if not 0 <= cycle < recording.cycles:
+        raise UserError(f"there is no cycle {cycle}", hint=f"the run has cycles 0 to {recording.cycles - 1}")
+    issues = recording.issues(block, number)
+    place = bisect_left(issues, cycle, key=lambda moment: moment.cycle)
+    started = recording.moments.starts[block]
+    if cycle < started.cycle:
+        return _chain(recording, started, Work(block, number, 0), cycle, 0)
+    if place == len(issues):
+        end = recording.moments.ends[block, number]
+        if cycle >= end.cycle:
+            raise UserError(f"warp {number} of block {block} had ended in cycle {end.cycle}", hint="choose an earlier cycle")
+        return _chain(recording, end, issues[-1].work, cycle, issues[-1].cycle + 1)
+    begin = issues[place - 1].cycle + 1 if place else started.cycle
+    return _chain(recording, issues[place], issues[place].work, cycle, min(begin, issues[place].cycle))
+
+
+def longest_wait(recording: Recording, warp: int | tuple[int, int] | None = None) -> Chain:
+    """Return the longest wait of a warp, or, of None, the longest on the critical path."""
+    issues = recording.issues(*recording.warp(warp)) if warp is not None else list(on_path(recording))
+    best = max(issues, key=recording.waited)
+    work = best.work
+    return why(recording, (work.block, work.warp), best.cycle - (recording.waited(best) > 0))
+
+
+def on_path(recording: Recording) -> Iterator[Moment]:
+    """Yield the issues on the critical path, the last first."""
+    moment: Moment | None = recording.moments.end
+    while moment is not None:
+        if isinstance(moment.cause, StallCause) and moment.cause is not StallCause.DRAIN:
+            yield moment
+        moment = moment.before
+
+
+def link(recording: Recording, run: list[Segment]) -> Link:
+    """Return neighbouring segments of one resource as a link."""
+    last = run[0]
+    waiter, worker = recording.instruction(last.waiter), recording.instruction(last.work)
+    return Link(
+        begin=run[-1].begin,
+        end=last.end,
+        cause=last.cause.name.lower(),
+        resource=last.resource,
+        text=sentence(recording, run),
+        block=None if last.work.block < 0 else last.work.block,
+        warp=None if last.work.warp < 0 else last.work.warp,
+        line=waiter.line if waiter else None,
+        producer_line=worker.line if worker else None,
+    )
+
+
+def _chain(recording: Recording, moment: Moment, work: Work, cycle: int, begin: int) -> Chain:
+    """Return the chain of a wait that began in cycle `begin` and ended at a moment. work: what waited."""
+    instruction, branch = recording.instruction(work), recording.parted_at(work)
+    assert instruction is not None
+    return Chain(
+        block=work.block,
+        warp=work.warp,
+        cycle=cycle,
+        begin=begin,
+        end=moment.cycle,
+        cause=(moment.cause or SlotCause.NO_WARP).name.lower(),
+        line=instruction.line,
+        instruction=instruction.index,
+        text=instruction.text,
+        lanes=recording.mask(work).bit_count(),
+        parted_at=branch.line if branch else None,
+        links=tuple(link(recording, run) for run in merged(segments(moment, begin))),
+    )
