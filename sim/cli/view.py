@@ -33,6 +33,13 @@ from sim.report.view.page import check_jinja, page
 from sim.result import Result
 from sim.trace import Trace
 
+CHAINS = Annotated[
+    bool | None,
+    typer.Option(
+        "--chains/--no-chains",
+        help="Add what hardware was busy during every wait, and the critical path; from the SimPy engine. Default: when that takes seconds.",
+    ),
+]
 OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page; left out: KERNEL.html in this folder.")]
 AGAINST = Annotated[
     list[str] | None,
@@ -93,6 +100,7 @@ def view(
     first: FROM = 0,
     last: TO = None,
     sms: SMS = "all",
+    chains: CHAINS = None,
     output: OUTPUT = None,
     json: JSON = None,
 ) -> None:
@@ -106,7 +114,8 @@ def view(
         listing, gpu, launch_file, kernel, arch, Changes(grid, block, warps, arg, registers, shared), list(set_ or []), policy
     )
     runs = [_run(each, engine, window) for each in (options, *([_changed(options, against)] if against else []))]
-    text = page([run[0] for run in runs], [run[1] for run in runs], window.sms, ", ".join(against or []))
+    with working("writing the page"):
+        text = page([run[0] for run in runs], [run[1] for run in runs], window.sms, ", ".join(against or []), chains)
     file = output or Path(f"{runs[0][0].name}.html")
     write_text(file, text)
     typer.echo(f"page: {file} ({len(text) / 1e6:.1f} MB); open it in a browser")

@@ -14,25 +14,37 @@ from isa.errors import UserError
 from sim.report import text
 from sim.report.gpus import differences, facts, shown
 from sim.report.tracks import tracks
-from sim.report.view import data, sections
+from sim.report.view import chains, data, sections
 from sim.result import Result
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS = ("data", "run", "state", "shares", "paint", "words", "timeline", "overview", "panel", "charts", "listing", "main")
+SCRIPTS = ("data", "waits", "run", "state", "shares", "paint", "words", "timeline", "overview", "panel", "charts", "listing", "main")
 MOST_RUNS = 2
 
 
-def page(results: list[Result], windows: list[tuple[int, int]], sms: Sequence[int] | None = None, changed: str = "") -> str:
+def page(
+    results: list[Result],
+    windows: list[tuple[int, int]],
+    sms: Sequence[int] | None = None,
+    changed: str = "",
+    with_chains: bool | None = None,
+) -> str:
     """Return the page of one run, or of two beside each other.
 
     windows: first and last cycle of each run's timeline. sms: which SMs to show, None = all that the timeline has. changed: what the
-    second run changes, in words. Raises UserError without Jinja, and for a run without a timeline.
+    second run changes, in words. with_chains: whether to add the chains of causes; None = for whole runs in which that takes seconds.
+    Raises UserError without Jinja, for a run without a timeline, and for chains of a run that is too long or not recorded whole.
     """
     environment = _environment()
     found = [tracks(result, sms) for result in results]
     runs = [data.run(*each) for each in zip(results, found, windows, strict=True)]
+    for run, result, track in zip(runs, results, found, strict=True):
+        if with_chains and not run["whole"]:
+            raise UserError("chains of causes need the timeline of the whole run", hint="leave out --from, --to and --sms")
+        if with_chains or (with_chains is None and run["whole"] and chains.are_cheap(result, len(track.rows.cycle))):
+            run["chains"] = chains.chains(result, track)
     same = len(results) == MOST_RUNS and sections.same_listing(*results)
     return environment.get_template("page.html").render(
         title=" against ".join(dict.fromkeys(run["title"] for run in runs)),
@@ -41,6 +53,7 @@ def page(results: list[Result], windows: list[tuple[int, int]], sms: Sequence[in
         listings=sections.listings(results, same=same),
         same=same,
         causes=data.causes(),
+        paths=[chains.path_text(result) if "chains" in run else "" for run, result in zip(runs, results, strict=True)],
         account=sections.account(results),
         memories=[sections.memory(result) for result in results],
         occupancies=[sections.occupancy(result) for result in results],

@@ -5,7 +5,7 @@ const BINS = 300, LABEL = 18;
 class Charts {
   constructor(place, run, state, causes) {
     Object.assign(this, { place, run, state });
-    this.used = causes.map((_, cause) => cause).filter((cause) => cause <= NOT_SELECTED || run.cause.includes(cause));
+    this.used = causes.map((_, cause) => cause).filter((cause) => cause <= NOT_SELECTED || run.causesSeen.has(cause));
     this.count = causes.length;
     this.warps = this.chart(place.querySelector(".warps"), this.stacked(causes), "warps");
     const bytes = place.querySelector(".bytes");

@@ -78,6 +78,10 @@ function connect(state, runs) {
       document.querySelectorAll(".listing").forEach((place, number) => { place.hidden = String(number) !== choice.value; });
     });
   }
+  const path = document.querySelector("#path input");
+  path.parentElement.hidden = runs.every((each) => !each.waits);
+  path.addEventListener("change", () => state.set({ path: path.checked }));
+  state.listen(() => { path.checked = state.path; });
   const choice = document.getElementById("sm");
   choice.append(...[ALL, ...new Set(runs.flatMap((run) => run.sms))].map((sm) => new Option(sm === ALL ? "all SMs" : `SM ${sm}`, sm)));
   choice.hidden = runs.every((run) => run.sms.length === 1);

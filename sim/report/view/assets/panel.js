@@ -4,8 +4,8 @@ class Panel {
   constructor(place, runs, state, causes, images) {
     Object.assign(this, { place, runs, state, causes, images });
     place.addEventListener("click", (event) => {
-      const row = event.target.closest("[data-row]")?.dataset.row;
-      if (row !== undefined) state.step(runs[state.run].cycle[row]);
+      const item = event.target.closest("[data-row], [data-cycle]")?.dataset;
+      if (item) state.step(item.cycle === undefined ? runs[state.run].cycle[item.row] : Number(item.cycle));
     });
     state.listen(() => this.draw());
   }
@@ -16,17 +16,18 @@ class Panel {
 
   draw() {
     const { state, causes } = this, run = this.runs[state.run], { warp, cycle } = state;
-    const { cause, name, text } = sentence(run, warp, cycle, causes), { phase, row } = run.at(warp, cycle);
+    const { cause, name, text } = sentence(run, warp, cycle, causes), now = run.at(warp, cycle), { phase, row } = now;
     const label = this.runs.length > 1 ? `run ${"AB"[state.run]}, ` : "";
     this.place.dataset.cause = name;
     this.place.querySelector(".where").innerHTML =
       `Cycle <b>${cycle.toLocaleString("en")}</b>, ${label}${run.name(warp)}, SM ${run.warps.sm[warp]}, scheduler ${run.warps.scheduler[warp]}`;
     this.place.querySelector(".what").innerHTML = `${this.swatch(cause)}<b class="name">${escaped(name)}</b> ${text}`;
     const more = [];
+    if (run.waits?.onPath.has(`${warp},${cycle}`)) more.push("This issue is on the critical path of the run.");
     if (phase === "wait" || phase === "ready") more.push(duration(run, row, cycle));
     if (phase === "issue") more.push(this.afterwards(run, row));
     this.place.querySelector(".more").textContent = more.join(" ");
-    this.place.querySelector(".chain").innerHTML = phase === "absent" || phase === "gone" ? "" : chainItems(run, row).join("");
+    this.place.querySelector(".chain").innerHTML = phase === "absent" || phase === "gone" ? "" : chainItems(run, now).join("");
     this.place.querySelector(".others").innerHTML = this.others(run, cycle, run.warps.sm[warp]);
   }
 
@@ -64,8 +65,8 @@ class Tip {
   }
 
   show(event, run, warp, cycle) {
-    const { name, text } = sentence(run, warp, cycle, this.causes), { phase, row } = run.at(warp, cycle);
-    const chain = phase === "wait" ? chainItems(run, row).slice(0, 3) : [];
+    const { name, text } = sentence(run, warp, cycle, this.causes), now = run.at(warp, cycle);
+    const chain = now.phase === "wait" ? chainItems(run, now).slice(0, 3) : [];
     this.element.innerHTML = `<b>cycle ${cycle.toLocaleString("en")}: ${escaped(name)}</b><br>${text}` + (chain.length ? `<ul>${chain.join("")}</ul>` : "");
     this.element.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = this.element;

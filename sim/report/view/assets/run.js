@@ -10,6 +10,7 @@ class Run {
     this.rowOfWarp = this.warps.row;
     this.warpsOfRow = this.rowNames.map(() => []);
     this.sms = [...new Set(this.rowSm)];
+    this.causesSeen = new Set(this.waits?.exact ? this.waits.warps.flatMap((waits) => waits.map((wait) => wait[2])) : this.cause);
     for (let warp = 0; warp < this.warpCount; warp++) this.warpsOfRow[this.rowOfWarp[warp]].push(warp);
     for (const warps of this.warpsOfRow) warps.sort((a, b) => this.begin(a) - this.begin(b));
   }
@@ -17,6 +18,7 @@ class Run {
   static async from(plain) {
     const columns = columnsOf(await inflate(plain.issues), plain.columns);
     delete plain.issues;
+    if (plain.chains) plain.waits = await Waits.from(plain.chains);
     return new Run(plain, undoDifferences(columns, plain.first));
   }
 
@@ -40,9 +42,10 @@ class Run {
     return this.since[this.first[warp]];
   }
 
-  /** Cycle of a warp's last issue in the window. */
-  last(warp) {
-    return this.cycle[this.first[warp + 1] - 1];
+  /** Cycle after the last in which a warp does something in the window. */
+  until(warp) {
+    const waits = this.waits?.warps[warp];
+    return Math.max(this.cycle[this.first[warp + 1] - 1] + 1, waits?.length ? waits[waits.length - 1][1] : 0);
   }
 
   name(warp) {
@@ -70,15 +73,37 @@ class Run {
 
   /**
    * What a warp does in a cycle. phase: "issue", "wait" (for `cause`), "ready" (its turn or its port is missing), "absent" (not started),
-   * "gone" (after its last issue). row: of the issue that it does or that ends the wait, -1 when absent or gone.
+   * "drain" (after its last issue, until its results are back), "gone". row: of the issue that it does or that ends the wait, -1 after
+   * the last. wait: with its links, where the page has chains.
    */
   at(warp, cycle) {
-    const row = this.rowFrom(warp, cycle);
-    if (row === this.first[warp + 1]) return { phase: "gone", row: -1, cause: -1 };
-    if (this.cycle[row] === cycle) return { phase: "issue", row, cause: SELECTED };
-    if (cycle < this.since[row]) return { phase: row === this.first[warp] ? "absent" : "wait", row, cause: this.cause[row] };
-    if (cycle < this.eligible[row]) return { phase: "wait", row, cause: this.cause[row] };
-    return { phase: "ready", row, cause: NOT_SELECTED };
+    const row = this.rowFrom(warp, cycle), end = this.first[warp + 1], wait = this.waits?.at(warp, cycle);
+    if (row < end && this.cycle[row] === cycle) return { phase: "issue", row, cause: SELECTED };
+    if (row === end) return wait ? { phase: "drain", row: -1, cause: wait.cause, wait } : { phase: "gone", row: -1, cause: -1 };
+    if (wait && this.waits.exact) return { phase: "wait", row, cause: wait.cause, wait };
+    if (cycle < this.since[row]) return { phase: row === this.first[warp] ? "absent" : "wait", row, cause: this.cause[row], wait };
+    if (cycle < this.eligible[row]) return { phase: "wait", row, cause: this.cause[row], wait };
+    return { phase: "ready", row, cause: NOT_SELECTED, wait };
+  }
+
+  /** Call `see(begin, end, cause)` for every span of a warp in [from, to): its issues and its waits. */
+  spans(warp, from, to, see) {
+    const end = this.first[warp + 1];
+    for (let row = this.rowFrom(warp, Math.floor(from)); row < end && this.cycle[row] < to; row++) {
+      see(this.cycle[row], this.cycle[row] + 1, SELECTED, row);
+    }
+    if (this.waits?.exact) {
+      const waits = this.waits.warps[warp];
+      for (let place = this.waits.placeFrom(warp, from); place < waits.length && waits[place][0] < to; place++) {
+        see(waits[place][0], waits[place][1], waits[place][2], this.rowFrom(warp, waits[place][1]));
+      }
+      return;
+    }
+    for (let row = this.rowFrom(warp, Math.floor(from)); row < end && this.since[row] < to; row++) {
+      const ready = Math.max(this.eligible[row], this.since[row]);
+      if (this.eligible[row] > this.since[row]) see(this.since[row], this.eligible[row], this.cause[row], row);
+      if (this.cycle[row] > ready) see(ready, this.cycle[row], NOT_SELECTED, row);
+    }
   }
 
   /** The warp that has the drawn row in a cycle: the one there, or the one that is nearest before; -1 when none. */

@@ -19,12 +19,7 @@ function warpsByCause(run, warps, from, to, count, causes) {
   const perBin = (to - from) / count;
   const found = Array.from({ length: causes }, () => new Float32Array(count));
   for (const warp of warps) {
-    const end = run.first[warp + 1];
-    for (let row = run.rowFrom(warp, from); row < end && run.since[row] < to; row++) {
-      addSpan(found[run.cause[row]], run.since[row], run.eligible[row], from, perBin);
-      addSpan(found[NOT_SELECTED], Math.max(run.eligible[row], run.since[row]), run.cycle[row], from, perBin);
-      addSpan(found[SELECTED], run.cycle[row], run.cycle[row] + 1, from, perBin);
-    }
+    run.spans(warp, from, to, (begin, end, cause) => addSpan(found[cause], begin, end, from, perBin));
   }
   return found;
 }

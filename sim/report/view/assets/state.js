@@ -5,7 +5,7 @@ class State {
   constructor(limits) {
     this.limits = limits;
     this.listeners = [];
-    Object.assign(this, { from: limits[0], to: limits[1], cycle: limits[0], warp: 0, run: 0, sm: ALL, instruction: -1, scheduled: false });
+    Object.assign(this, { from: limits[0], to: limits[1], cycle: limits[0], warp: 0, run: 0, sm: ALL, path: false, instruction: -1, scheduled: false });
   }
 
   /** Call `listener` after every change, at most once per frame. */
@@ -56,6 +56,7 @@ class State {
     const parts = { cycle: this.cycle, warp, from: Math.round(this.from), to: Math.round(this.to) };
     if (this.run) parts.run = "B";
     if (this.sm === ALL && run.sms.length > 1) parts.sm = "all";
+    if (this.path) parts.path = 1;
     return new URLSearchParams(parts).toString();
   }
 
@@ -65,6 +66,7 @@ class State {
     if (said.get("run") === "B" && runs.length > 1) patch.run = 1;
     for (const name of ["cycle", "from", "to"]) if (/^\d+$/.test(said.get(name) ?? "")) patch[name] = Number(said.get(name));
     const [, block, number] = /^b(\d+)w(\d+)$/.exec(said.get("warp") ?? "") ?? [];
+    patch.path = said.get("path") === "1";
     const run = runs[patch.run ?? this.run];
     if (block !== undefined) patch.warp = Math.max(run.find(Number(block), Number(number)), 0);
     patch.sm = said.get("sm") === "all" ? ALL : run.warps.sm[patch.warp ?? this.warp];

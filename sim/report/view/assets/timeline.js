@@ -1,6 +1,6 @@
 /* Warps by cycles: a row per warp slot, black where it issues, the colour of the cause where it waits. */
 
-const LEFT = 84, TOP = 20, RIGHT = 8, DRAG = 4, BOXES = 0.5; // pixels; BOXES per cycle, from which every issue is drawn
+const LEFT = 84, TOP = 20, RIGHT = 8, DRAG = 4, BOXES = 0.5, ROW = 24, AROUND = 230; // pixels. BOXES: per cycle, from which every issue is drawn; AROUND: beside the rows
 
 class Timeline {
   /** place: an element with a `.rows` box that scrolls and a canvas in it. */
@@ -18,7 +18,7 @@ class Timeline {
   }
 
   get rowHeight() {
-    return Math.min(Math.max((this.box.clientHeight - TOP) / this.rows.length, 11), 24);
+    return Math.min(Math.max((this.box.clientHeight - TOP) / this.rows.length, 11), ROW);
   }
 
   /** The rows drawn, from above. */
@@ -26,6 +26,8 @@ class Timeline {
     if (this.sm !== this.state.sm) {
       this.sm = this.state.sm;
       this.shown = this.run.rowsOn(this.sm);
+      this.place.style.flexBasis = `${this.shown.length * ROW + AROUND}px`;
+      this.placeOf = new Map(this.shown.map((row, place) => [row, place]));
     }
     return this.shown;
   }
@@ -102,6 +104,7 @@ class Timeline {
       const top = TOP + row * size - scroll;
       for (const warp of run.warpsOfRow[this.rows[row]]) this.drawWarp(context, warp, top + 1, size - 2);
     }
+    this.drawPath(context, scroll, size);
     this.drawCursor(context, height, scroll, size);
     context.restore();
     this.drawAxis(context);
@@ -110,27 +113,21 @@ class Timeline {
 
   drawWarp(context, warp, top, height) {
     const { run, state } = this;
-    if (run.begin(warp) >= state.to || run.last(warp) + 1 <= state.from) return;
+    if (run.begin(warp) >= state.to || run.until(warp) <= state.from) return;
     if (this.perCycle >= BOXES) this.drawIssues(context, warp, top, height);
     else this.drawShares(context, warp, top, height);
   }
 
   /** A box per wait and issue. */
   drawIssues(context, warp, top, height) {
-    const { run, state } = this, end = run.first[warp + 1];
-    const start = Math.max(run.rowFrom(warp, Math.floor(state.from)) - 1, run.first[warp]);
-    let row = start;
-    for (; row < end && run.since[row] < state.to; row++) {
-      const faint = state.instruction >= 0 && run.instruction[row] !== state.instruction;
-      context.globalAlpha = faint ? 0.25 : 1;
-      const ready = Math.max(run.eligible[row], run.since[row]);
-      this.span(context, run.since[row], run.eligible[row], run.cause[row], top, height);
-      this.span(context, ready, run.cycle[row], NOT_SELECTED, top, height);
-      this.span(context, run.cycle[row], run.cycle[row] + 1, SELECTED, top, height);
-    }
+    const { run, state } = this, { from, to, instruction } = state;
+    run.spans(warp, from, to, (begin, end, cause, row) => {
+      context.globalAlpha = instruction < 0 || run.instruction[row] === instruction ? 1 : 0.25;
+      this.span(context, begin, end, cause, top, height);
+    });
     context.globalAlpha = 1;
-    for (row = start; row < end && run.since[row] < state.to; row++) {
-      if (state.instruction < 0 || run.instruction[row] === state.instruction) this.label(context, row, top, height);
+    for (let row = run.rowFrom(warp, Math.floor(from)); row < run.first[warp + 1] && run.since[row] < to; row++) {
+      if (instruction < 0 || run.instruction[row] === instruction) this.label(context, row, top, height);
     }
   }
 
@@ -165,61 +162,51 @@ class Timeline {
 
   /** Zoomed out: a column of pixels shows what most of its cycles were, and from below in black the share in which the warp issued. */
   drawShares(context, warp, top, height) {
-    const { run, state } = this, end = run.first[warp + 1], from = state.from, perCycle = this.perCycle;
-    const totals = new Float32Array(this.causes.length);
-    let column = -1, started = 0, painted = -1;
-    const paint = (until) => {
-      if (painted >= 0 && until > started) {
-        context.fillStyle = this.fills[painted];
-        context.fillRect(LEFT + started, top, until - started, height);
+    const { run, state, perCycle } = this, { from, to } = state;
+    const wide = Math.ceil(this.width), most = new Float32Array(wide), main = new Int8Array(wide).fill(-1);
+    const issued = new Float32Array(wide);
+    const bins = this.causes.map(() => null);
+    run.spans(warp, from, to, (begin, end, cause, row) => {
+      const faint = cause === SELECTED && state.instruction >= 0 && run.instruction[row] !== state.instruction;
+      if (faint) return;
+      bins[cause] ??= new Float32Array(wide);
+      addSpan(cause === SELECTED ? issued : bins[cause], begin, end, from, 1 / perCycle);
+    });
+    bins.forEach((bin, cause) => bin?.forEach((share, pixel) => {
+      if (share > most[pixel]) [most[pixel], main[pixel]] = [share, cause];
+    }));
+    for (let pixel = 0, start = 0; pixel < wide; pixel++) {
+      if (pixel + 1 < wide && main[pixel + 1] === main[pixel]) continue;
+      if (main[pixel] >= 0) {
+        context.fillStyle = this.fills[main[pixel]];
+        context.fillRect(LEFT + start, top, pixel + 1 - start, height);
       }
-    };
-    const bars = [];
-    const flush = () => {
-      if (column < 0 || totals.every((total) => total === 0)) return;
-      let most = NOT_SELECTED;
-      for (let cause = 2; cause < totals.length; cause++) if (totals[cause] > totals[most]) most = cause;
-      if (most !== painted) {
-        paint(column);
-        [started, painted] = [column, most];
-      }
-      if (totals[SELECTED] > 0) bars.push(column, Math.min(totals[SELECTED] * perCycle, 1));
-      totals.fill(0);
-    };
-    const add = (begin, stop, cause) => {
-      let at = Math.max((begin - from) * perCycle, 0);
-      const last = Math.min((stop - from) * perCycle, this.width);
-      while (at < last) {
-        const pixel = Math.floor(at), until = Math.min(pixel + 1, last);
-        if (pixel !== column) {
-          flush();
-          column = pixel;
-        }
-        if (last - at > 2 && at === pixel && cause !== SELECTED) { // a long wait: all its whole pixels at once
-          const whole = Math.floor(last);
-          totals[cause] = 1;
-          flush();
-          [column, at] = [whole, whole];
-          continue;
-        }
-        totals[cause] += (until - at) / perCycle;
-        at = until;
-      }
-    };
-    for (let row = Math.max(run.rowFrom(warp, Math.floor(from)), run.first[warp]); row < end && run.since[row] < state.to; row++) {
-      const ready = Math.max(run.eligible[row], run.since[row]);
-      const kind = state.instruction >= 0 && run.instruction[row] !== state.instruction ? NOT_SELECTED : SELECTED;
-      if (run.eligible[row] > run.since[row]) add(run.since[row], run.eligible[row], run.cause[row]);
-      if (run.cycle[row] > ready) add(ready, run.cycle[row], NOT_SELECTED);
-      add(run.cycle[row], run.cycle[row] + 1, kind);
+      start = pixel + 1;
     }
-    flush();
-    paint(Math.min(column + 1, this.width));
     context.fillStyle = "#000";
-    for (let k = 0; k < bars.length; k += 2) {
-      const tall = Math.max(bars[k + 1] * height, 1.5);
-      context.fillRect(LEFT + bars[k], top + height - tall, 1, tall);
+    issued.forEach((share, pixel) => {
+      const tall = share && Math.max(Math.min(share, 1) * height, 1.5);
+      if (tall) context.fillRect(LEFT + pixel, top + height - tall, 1, tall);
+    });
+  }
+
+  /** The critical path: a line from issue to issue. */
+  drawPath(context, scroll, size) {
+    const { run, state } = this;
+    if (!state.path || !run.waits) return;
+    context.beginPath();
+    for (const [warp, cycle] of run.waits.path) {
+      const place = this.placeOf.get(run.rowOfWarp[warp]);
+      if (place === undefined || cycle < state.from - 4000 || cycle > state.to + 4000) continue;
+      context.lineTo(this.x(cycle + 0.5), TOP + (place + 0.5) * size - scroll);
     }
+    context.lineWidth = 4;
+    context.strokeStyle = "#fff";
+    context.stroke();
+    context.lineWidth = 2;
+    context.strokeStyle = "#e6007e";
+    context.stroke();
+    context.lineWidth = 1;
   }
 
   drawCursor(context, height, scroll, size) {

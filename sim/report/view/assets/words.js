@@ -22,13 +22,17 @@ function whyReady(run, row, cycle) {
 
 /** One line for the tip and the first of the panel: {cause (a number, -1 = none), name, text}. */
 function sentence(run, warp, cycle, causes) {
-  const { phase, row, cause } = run.at(warp, cycle), who = `Warp ${run.warps.warp[warp]} of block ${run.warps.block[warp]}`;
+  const { phase, row, cause, wait } = run.at(warp, cycle), who = `Warp ${run.warps.warp[warp]} of block ${run.warps.block[warp]}`;
   if (phase === "absent") return { cause: -1, name: "not started", text: `${who} has not started.` };
   if (phase === "gone") {
     const last = run.first[warp + 1] - 1, end = run.whole ? "its last instruction" : "its last in this window";
     return { cause: -1, name: "finished", text: `${who} issued ${end}, ${code(run.say(last))}, in cycle ${run.cycle[last].toLocaleString("en")}.` };
   }
   if (phase === "issue") return { cause, name: "selected", text: `${who} issues ${code(run.say(row))}.` };
+  if (phase === "drain") {
+    const last = run.first[warp + 1] - 1;
+    return { cause, name: causes[cause].name, text: `${who} ${escaped(causes[cause].meaning)}: it issued ${code(run.say(last))} in cycle ${run.cycle[last].toLocaleString("en")}, and ends in ${wait.end.toLocaleString("en")}.` };
+  }
   if (phase === "ready") {
     const [name, why] = whyReady(run, row, cycle);
     return { cause: causes.findIndex((c) => c.name === name), name, text: `${who} is ready for ${code(run.say(row))}, but ${why}.` };
@@ -43,8 +47,15 @@ function duration(run, row, cycle) {
   return `Waits ${cycles(total)}, from ${since.toLocaleString("en")}${ready}; issues in cycle ${issue.toLocaleString("en")}, ${issue - cycle} from here.`;
 }
 
-/** The chain of results, as list items: what this issue waited for, what that one waited for, and so on. */
-function chainItems(run, row) {
+/** The chain behind a wait, as list items: what was busy, the nearest reason first; without chains in the page the results alone. */
+function chainItems(run, { row, wait }) {
+  if (!wait) return row < 0 ? [] : resultItems(run, row);
+  const span = ({ begin, end }) => (end - begin > 1 ? `${begin.toLocaleString("en")} to ${(end - 1).toLocaleString("en")}` : begin.toLocaleString("en"));
+  return wait.links.map((link) => `<li data-cycle="${link.begin}"><b>${span(link)}</b> ${escaped(link.text)}</li>`);
+}
+
+/** What result this issue waited for, what the one that made it waited for, and so on. */
+function resultItems(run, row) {
   const links = run.chain(row);
   const items = links.map(([waiter, maker]) => {
     const name = escaped(run.dependences[run.dependence[waiter]]), took = run.ready[maker] - run.cycle[maker];

@@ -1,0 +1,73 @@
+"""Chains of causes for the page: for every wait of every warp what hardware was busy meanwhile, and the run's critical path.
+
+They come from `result.why`, which times the run once more in the SimPy engine: for small runs only. A wait is split where its cause changes,
+so that the page need not guess what a timeline leaves open: which part of being ready was a held port, and which another warp's turn.
+"""
+
+import base64
+import json
+import zlib
+from importlib.util import find_spec
+from typing import Any
+
+from sim.explain.recording import seconds
+from sim.explain.wait import on_path
+from sim.report import causes
+from sim.report.tracks import Tracks
+from sim.result import Result
+from sim.vocabulary import CAUSE_NAMES
+
+MOST_SECONDS = 8.0  # that the second run may take unless chains are asked for
+MOST_ISSUES = 12_000
+CAUSE = {name: number for number, name in enumerate(CAUSE_NAMES)}
+
+
+def are_cheap(result: Result, issues: int) -> bool:
+    """Return whether the chains of a run take only seconds to find, and the page does not grow much by them."""
+    return find_spec("simpy") is not None and issues <= MOST_ISSUES and seconds(result) <= MOST_SECONDS
+
+
+def chains(result: Result, tracks: Tracks) -> dict[str, Any]:
+    """Return the waits of each warp with their links, the issues on the critical path, and that path in words.
+
+    waits: base64 of deflated JSON: texts, each once, and per warp a list of [begin, end, cause, [begin, end, text, ...]], the nearest
+    reason first; path: [warp, cycle] of its issues, backwards; exact: whether the causes of the waits add up to the closed account. Raises UserError for a run that is too long, or without its trace.
+    """
+    first = tracks.first[:-1]
+    warps = list(zip(tracks.rows.block[first].tolist(), tracks.rows.warp[first].tolist(), strict=True))
+    texts: dict[str, int] = {}
+    waits = [_waits(result, tracks, number, texts) for number in range(len(warps))]
+    total = dict.fromkeys(CAUSE_NAMES, 0)
+    for begin, end, cause, _ in (wait for warp in waits for wait in warp):
+        total[CAUSE_NAMES[cause]] += end - begin
+    exact = all(total[name] == result.stalls.get(name, 0) for name in CAUSE_NAMES if name != "selected")
+    plain = json.dumps({"texts": list(texts), "warps": waits}, separators=(",", ":"))
+    number = {warp: place for place, warp in enumerate(warps)}
+    return {
+        "exact": exact,
+        "waits": base64.b64encode(zlib.compress(plain.encode(), 9)).decode("ascii"),
+        "path": [[number[moment.work.block, moment.work.warp], moment.cycle] for moment in on_path(result.recording)],
+    }
+
+
+def path_text(result: Result) -> str:
+    """Return the critical path in words and tables."""
+    return causes.text(result.critical_path(), result.program)
+
+
+def _waits(result: Result, tracks: Tracks, number: int, texts: dict[str, int]) -> list[list[Any]]:
+    """Return the waits of one warp in order of time; the last one is its drain, if it has one."""
+    rows, first, end = tracks.rows, tracks.first[number], tracks.first[number + 1]
+    who = int(rows.block[first]), int(rows.warp[first])
+    issues = set(rows.cycle[first:end].tolist())
+    now, gone = int(rows.since[first]), result.recording.moments.ends[who].cycle
+    found: list[list[Any]] = []
+    while now < gone:
+        if now in issues:
+            now += 1
+            continue
+        chain = result.why(who, now)
+        links = [place for link in chain.links for place in (link.begin, link.end, texts.setdefault(link.text, len(texts)))]
+        found.append([now, chain.end, CAUSE[chain.cause], links])
+        now = chain.end
+    return found
