@@ -72,11 +72,12 @@ class Result:
     @cached_property
     def recording(self) -> "Recording":
         """The same run with everything that each event had to wait for. Raises UserError for one that is too long, or without its trace."""
-        from sim.explain import Recording
+        from sim.explain import Recording, check_size
 
         if self.trace is None:
             raise UserError("this result came without its trace", hint="take one that sim.run or sim.simulate has returned in this process")
-        return Recording(self.trace, self.gpu, self)
+        check_size(self)
+        return Recording(self.trace, self.gpu)
 
     def why(self, warp: int | tuple[int, int], cycle: int) -> "Chain":
         """Return why a warp did not issue in a cycle: the chain of causes, back to hardware that was busy. Print it, or take its links.

@@ -2,7 +2,7 @@
 
 from sim.explain.chain import Chain, Link
 from sim.explain.path import CriticalPath, Part, critical_path
-from sim.explain.recording import Recording
+from sim.explain.recording import Recording, check_size
 from sim.explain.wait import longest_wait, why
 
-__all__ = ["Chain", "CriticalPath", "Link", "Part", "Recording", "critical_path", "longest_wait", "why"]
+__all__ = ["Chain", "CriticalPath", "Link", "Part", "Recording", "check_size", "critical_path", "longest_wait", "why"]

@@ -33,10 +33,10 @@ class Link:
 class Chain:
     """Why warp `warp` of block `block` did not issue in cycle `cycle`: its wait [begin, end), and the links that explain all of it.
 
-    end: the cycle in which it issues, of a warp after its last instruction the cycle in which it has ended. cause: a stall cause, or
-    "no_warp" before its block starts. line, instruction, text: what waits. lanes: how many of its lanes execute that.
-    parted_at: the line of the branch that parted them from the others, None when all go together.
-    links: the nearest reason first; the last one begins in or before cycle `begin`.
+    cause: of that wait, a stall cause, or "no_warp" before its block starts. issue: the cycle in which it issues, which may be later
+    than `end`, for another cause; of a warp after its last instruction the cycle in which it has ended. line, instruction, text: what
+    waits. lanes: how many of its lanes execute that. parted_at: the line of the branch that parted them from the others, None when all go
+    together. links: the nearest reason first; the last one begins in or before cycle `begin`.
     """
 
     block: int
@@ -44,6 +44,7 @@ class Chain:
     cycle: int
     begin: int
     end: int
+    issue: int
     cause: str
     line: int
     instruction: int  # static index
@@ -65,7 +66,7 @@ class Chain:
         elif not waited:
             lines.append(f"issues it in cycle {self.end} without a wait")
         else:
-            lines.append(f"waits {count(waited, 'cycle')}, from {self.begin} on, and issues it in cycle {self.end}: {self.cause}")
+            lines.append(f"{self.cause}: waits {count(waited, 'cycle')}, {self.begin}-{self.end - 1}; issues it in cycle {self.issue}")
         if self.parted_at is not None:
             lines.append(f"{self.lanes} lanes execute it; the others wait since the branch in line {self.parted_at} parted them")
         return "\n".join([*lines, *(f"  {span(link):>15}  {link.text}" for link in self.links)])

@@ -1,6 +1,10 @@
 """A run with everything that each moment had to wait for, and what is asked of it: whose work, which instruction, which lanes."""
 
+import gc
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from operator import itemgetter
 
 from isa.errors import UserError
 from isa.program import Instruction
@@ -16,12 +20,12 @@ SCHEDULER_CYCLE, WARP_CYCLE = 4e-6, 2e-6  # seconds of the SimPy engine, as its 
 
 
 class Recording:
-    """The moments of a run, computed by the SimPy engine. result: what the same run gave, which tells how long this will take."""
+    """The moments of a run, computed by the SimPy engine. `check_size` says beforehand when that would take too long."""
 
-    def __init__(self, trace: Trace, gpu: Gpu, result: Result) -> None:
-        check_size(result)
-        session = Session(trace, gpu, record=True)
-        self.cycles = session.result().cycles
+    def __init__(self, trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None) -> None:
+        session = Session(trace, gpu, timeline, record=True)
+        with no_collector():
+            self.result = session.result()
         self.trace, self.gpu, self.program = trace, gpu, trace.program
         self.moments = session.record
 
@@ -67,9 +71,27 @@ class Recording:
         before = issues[work.step - 1].cycle + 1 if work.step else self.moments.starts[work.block].cycle
         return max(issue.cycle - before, 0)
 
+    def ends_of_waits(self, block: int, warp: int) -> list[tuple[Moment, int]]:
+        """Return (the end of each wait of a warp for one cause; the cycle after it). An issue takes its cycle, another end none."""
+        issues = [(moment, moment.cycle + 1) for moment in self.issues(block, warp)]
+        waits = [(moment, moment.cycle) for moment in self.moments.waits[block, warp]]
+        return sorted(issues + waits, key=itemgetter(1))
+
     def issues(self, block: int, warp: int) -> list[Moment]:
         """Return the issues of a warp, in order."""
         return self.moments.issues[block, warp]
+
+
+@contextmanager
+def no_collector() -> Iterator[None]:
+    """Let Python not look for cycles among objects: moments have none, and looking through millions takes longer than making them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def seconds(result: Result) -> float:

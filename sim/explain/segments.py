@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from sim.reference.moments import Moment, Work
@@ -43,5 +44,5 @@ def segments(moment: Moment, until: int = 0) -> Iterator[Segment]:
 
 
 def merged(found: Iterator[Segment]) -> Iterator[list[Segment]]:
-    """Yield runs of neighbours in which the same hardware was busy, for the same cause."""
-    return (list(run) for _, run in groupby(found, key=lambda one: (one.resource, one.cause)))
+    """Yield runs of neighbours in which the same hardware was busy."""
+    return (list(run) for _, run in groupby(found, key=attrgetter("resource")))

@@ -1,7 +1,8 @@
 """Why a warp waited in a cycle: from its next issue backwards to something that was busy when the wait began."""
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 
 from isa.errors import UserError
 from sim.explain.chain import Chain, Link
@@ -15,20 +16,18 @@ from sim.vocabulary import SlotCause, StallCause
 def why(recording: Recording, warp: int | tuple[int, int], cycle: int) -> Chain:
     """Return the chain of causes behind what a warp did in a cycle. Raises UserError for a warp or a cycle that is none."""
     block, number = recording.warp(warp)
-    if not 0 <= cycle < recording.cycles:
-        raise UserError(f"there is no cycle {cycle}", hint=f"the run has cycles 0 to {recording.cycles - 1}")
-    issues = recording.issues(block, number)
-    place = bisect_left(issues, cycle, key=lambda moment: moment.cycle)
-    started = recording.moments.starts[block]
+    if not 0 <= cycle < recording.result.cycles:
+        raise UserError(f"there is no cycle {cycle}", hint=f"the run has cycles 0 to {recording.result.cycles - 1}")
+    started, end = recording.moments.starts[block], recording.moments.ends[block, number]
     if cycle < started.cycle:
-        return _chain(recording, started, Work(block, number, 0), cycle, 0)
-    if place == len(issues):
-        end = recording.moments.ends[block, number]
-        if cycle >= end.cycle:
-            raise UserError(f"warp {number} of block {block} had ended in cycle {end.cycle}", hint="choose an earlier cycle")
-        return _chain(recording, end, issues[-1].work, cycle, issues[-1].cycle + 1)
-    begin = issues[place - 1].cycle + 1 if place else started.cycle
-    return _chain(recording, issues[place], issues[place].work, cycle, min(begin, issues[place].cycle))
+        return _chain(recording, started, Work(block, number, 0), cycle, 0, recording.issues(block, number)[0].cycle)
+    if cycle >= end.cycle:
+        raise UserError(f"warp {number} of block {block} had ended in cycle {end.cycle}", hint="choose an earlier cycle")
+    ends = [*recording.ends_of_waits(block, number), (end, end.cycle)]
+    place = bisect_right(ends, cycle, key=itemgetter(1))
+    moment, begin = ends[place][0], ends[place - 1][1] if place else started.cycle
+    issue = next(one.cycle for one, after in ends[place:] if after > one.cycle or one is end)
+    return _chain(recording, moment, moment.work, cycle, min(begin, moment.cycle), issue)
 
 
 def longest_wait(recording: Recording, warp: int | tuple[int, int] | None = None) -> Chain:
@@ -65,8 +64,8 @@ def link(recording: Recording, run: list[Segment]) -> Link:
     )
 
 
-def _chain(recording: Recording, moment: Moment, work: Work, cycle: int, begin: int) -> Chain:
-    """Return the chain of a wait that began in cycle `begin` and ended at a moment. work: what waited."""
+def _chain(recording: Recording, moment: Moment, work: Work, cycle: int, begin: int, issue: int) -> Chain:
+    """Return the chain of a wait that began in cycle `begin` and ended at a moment. work: what waited, and issued in cycle `issue`."""
     instruction, branch = recording.instruction(work), recording.parted_at(work)
     assert instruction is not None
     return Chain(
@@ -75,6 +74,7 @@ def _chain(recording: Recording, moment: Moment, work: Work, cycle: int, begin: 
         cycle=cycle,
         begin=begin,
         end=moment.cycle,
+        issue=issue,
         cause=(moment.cause or SlotCause.NO_WARP).name.lower(),
         line=instruction.line,
         instruction=instruction.index,

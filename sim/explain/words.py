@@ -5,12 +5,14 @@ from sim.explain.chain import count
 from sim.explain.recording import Recording
 from sim.explain.segments import Segment
 from sim.reference.moments import Work
+from sim.vocabulary import StallCause
 
 # By resource: what it did with {who} (an instruction and its warp), of which there may have been several. {note}: which one, how much.
 SENTENCES = {
-    "the scheduler's issue slot": "the scheduler issued {who}",
-    "the distance between two issues of a warp": "the warp had just issued {who}: {n} to its next instruction",
-    "core.issue_interval": "the scheduler had issued {who}; it issues once in so many cycles",
+    "issue, one instruction per cycle": "the scheduler issued {who}",
+    "core.reissue_distance": "the warp had just issued {who}: {n} to its next instruction",
+    "the stall count of the control word": "the warp had just issued {who}, whose control word asks for {n} to its next instruction",
+    "core.issue_interval": "the scheduler had issued {who}; it issues once in {interval} cycles",
     "core.register_banks": "{who} read its registers: a port of their bank was taken for {n}, and the scheduler with it",
     "core.branch_latency": "{who} was being decided",
     "core.barrier_latency": "the barrier opened after {who} had come to it, or ended, as the last",
@@ -48,11 +50,11 @@ def sentence(recording: Recording, run: list[Segment]) -> str:
     cycles = count(last.end - run[-1].begin, "cycle")
     who, note, resource = several(recording, run), last.note, last.resource
     if resource in SENTENCES:
-        return SENTENCES[resource].format(who=who, n=cycles, note=note)
+        return SENTENCES[resource].format(who=who, n=cycles, note=note, interval=recording.gpu.core.issue_interval)
     if resource.endswith(".lanes"):
         return f"the port of the {resource.split('.')[1]} pipe was held by {who}"
-    names = needed(recording, last)
-    return f"{names or 'the result'} came from {who}: {resource}, {cycles}"
+    what = "the warp's last result" if last.cause is StallCause.DRAIN else needed(recording, last) or "the result"
+    return f"{what} came from {who}: {resource}, {cycles}"
 
 
 def several(recording: Recording, run: list[Segment]) -> str:

@@ -99,7 +99,7 @@ class Block:
         self.machine.seen("block")
         self.sm.blocks.remove(self)
         last = latest(*(warp.end for warp in self.warps))
-        self.machine.record.end = ended = last.then(int(env.now))
+        self.machine.record.end = ended = last.then(int(env.now), work=Work(self.number))
         yield env.timeout(timing.retire_latency)
         self.sm.freed[self.place] = ended.then(int(env.now), "blocks.retire_latency")
         self.sm.free_places.add(self.place)

@@ -14,6 +14,7 @@ import numpy as np
 from sim.policies import choose
 from sim.reference.account import IssueSlots
 from sim.reference.banks import RegisterBanks
+from sim.reference.moments import ISSUE_SLOT
 from sim.reference.pipes import Ports
 from sim.vocabulary import Policy, StallCause
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from sim.reference.decode import Instruction
     from sim.reference.sm import SM
     from sim.reference.wakeup import Warp
-
-ISSUE_SLOT = "the scheduler's issue slot"
 
 
 class Scheduler:
@@ -85,8 +84,9 @@ class Scheduler:
         elif warp is chosen:
             account.charge(warp.instruction, StallCause.SELECTED)
         elif warp.ready:
-            warp.kept_by = self._kept_back_by(warp)
-            account.charge(warp.instruction, warp.kept_by[0])
+            cause, ports = self._kept_back_by(warp)
+            warp.keep(cause, ports)
+            account.charge(warp.instruction, cause)
 
     def _kept_back_by(self, warp: Warp) -> tuple[StallCause, Ports]:
         """Return what a ready warp that was not chosen waited for: the cause, and the ports that were taken."""

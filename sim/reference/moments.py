@@ -22,6 +22,7 @@ class Work(NamedTuple):
 
 
 NOBODY = Work(-1)
+ISSUE_SLOT = "issue, one instruction per cycle"
 
 
 class Moment:
@@ -51,6 +52,7 @@ class Record:
         self.origin = Moment(0, None, "", NOBODY, "", recording)
         self.end = self.origin  # of the block that ended last
         self.issues: defaultdict[tuple[int, int], list[Moment]] = defaultdict(list)  # by (block, warp)
+        self.waits: defaultdict[tuple[int, int], list[Moment]] = defaultdict(list)  # the same: a wait for one cause ends, none issues yet
         self.starts: dict[int, Moment] = {}  # by block
         self.ends: dict[tuple[int, int], Moment] = {}  # by (block, warp): its results are back
 
@@ -58,6 +60,11 @@ class Record:
         """Note an issue."""
         if self.recording:
             self.issues[moment.work[:2]].append(moment)
+
+    def wait(self, moment: Moment, cause: StallCause) -> None:
+        """Note that a warp waits no longer for one cause, but cannot issue yet."""
+        moment.cause = cause
+        self.waits[moment.work[:2]].append(moment)
 
     def start(self, moment: Moment) -> None:
         """Note the start of a block."""

@@ -26,6 +26,7 @@ class Ports:
 
     def __init__(self, env: simpy.Environment, count: int = 1) -> None:
         self.env, self.free = env, count
+        self.held: Moment | None = None  # when the one taken last will be given back
         self.freed: Moment | None = None  # when one of them was given back last
         self.queue: Queue | None = None  # of memory instructions behind them; while it is full they take nothing
 
@@ -40,9 +41,15 @@ class Ports:
         moments = [moment for moment in (self.queue and self.queue.reopened, self.freed) if moment]
         return latest(*moments)
 
+    def over(self, now: int) -> Moment:
+        """Return the moment `now`, up to which they were taken, and may still be."""
+        if self.held and self.held.before and self.held.cycle > now:
+            return self.held.before.then(now, self.held.resource, self.held.work)
+        return self.released
+
     def hold(self, until: Moment) -> None:
         """Take a free port now and give it back at that moment."""
-        self.free -= 1
+        self.free, self.held = self.free - 1, until
         after(self.env, until.cycle - int(self.env.now), lambda: self._give_back(until))
 
     def _give_back(self, now: Moment) -> None:

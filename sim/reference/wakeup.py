@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sim.reference.clock import Process, after
 from sim.reference.counters import DependenceCounters
-from sim.reference.moments import Moment, Work, latest
+from sim.reference.moments import ISSUE_SLOT, Moment, Work, latest
 from sim.reference.scoreboard import Pending, Scoreboard
 from sim.vocabulary import StallCause
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from sim.reference.blocks import Block
     from sim.reference.decode import Instruction
     from sim.reference.pipes import Ports
-
-DISTANCE = "the distance between two issues of a warp"
 
 
 class Warp:
@@ -78,8 +76,15 @@ class Warp:
         now = int(self.env.now)
         self._wait(cause, now + 1)
         self.held_until = now + cycles
-        self.allowed = self.issued.then(now + cycles, "core.branch_latency" if cause is StallCause.BRANCH_RESOLVING else DISTANCE)
+        self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause))
         after(self.env, cycles, self.allow)
+
+    def _holder(self, cycles: int, cause: StallCause) -> str:
+        """Return what tells for how long the warp is held."""
+        if cause is StallCause.BRANCH_RESOLVING:
+            return "core.branch_latency"
+        distance = "the stall count of the control word" if self.machine.control else "core.reissue_distance"
+        return ISSUE_SLOT if cycles == 1 else distance
 
     def hold_at_barrier(self) -> None:
         """Do not issue until the barrier opens."""
@@ -89,7 +94,7 @@ class Warp:
         """Issue the instruction now; return the moment."""
         cause, over = self.why()
         self.kept_by = None
-        self.issued = over.then(int(self.env.now), work=Work(self.block.number, self.number, self.position))
+        self.issued = over.then(int(self.env.now), work=self.work)
         self.issued.cause = cause
         self.machine.record.issue(self.issued)
         return self.issued
@@ -137,12 +142,32 @@ class Warp:
             return
         self.ready, self.eligible = True, int(self.env.now)
         self.machine.account.charge(self.instruction, self.cause, self.waited)
+        if self.waited:
+            self._waited()
+
+    def keep(self, cause: StallCause, ports: Ports) -> None:
+        """It is ready, but these ports were taken in this cycle."""
+        if self.kept_by and self.kept_by[0] is not cause:
+            self._waited()
+        self.kept_by = cause, ports
+
+    def _waited(self) -> None:
+        """Note that the wait for one cause is over, though there is another."""
+        now, record = int(self.env.now), self.machine.record
+        if record.recording:
+            cause, over = (self.kept_by[0], self.kept_by[1].over(now)) if self.kept_by else self.why()
+            record.wait(over.then(now, work=self.work), cause)
+
+    @property
+    def work(self) -> Work:
+        """Its next instruction, as somebody's work."""
+        return Work(self.block.number, self.number, self.position)
 
     def drain(self) -> Process:
         """After its last instruction, wait for its results and stores; then it has ended (a SimPy process)."""
         left = list(self.scoreboard.outstanding)
         yield self.env.all_of([self.env.timeout(1), *(pending.back for pending in left)])
-        self.end = latest(self.issued.then(self.issued.cycle + 1, DISTANCE), *(pending.at for pending in left if pending.at))
+        self.end = latest(self.issued.then(self.issued.cycle + 1, ISSUE_SLOT), *(pending.at for pending in left if pending.at))
         self.end = self.end.then(self.end.cycle, work=self.issued.work)
         self.end.cause = StallCause.DRAIN
         self.machine.record.finish(self.end)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import isa
 from isa.program import Control
+from sim.explain import Recording
+from sim.explain.segments import segments
 from sim.functional import execute
 from sim.gpus.model import Gpu
 from sim.launch import Launch
@@ -94,3 +96,14 @@ def check_account(result: Result, trace: Trace) -> None:
     assert min(result.issue_slots.values()) >= 0
     assert np.array_equal(result.issues_by_instruction, trace.executed)
     assert result.stalls["selected"] == result.counters["issue_active"]
+
+
+def check_chains(recording: Recording) -> None:
+    """The critical path is as long as the run, without a gap; what a wait ended with is what the warp had to wait for last."""
+    moments, cycles = recording.moments, recording.result.cycles
+    path = list(segments(moments.end))
+    assert sum(segment.cycles for segment in path) == moments.end.cycle == cycles
+    assert all(segment.resource and segment.cycles > 0 for segment in path)
+    for issue in (issue for issues in moments.issues.values() for issue in issues):
+        assert issue.before is not None
+        assert issue.before.cycle == issue.cycle
