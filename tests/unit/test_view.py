@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sim
+from isa.errors import UserError
 from programs.intervals import loops
 from sim.cli import app
 from sim.launchfile import load_launch
@@ -67,9 +68,9 @@ class Opened:
         assert [url for url in self.asked if not url.startswith(("file:", "data:"))] == []
 
 
-def write(tmp_path: Path, *results: Result, changed: str = "") -> Path:
+def write(tmp_path: Path, result: Result, *, with_chains: bool = False) -> Path:
     file = tmp_path / "page.html"
-    file.write_text(page(list(results), [EVERYTHING] * len(results), changed=changed), encoding="utf-8")
+    file.write_text(page([result], [EVERYTHING], with_chains=with_chains), encoding="utf-8")
     return file
 
 
@@ -88,6 +89,35 @@ def test_the_cause_of_a_known_cycle_and_its_chain(browser: Any, tmp_path: Path) 
     assert opened.state["cycle"] == "0"
     assert "issues I0" in opened.text("#panel .what")
     opened.close()
+
+
+def test_chains_say_what_was_busy_in_every_cycle_of_every_warp(browser: Any, tmp_path: Path) -> None:
+    """The page's causes are those of `result.why`, whatever the cycle; the panel shows its links."""
+    result = add_one(sim.gpu("gtx480"), 3)
+    opened = Opened(browser, write(tmp_path, result, with_chains=True), "cycle=120&warp=b0w1")
+    script = """async () => {
+        const { causes, runs } = JSON.parse(document.getElementById("data").textContent), run = await Run.from(runs[0]);
+        const says = (warp, cycle) => (run.at(warp, cycle).cause < 0 ? "" : causes[run.at(warp, cycle).cause].name);
+        return run.rowNames.map((_, warp) => Array.from({ length: run.cycles }, (_, cycle) => says(warp, cycle)));
+    }"""
+    issued = set(zip(result.timeline.warp.tolist(), result.timeline.cycle.tolist(), strict=True))
+    for warp, said in enumerate(opened.tab.evaluate(script)):
+        ended = result.recording.moments.ends[0, warp].cycle
+        expected = ["selected" if (warp, cycle) in issued else result.why((0, warp), cycle).cause for cycle in range(ended)]
+        assert said == expected + [""] * (result.cycles - ended)
+    first = result.why((0, 1), 120).links[0].text
+    assert first in opened.text("#panel .chain li >> nth=0")
+    assert opened.state["cycle"] == "120"
+    opened.tab.check("#path input")
+    assert opened.state["path"] == "1"
+    assert "Critical path of add_one" in opened.text("#below")
+    opened.close()
+
+
+def test_chains_of_part_of_a_run_are_refused(tmp_path: Path) -> None:
+    result = sim.simulate(chain(1, 1), sim.gpu("gtx480"), timeline=(0, 10))
+    with pytest.raises(UserError, match="need the timeline of the whole run"):
+        page([result], [(0, 10)], with_chains=True)
 
 
 def test_keys_and_buttons_step_the_cursor(browser: Any, tmp_path: Path) -> None:

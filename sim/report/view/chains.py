@@ -1,6 +1,6 @@
 """Chains of causes for the page: for every wait of every warp what hardware was busy meanwhile, and the run's critical path.
 
-They come from `result.why`, which times the run once more in the SimPy engine: for small runs only. A wait is split where its cause changes,
+They come from where `result.why` has them, which times the run once more in the SimPy engine: for small runs only. A wait is split where its cause changes,
 so that the page need not guess what a timeline leaves open: which part of being ready was a held port, and which another warp's turn.
 """
 
@@ -11,15 +11,15 @@ from importlib.util import find_spec
 from typing import Any
 
 from sim.explain.recording import seconds
-from sim.explain.wait import on_path
+from sim.explain.segments import merged, segments
+from sim.explain.wait import link, on_path
 from sim.report import causes
 from sim.report.tracks import Tracks
 from sim.result import Result
 from sim.vocabulary import CAUSE_NAMES
 
 MOST_SECONDS = 8.0  # that the second run may take unless chains are asked for
-MOST_ISSUES = 12_000
-CAUSE = {name: number for number, name in enumerate(CAUSE_NAMES)}
+MOST_ISSUES = 25_000
 
 
 def are_cheap(result: Result, issues: int) -> bool:
@@ -36,7 +36,7 @@ def chains(result: Result, tracks: Tracks) -> dict[str, Any]:
     first = tracks.first[:-1]
     warps = list(zip(tracks.rows.block[first].tolist(), tracks.rows.warp[first].tolist(), strict=True))
     texts: dict[str, int] = {}
-    waits = [_waits(result, tracks, number, texts) for number in range(len(warps))]
+    waits = [_waits(result, who, texts) for who in warps]
     total = dict.fromkeys(CAUSE_NAMES, 0)
     for begin, end, cause, _ in (wait for warp in waits for wait in warp):
         total[CAUSE_NAMES[cause]] += end - begin
@@ -55,19 +55,15 @@ def path_text(result: Result) -> str:
     return causes.text(result.critical_path(), result.program)
 
 
-def _waits(result: Result, tracks: Tracks, number: int, texts: dict[str, int]) -> list[list[Any]]:
-    """Return the waits of one warp in order of time; the last one is its drain, if it has one."""
-    rows, first, end = tracks.rows, tracks.first[number], tracks.first[number + 1]
-    who = int(rows.block[first]), int(rows.warp[first])
-    issues = set(rows.cycle[first:end].tolist())
-    now, gone = int(rows.since[first]), result.recording.moments.ends[who].cycle
+def _waits(result: Result, who: tuple[int, int], texts: dict[str, int]) -> list[list[Any]]:
+    """Return the waits of one warp in order of time, each for one cause; the last one is its drain, if it has one."""
+    recording = result.recording
+    begin, end = recording.moments.starts[who[0]].cycle, recording.moments.ends[who]
     found: list[list[Any]] = []
-    while now < gone:
-        if now in issues:
-            now += 1
-            continue
-        chain = result.why(who, now)
-        links = [place for link in chain.links for place in (link.begin, link.end, texts.setdefault(link.text, len(texts)))]
-        found.append([now, chain.end, CAUSE[chain.cause], links])
-        now = chain.end
+    for moment, after in [*recording.ends_of_waits(*who), (end, end.cycle)]:
+        if moment.cycle > begin and moment.cause is not None:
+            reasons = [link(recording, run) for run in merged(segments(moment, begin))]
+            links = [place for each in reasons for place in (each.begin, each.end, texts.setdefault(each.text, len(texts)))]
+            found.append([begin, moment.cycle, int(moment.cause), links])
+        begin = max(begin, after)
     return found

@@ -1,6 +1,6 @@
 /* Warps by cycles: a row per warp slot, black where it issues, the colour of the cause where it waits. */
 
-const LEFT = 84, TOP = 20, RIGHT = 8, DRAG = 4, BOXES = 0.5, ROW = 24, AROUND = 230; // pixels. BOXES: per cycle, from which every issue is drawn; AROUND: beside the rows
+const LEFT = 84, TOP = 20, RIGHT = 8, DRAG = 4, BOXES = 0.5, ROW = 24; // pixels; BOXES: per cycle, from which every issue is drawn
 
 class Timeline {
   /** place: an element with a `.rows` box that scrolls and a canvas in it. */
@@ -11,6 +11,7 @@ class Timeline {
     this.fills = causes.map(fillOf);
     this.listen();
     state.listen(() => this.draw());
+    new ResizeObserver(() => this.draw()).observe(this.box);
   }
 
   get width() {
@@ -26,7 +27,8 @@ class Timeline {
     if (this.sm !== this.state.sm) {
       this.sm = this.state.sm;
       this.shown = this.run.rowsOn(this.sm);
-      this.place.style.flexBasis = `${this.shown.length * ROW + AROUND}px`;
+      const beside = this.place.offsetHeight - this.box.offsetHeight; // charts and caption
+      this.place.style.flexBasis = `${beside + TOP + this.shown.length * ROW + 4}px`;
       this.placeOf = new Map(this.shown.map((row, place) => [row, place]));
     }
     return this.shown;
@@ -91,11 +93,11 @@ class Timeline {
   }
 
   draw() {
-    const height = this.box.clientHeight, { run, state } = this;
-    this.place.querySelector(".tall").style.height = `${TOP + this.rows.length * this.rowHeight}px`;
+    const { run, state } = this, rows = this.rows.length, height = this.box.clientHeight; // rows first: they set the height
+    this.place.querySelector(".tall").style.height = `${TOP + rows * this.rowHeight}px`;
     const context = fitted(this.canvas, this.box.clientWidth, height);
     const scroll = this.box.scrollTop, size = this.rowHeight;
-    const firstRow = Math.floor(scroll / size), lastRow = Math.min(this.rows.length, Math.ceil((scroll + height - TOP) / size));
+    const firstRow = Math.floor(scroll / size), lastRow = Math.min(rows, Math.ceil((scroll + height - TOP) / size));
     context.save();
     context.beginPath();
     context.rect(LEFT, TOP, this.width, height - TOP);
