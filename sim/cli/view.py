@@ -37,7 +37,7 @@ CHAINS = Annotated[
     bool | None,
     typer.Option(
         "--chains/--no-chains",
-        help="Add what hardware was busy during every wait, and the critical path; from the SimPy engine. Default: when that takes seconds.",
+        help="Add what was busy during every wait, and the critical path, found by the SimPy engine. Default: when that takes seconds.",
     ),
 ]
 OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page; left out: KERNEL.html in this folder.")]
@@ -56,6 +56,7 @@ SMS = Annotated[str, typer.Option("--sms", metavar="LIST", help="SMs in the time
 
 ISSUES = 200_000  # that a page holds unless --to says more
 ROWS = 4_000_000  # of the timeline recorded, at most, to choose the issues of some SMs from
+MARGIN = 2_000  # cycles recorded beyond the window: a wait is known when it has ended
 NO_END = 1 << 60  # a last cycle after every run's
 
 
@@ -130,7 +131,7 @@ def _run(options: Options, engine: str, window: Window) -> tuple[Result, tuple[i
     with working(f"running {what.name}"):
         trace = sim.execute(what)
         last = _last(trace, gpu, engine, window) if window.last is None else window.last
-        return sim.simulate(trace, gpu, (window.first, last), engine), (window.first, last)
+        return sim.simulate(trace, gpu, (window.first, last + MARGIN), engine), (window.first, last)
 
 
 def _last(trace: Trace, gpu: Gpu, engine: str, window: Window) -> int:

@@ -34,17 +34,19 @@ def recorded(result: Result) -> Timeline:
     return result.timeline
 
 
-def tracks(result: Result, sms: Sequence[int] | None = None) -> Tracks:
-    """Return the recorded window warp by warp. sms: which SMs, None = all.
+def tracks(result: Result, sms: Sequence[int] | None = None, until: int | None = None) -> Tracks:
+    """Return the recorded window warp by warp. sms: which SMs, None = all. until: last cycle in which a wait may begin, None = any.
 
-    Raises UserError when there is no timeline, or no row of these SMs.
+    Raises UserError when there is no timeline, or no such row.
     """
     timeline = recorded(result)
     order = np.lexsort((np.arange(len(timeline.cycle)), timeline.warp, timeline.block, timeline.sm))
+    if until is not None:
+        order = order[timeline.since[order] <= until]
     if sms is not None:
         order = order[np.isin(timeline.sm[order], sms)]
-        if not len(order):
-            raise UserError(f"nothing issued on these SMs in the window; the run used SMs {timeline.sm.min()} to {timeline.sm.max()}")
+    if not len(order):
+        raise UserError(f"nothing issued there in the window; the run used SMs {timeline.sm.min()} to {timeline.sm.max()}")
     rows = Timeline(*(column[order] for column in timeline))
     changes = np.flatnonzero(np.diff(rows.block) | np.diff(rows.warp) | np.diff(rows.sm)) + 1
     first = np.concatenate([[0], changes, [len(order)]])

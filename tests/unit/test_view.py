@@ -114,6 +114,35 @@ def test_chains_say_what_was_busy_in_every_cycle_of_every_warp(browser: Any, tmp
     opened.close()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--against", "lrr"], "--against lrr: not of the form name=value"),
+        (["--against", "warps=many"], "--against warps=many: not a number"),
+        (["--against", "core.scheduler=2"], "core.schedulers"),
+        (["--from", "9", "--to", "3"], "the window ends before it begins"),
+        (["--sms", "7"], "nothing issued there in the window; the run used SMs 0 to 0"),
+        (["--to", "99", "--chains"], "chains of causes need the timeline of the whole run"),
+        (["--output", "nowhere/page.html"], "there is no folder nowhere"),
+    ],
+)
+def test_mistakes_are_refused(options: list[str], message: str, tmp_path: Path) -> None:
+    given = ["view", str(PROGRAMS / "intervals" / "simple_loop.sass"), "--output", str(tmp_path / "page.html"), *options]
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_window_shows_the_waits_that_its_end_cuts(tmp_path: Path) -> None:
+    """The loop's first load returns in cycle 400: a page of cycles 0 to 99 still knows what its warp waits for."""
+    file = tmp_path / "page.html"
+    options = ["view", PROGRAMS / "intervals" / "simple_loop.sass", "--gpu", "textbook", "--to", "99", "--sms", "0", "--output", file]
+    done = CliRunner().invoke(app, [str(option) for option in options])
+    assert done.exit_code == 0, done.output
+    assert "cycles 0 to 99 on SM 0: 2 of " in file.read_text()
+
+
 def test_chains_of_part_of_a_run_are_refused(tmp_path: Path) -> None:
     result = sim.simulate(chain(1, 1), sim.gpu("gtx480"), timeline=(0, 10))
     with pytest.raises(UserError, match="need the timeline of the whole run"):

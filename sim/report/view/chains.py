@@ -1,7 +1,8 @@
 """Chains of causes for the page: for every wait of every warp what hardware was busy meanwhile, and the run's critical path.
 
-They come from where `result.why` has them, which times the run once more in the SimPy engine: for small runs only. A wait is split where its cause changes,
-so that the page need not guess what a timeline leaves open: which part of being ready was a held port, and which another warp's turn.
+They come from what `result.why` starts from: the run timed once more in the SimPy engine, so for small runs only. A wait is split where
+its cause changes, so that the page need not guess what a timeline leaves open: which part of being ready was a held port, and which
+another warp's turn.
 """
 
 import base64
@@ -28,10 +29,11 @@ def are_cheap(result: Result, issues: int) -> bool:
 
 
 def chains(result: Result, tracks: Tracks) -> dict[str, Any]:
-    """Return the waits of each warp with their links, the issues on the critical path, and that path in words.
+    """Return the waits of each warp with their links, and the issues on the critical path.
 
     waits: base64 of deflated JSON: texts, each once, and per warp a list of [begin, end, cause, [begin, end, text, ...]], the nearest
-    reason first; path: [warp, cycle] of its issues, backwards; exact: whether the causes of the waits add up to the closed account. Raises UserError for a run that is too long, or without its trace.
+    reason first. path: [warp, cycle] of its issues, backwards. exact: whether the causes of the waits add up to the closed account.
+    Raises UserError for a run that is too long, or without its trace.
     """
     first = tracks.first[:-1]
     warps = list(zip(tracks.rows.block[first].tolist(), tracks.rows.warp[first].tolist(), strict=True))

@@ -33,12 +33,13 @@ def page(
 ) -> str:
     """Return the page of one run, or of two beside each other.
 
-    windows: first and last cycle of each run's timeline. sms: which SMs to show, None = all that the timeline has. changed: what the
-    second run changes, in words. with_chains: whether to add the chains of causes; None = for whole runs in which that takes seconds.
-    Raises UserError without Jinja, for a run without a timeline, and for chains of a run that is too long or not recorded whole.
+    windows: first and last cycle to show of each run; a timeline that is longer completes the waits that the last one cuts. sms: which
+    SMs to show, None = all that the timeline has. changed: what the second run changes, in words. with_chains: whether to add the chains
+    of causes; None = for whole runs in which that takes seconds. Raises UserError without Jinja, for a run without a timeline, and for
+    chains of a run that is too long or not recorded whole.
     """
     environment = _environment()
-    found = [tracks(result, sms) for result in results]
+    found = [tracks(result, sms, last) for result, (_, last) in zip(results, windows, strict=True)]
     runs = [data.run(*each) for each in zip(results, found, windows, strict=True)]
     for run, result, track in zip(runs, results, found, strict=True):
         if with_chains and not run["whole"]:
@@ -94,7 +95,7 @@ def _vendored(name: str) -> str:
 
 def _machine(result: Result) -> dict[str, Any]:
     """Return the fields of the GPU, and what was changed of the preset."""
-    rows = [fact | {"value": shown(fact["value"])} for fact in facts(result.gpu) if fact["value"] is not None]
+    rows = [fact | {"value": shown(fact["value"])} for fact in facts(result.gpu) if fact["value"] is not None and fact["field"] != "note"]
     return {"name": result.gpu.name, "note": result.gpu.note, "rows": rows, "changes": text.changes(result.gpu)}
 
 

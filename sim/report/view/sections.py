@@ -1,5 +1,6 @@
 """The parts of the page that need no script: heads, listings with stall bars, the account, memory, occupancy."""
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ def memory(result: Result) -> dict[str, Any]:
     merged = [f"{moved.l1_merged:,} joined a fetch"] if moved.l1_merged else []
     return {
         "title": title,
-        "says": memory_text.times(result) if any(row.kind != "shared memory" for row in rows) else "",
+        "says": textwrap.dedent(memory_text.times(result)) if any(row.kind != "shared memory" for row in rows) else "",
         "boxes": [
             ("registers", [f"{row.kind}: {row.requests:,} x {row.each:.3g} sectors" for row in rows if row.kind != "shared memory"]),
             ("L1", [memory_text.hits(moved.l1_hits), *merged]),

@@ -66,8 +66,9 @@ class Charts {
       for (let bin = 0; bin < bins; bin++) sum[bin] += shares[cause][bin];
       sums.unshift(Array.from(sum));
     }
-    this.show(this.warps, [x, ...sums]);
-    if (this.bytes) this.show(this.bytes, [x, Array.from(bytesInFlight(run, warps, from, to, bins), (value) => value / 1024)]);
+    const known = (values, scale = 1) => Array.from(values, (value, bin) => (run.holds(x[bin]) ? value / scale : null));
+    this.show(this.warps, [x, ...sums.map((values) => known(values))]);
+    if (this.bytes) this.show(this.bytes, [x, known(bytesInFlight(run, warps, from, to, bins), 1024)]);
   }
 
   show(plot, data) {

@@ -7,7 +7,9 @@ async function start() {
   const runs = await Promise.all(plain.map((run) => Run.from(run)));
   const limits = [Math.min(...runs.map((run) => run.window[0])), Math.max(...runs.map((run) => run.window[1])) + 1];
   const state = new State(limits), tip = new Tip(document.getElementById("tip"), causes), images = paintSwatches(causes);
-  new Overview(document.querySelector("#overview canvas"), runs[0], state, causes);
+  document.querySelectorAll("#overview canvas").forEach((canvas, number) => {
+    new Overview(canvas, runs[number], state, causes, runs.length > 1 ? "AB"[number] : "all cycles");
+  });
   document.querySelectorAll(".run").forEach((place, number) => {
     new Timeline(place, runs[number], number, state, causes, tip);
     new Charts(place, runs[number], state, causes);
@@ -27,8 +29,8 @@ async function start() {
 /** Where to begin: the first issues of the first warp, the cursor in the longest wait among them. */
 function opening(run, limits) {
   const last = Math.min(run.first[1], FIRST_ISSUES) - 1;
-  let longest = 0;
-  for (let row = 1; row <= last; row++) if (run.cycle[row] - run.since[row] > run.cycle[longest] - run.since[longest]) longest = row;
+  let longest = Math.min(1, last); // after its start
+  for (let row = 2; row <= last; row++) if (run.cycle[row] - run.since[row] > run.cycle[longest] - run.since[longest]) longest = row;
   const to = run.cycle[last] + Math.max(8, (run.cycle[last] - limits[0]) / 10);
   return { from: limits[0], to, cycle: Math.floor((run.since[longest] + run.cycle[longest]) / 2), sm: run.sms.length > 1 ? run.sms[0] : ALL };
 }

@@ -1,8 +1,8 @@
 /* The whole window in one strip: how many warps issue and wait, by cause; the range shown below is marked and can be dragged. */
 
 class Overview {
-  constructor(canvas, run, state, causes) {
-    Object.assign(this, { canvas, run, state, causes });
+  constructor(canvas, run, state, causes, title) {
+    Object.assign(this, { canvas, run, state, causes, title });
     this.fills = causes.map(fillOf);
     this.shares = null;
     let from = null;
@@ -33,7 +33,7 @@ class Overview {
   }
 
   draw() {
-    const width = this.canvas.parentElement.clientWidth, height = this.canvas.parentElement.clientHeight;
+    const width = this.canvas.parentElement.clientWidth, height = this.canvas.parentElement.clientHeight / this.canvas.parentElement.children.length;
     const context = fitted(this.canvas, width, height), room = width - LEFT - RIGHT, { state, run } = this;
     const [first, end] = state.limits, bins = Math.min(room, end - first);
     if (this.shares?.[0].length !== bins || this.sm !== state.sm) {
@@ -42,6 +42,7 @@ class Overview {
     }
     const most = Math.max(...Array.from({ length: bins }, (_, bin) => this.shares.reduce((sum, cause) => sum + cause[bin], 0)), 1);
     for (let bin = 0; bin < bins; bin++) {
+      if (!run.holds(first + (bin * (end - first)) / bins)) continue;
       let bottom = height;
       const left = LEFT + (bin * room) / bins;
       for (let cause = 0; cause < this.causes.length; cause++) {
@@ -63,7 +64,8 @@ class Overview {
     context.fillStyle = "#333";
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
-    context.fillText("all cycles", 4, height / 2 - 7);
-    context.fillText(`${Math.round(most)} warps`, 4, height / 2 + 7);
+    const warps = `${Math.round(most)} warps`, tall = height > 30;
+    context.fillText(tall ? this.title : `${this.title}: ${warps}`, 4, height / 2 - (tall ? 7 : 0));
+    if (tall) context.fillText(warps, 4, height / 2 + 7);
   }
 }

@@ -22,6 +22,11 @@ class Run {
     return new Run(plain, undoDifferences(columns, plain.first));
   }
 
+  /** Whether the page knows what happened in a cycle. */
+  holds(cycle) {
+    return cycle >= this.window[0] && (this.whole || cycle <= this.window[1]);
+  }
+
   /** The SM of this number, or the first where the run does not use it; ALL stays ALL. */
   own(sm) {
     return sm === ALL || this.sms.includes(sm) ? sm : this.sms[0];

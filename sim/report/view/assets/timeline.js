@@ -106,6 +106,7 @@ class Timeline {
       const top = TOP + row * size - scroll;
       for (const warp of run.warpsOfRow[this.rows[row]]) this.drawWarp(context, warp, top + 1, size - 2);
     }
+    this.drawUnknown(context, height);
     this.drawPath(context, scroll, size);
     this.drawCursor(context, height, scroll, size);
     context.restore();
@@ -209,6 +210,21 @@ class Timeline {
     context.strokeStyle = "#e6007e";
     context.stroke();
     context.lineWidth = 1;
+  }
+
+  /** Grey over the cycles that the page does not hold. */
+  drawUnknown(context, height) {
+    const [first, last] = this.run.window;
+    for (const [begin, end] of [[this.state.from, first], [this.run.whole ? Infinity : last + 1, this.state.to]]) {
+      if (end <= begin) continue;
+      const left = this.x(begin), width = this.x(end) - left;
+      context.fillStyle = "#e8e8e8";
+      context.fillRect(left, TOP, width, height - TOP);
+      context.font = "11px system-ui, sans-serif";
+      context.fillStyle = "#666";
+      context.textBaseline = "middle";
+      if (width > 80) context.fillText("not recorded", left + 6, TOP + 12);
+    }
   }
 
   drawCursor(context, height, scroll, size) {
