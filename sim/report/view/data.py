@@ -28,16 +28,16 @@ def causes() -> list[dict[str, str]]:
 def run(result: Result, tracks: Tracks, window: tuple[int, int]) -> dict[str, Any]:
     """Return what the script needs of a run. window: first and last cycle of the timeline."""
     rows, first = tracks.rows, tracks.first[:-1]
-    places = drawn_rows(tracks)
+    places = drawn_rows(tracks, result.gpu.blocks.retire_latency)
     whole = window[0] == 0 and len(rows.cycle) == int(result.issues_by_instruction.sum())
     return {
         "title": f"{result.name} on {result.gpu.name}",
         "cycles": result.cycles,
         "window": [window[0], min(window[1], result.cycles)],
         "whole": whole,
-        "schedulers": result.gpu.core.schedulers,
         "interval": result.gpu.core.issue_interval,
-        "warp_limit": result.gpu.limits.warps,
+        "fitting": result.occupancy.warps,  # resident per SM at most
+        "holds_most": result.gpu.limits.warps,  # of any launch
         "instructions": instructions(result),
         "warps": {name: getattr(rows, name)[first].tolist() for name in ("sm", "scheduler", "block", "warp")} | {"row": places.row},
         "rowNames": places.names,
@@ -50,7 +50,7 @@ def run(result: Result, tracks: Tracks, window: tuple[int, int]) -> dict[str, An
 
 
 def instructions(result: Result) -> list[dict[str, Any]]:
-    """Return each instruction: its text and line, its pipe and issues, the warp-cycles of its waits by number of cause."""
+    """Return each instruction: its text and line, its pipe and that pipe's ports, the bytes a lane loads, its issues."""
     loads, units, width = far_loads(result.program), result.program.encoded.unit, result.program.encoded.width
     return [
         {
@@ -63,7 +63,6 @@ def instructions(result: Result) -> list[dict[str, Any]]:
             "port": PORT_CAUSE[Unit(units[i.index])].name.lower(),
             "bytes": int(width[i.index]) if loads[i.index] else 0,
             "issues": int(result.issues_by_instruction[i.index]),
-            "stalls": [int(n) for n in result.stalls_by_instruction[i.index]],
         }
         for i in result.program.instructions
     ]

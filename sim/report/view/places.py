@@ -13,15 +13,18 @@ class Places(NamedTuple):
     sm: list[int]
 
 
-def drawn_rows(tracks: Tracks) -> Places:
-    """Return the row of each warp: those of one block next to each other; a later block takes the rows of one that has ended."""
+def drawn_rows(tracks: Tracks, retire: int) -> Places:
+    """Return the row of each warp: those of one block next to each other; a later block takes the rows of one that has ended.
+
+    retire: cycles from a block's end to its place being free.
+    """
     rows, first = tracks.rows, tracks.first
     sm, block, warp = (column[first[:-1]].tolist() for column in (rows.sm, rows.block, rows.warp))
     begin, end = rows.since[first[:-1]].tolist(), rows.cycle[first[1:] - 1].tolist()
     spans: dict[tuple[int, int], tuple[int, int]] = {}
     for key, start, stop in zip(zip(sm, block, strict=True), begin, end, strict=True):
-        before = spans.get(key, (start, stop))
-        spans[key] = (min(before[0], start), max(before[1], stop))
+        before = spans.get(key, (start, 0))
+        spans[key] = (min(before[0], start), max(before[1], stop + retire))
     place = _places(spans)
     wide = max(warp) + 1
     slot = [(s, place[s, b] * wide + w, b, w) for s, b, w in zip(sm, block, warp, strict=True)]

@@ -44,6 +44,8 @@ def head(result: Result, run: dict[str, Any], window: tuple[int, int]) -> dict[s
         "numbers": numbers,
         "verdict": diagnose(result).sentence,
         "part": part,
+        "fitting": run["fitting"],
+        "holds_most": run["holds_most"],
     }
 
 

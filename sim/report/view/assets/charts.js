@@ -1,13 +1,14 @@
 /* Two charts over the cycles shown, drawn by uPlot: warps by cause, stacked, and bytes in flight. */
 
-const BINS = 300, LABEL = 18;
+const BINS = 300, LABEL = 18, NEAR = 3; // NEAR: times the largest value, beyond which a level is not shown
 
 class Charts {
   constructor(place, run, state, causes) {
     Object.assign(this, { place, run, state });
     this.used = causes.map((_, cause) => cause).filter((cause) => cause <= NOT_SELECTED || run.causesSeen.has(cause));
     this.count = causes.length;
-    this.warps = this.chart(place.querySelector(".warps"), this.stacked(causes), "warps");
+    const fits = () => run.fitting * (state.sm === ALL ? run.sms.length : 1);
+    this.warps = this.chart(place.querySelector(".warps"), this.stacked(causes), "warps", fits);
     const bytes = place.querySelector(".bytes");
     this.bytes = run.instructions.some((i) => i.bytes && i.issues) ? this.chart(bytes, this.single(), "KiB") : null;
     bytes.hidden = !this.bytes;
@@ -26,8 +27,21 @@ class Charts {
     return { series: [{}, { label: "bytes", stroke: "#0072B2", fill: "rgba(0, 114, 178, 0.15)", width: 1.5, points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) }] };
   }
 
-  chart(element, options, title) {
+  /** level: what to draw a dashed line at, if anything. */
+  chart(element, options, title, level = () => 0) {
     const { state } = this, grid = { stroke: "#eee", width: 1 }, font = "11px system-ui, sans-serif";
+    const dashes = ({ ctx, bbox, valToPos }) => {
+      if (!level()) return;
+      const top = Math.round(valToPos(level(), "y", true)) + 0.5;
+      ctx.save();
+      ctx.setLineDash([6, 4]);
+      ctx.strokeStyle = "#000";
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, top);
+      ctx.lineTo(bbox.left + bbox.width, top);
+      ctx.stroke();
+      ctx.restore();
+    };
     const cursorLine = (plot) => {
       const left = plot.valToPos(state.cycle + 0.5, "x", true);
       if (left < plot.bbox.left || left > plot.bbox.left + plot.bbox.width) return;
@@ -44,10 +58,10 @@ class Charts {
     return new uPlot({
       ...options,
       width: element.clientWidth, height: element.clientHeight, legend: { show: false }, padding: [14, RIGHT, 6, 0],
-      scales: { x: { time: false, auto: false }, y: { range: (_, __, most) => [0, Math.max(most, 1e-9) * 1.05] } },
+      scales: { x: { time: false, auto: false }, y: { range: (_, __, most) => [0, Math.max(most, level() <= NEAR * most ? level() : 0, 1e-9) * 1.05] } },
       axes: [{ show: false }, { size: LEFT - LABEL, gap: 2, label: title, labelSize: LABEL, labelFont: font, font, grid, splits: this.splits }],
       cursor: { y: false, drag: { setScale: false } },
-      hooks: { draw: [cursorLine], setSelect: [choose] },
+      hooks: { draw: [dashes, cursorLine], setSelect: [choose] },
     }, empty, element);
   }
 

@@ -198,10 +198,11 @@ class Timeline {
     const { run, state } = this;
     if (!state.path || !run.waits) return;
     context.beginPath();
-    for (const [warp, cycle] of run.waits.path) {
-      const place = this.placeOf.get(run.rowOfWarp[warp]);
-      if (place === undefined || cycle < state.from - 4000 || cycle > state.to + 4000) continue;
-      context.lineTo(this.x(cycle + 0.5), TOP + (place + 0.5) * size - scroll);
+    const { path } = run.waits, first = path.findIndex(([, cycle]) => cycle >= state.from);
+    for (let k = Math.max(first - 1, 0); first >= 0 && k < path.length; k++) {
+      const [warp, cycle] = path[k], place = this.placeOf.get(run.rowOfWarp[warp]);
+      if (place !== undefined) context.lineTo(this.x(cycle + 0.5), TOP + (place + 0.5) * size - scroll);
+      if (cycle > state.to) break;
     }
     context.lineWidth = 4;
     context.strokeStyle = "#fff";
