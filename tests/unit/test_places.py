@@ -1,5 +1,7 @@
 """Which row of the page a warp has: the block's place on its SM, as the block scheduler gives it."""
 
+import itertools
+
 import sim
 from sim.report.tracks import tracks
 from sim.report.view.places import drawn_rows
@@ -26,7 +28,7 @@ def test_blocks_take_turns_in_as_many_rows_as_warps_are_resident() -> None:
     begin, end = found.rows.since[found.first[:-1]].tolist(), found.rows.cycle[found.first[1:] - 1].tolist()
     for row in range(6):
         own = sorted((begin[k], end[k]) for k, place in enumerate(places.row) if place == row)
-        assert all(stop + RETIRE <= start for (_, stop), (start, _) in zip(own, own[1:], strict=False))
+        assert all(stop + RETIRE <= start for (_, stop), (start, _) in itertools.pairwise(own))
     assert {block[k] for k, place in enumerate(places.row) if place == 0} == {0, 2, 4}
 
 
