@@ -34,9 +34,10 @@ PERFETTO = Annotated[
 ]
 KONATA = Annotated[Path | None, typer.Option("--konata", metavar="FILE", help="Write a Kanata log for the viewer Konata instead.")]
 CSV = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table, a row per issue, instead.")]
-PARQUET = Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="The same as Parquet (needs simtlab[tables]).")]
+PARQUET = Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="The same as Parquet; needs pyarrow.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw it (.png, .svg, .pdf).")]
 
+MOST_ISSUES = 2_000_000  # in a file, unless --to says where to end
 NO_END = 1 << 60  # a last cycle after every run's
 
 
@@ -91,7 +92,12 @@ def timeline(
     what, _ = launch(listing, launch_file, kernel, changes, found_gpu)
     found_gpu = one_sm(found_gpu, changes, what)
     with working(f"running {what.name}"):
-        result = sim.run(what, found_gpu, timeline=(first, last))
+        trace = sim.execute(what)
+        if last == NO_END and trace.warp_instructions > MOST_ISSUES:
+            raise UserError(
+                f"the run has {trace.warp_instructions:,} issues, too many for one file", hint="give --to CYCLE, or fewer blocks"
+            )
+        result = sim.simulate(trace, found_gpu, (first, last))
     shown = views.warps(result, chosen)
     for change in unread(found_gpu):
         typer.echo(f"changed: {change}\n")

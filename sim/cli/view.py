@@ -47,7 +47,7 @@ AGAINST = Annotated[
         "--against",
         metavar="NAME=VALUE",
         help="Show a second run beside it in which this differs: gpu, policy, grid, block, warps, registers, shared, listing, launch, "
-        "kernel, arg.NAME, or a field of the GPU, as core.schedulers=2. Repeat for several.",
+        "kernel, arch, arg.NAME, or a field of the GPU, as core.schedulers=2. Repeat for several.",
     ),
 ]
 FROM = Annotated[int, typer.Option("--from", min=0, metavar="CYCLE", help="First cycle of the timeline.")]

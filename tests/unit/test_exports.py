@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import sim
 from sim.cli import app
+from sim.cli import timeline as command
 from sim.launchfile import load_launch
 from sim.report.exports import konata, perfetto, table
 from sim.report.slices import NOT_SELECTED, SELECTED, slices
@@ -179,6 +180,15 @@ def test_tables_hold_the_timeline(run: Any) -> None:
         assert read[name] == expected
         assert [row[name] for row in rows] == [str(value) for value in expected]
     assert read["text"] == [result.program.instructions[i].text for i in result.timeline.instruction]
+
+
+def test_a_run_too_long_for_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "MOST_ISSUES", 100)
+    options = ["timeline", PROGRAMS / "volkov" / "ffma_ilp1.sass", "--warps", "1", "--arg", "iterations=1", "--csv", tmp_path / "t.csv"]
+    done = CliRunner().invoke(app, [str(option) for option in options])
+    assert done.exit_code == 2
+    assert "too many for one file" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_command_writes_every_file_and_the_whole_run(tmp_path: Path) -> None:
