@@ -1,5 +1,6 @@
 """`simtlab timeline LISTING`: warps by cycles as text, issue and ready times as a table, and as a figure."""
 
+import gzip
 import shutil
 import sys
 from collections.abc import Callable
@@ -30,7 +31,11 @@ SHOW = Annotated[str, typer.Option("--show", metavar="LIST", help="Which warps, 
 WIDTH = Annotated[int | None, typer.Option("--width", min=40, metavar="COLUMNS", help="Width of the text; left out: the terminal's.")]
 PERFETTO = Annotated[
     Path | None,
-    typer.Option("--perfetto", metavar="FILE", help="Write a Chrome trace (.json or .json.gz) for ui.perfetto.dev instead of the drawing."),
+    typer.Option(
+        "--perfetto",
+        metavar="FILE",
+        help="Write a Chrome trace for ui.perfetto.dev instead of the drawing; a name in .gz, of any of these files, compresses it.",
+    ),
 ]
 KONATA = Annotated[Path | None, typer.Option("--konata", metavar="FILE", help="Write a Kanata log for the viewer Konata instead.")]
 CSV = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table, a row per issue, instead.")]
@@ -114,15 +119,16 @@ def timeline(
 
 def _export(result: Result, files: Files) -> None:
     """Write the files asked for, every warp in them, and say so."""
-    made: dict[str, Callable[[Path], bytes]] = {
-        "perfetto": lambda path: perfetto.packed(result, path),
-        "konata": lambda path: konata.text(result).encode(),
-        "csv": lambda path: table.as_csv(result).encode(),
-        "parquet": lambda path: table.as_parquet(result),
+    made: dict[str, Callable[[], bytes]] = {
+        "perfetto": lambda: perfetto.text(result).encode(),
+        "konata": lambda: konata.text(result).encode(),
+        "csv": lambda: table.as_csv(result).encode(),
+        "parquet": lambda: table.as_parquet(result),
     }
     for name, path in files._asdict().items():
         if path is not None:
-            write_bytes(path, made[name](path))
+            plain = made[name]()
+            write_bytes(path, gzip.compress(plain, mtime=0) if path.suffix == ".gz" else plain)
             typer.echo(f"{name}: {path} ({count(len(recorded(result).cycle), 'issue')})")
 
 

@@ -70,7 +70,7 @@ class Opened:
 
 def write(tmp_path: Path, result: Result, *, with_chains: bool = False) -> Path:
     file = tmp_path / "page.html"
-    file.write_text(page([result], [EVERYTHING], with_chains=with_chains), encoding="utf-8")
+    file.write_text(page([result], with_chains=with_chains), encoding="utf-8")
     return file
 
 

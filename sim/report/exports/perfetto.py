@@ -8,10 +8,8 @@ counts microseconds: one of them is a cycle here.
 Format: "Trace Event Format" (Chromium project).
 """
 
-import gzip
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,12 +33,6 @@ def text(result: Result) -> str:
         "time": "a microsecond of this trace is a cycle of the ALU clock",
     }
     return f'{{"displayTimeUnit":"ns","otherData":{json.dumps(other)},"traceEvents":[\n{events}\n]}}\n'
-
-
-def packed(result: Result, path: Path) -> bytes:
-    """Return the trace as the bytes of a file, compressed where its name ends in .gz."""
-    plain = text(result).encode()
-    return gzip.compress(plain, mtime=0) if path.suffix == ".gz" else plain
 
 
 def _events(result: Result, found: Tracks) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from isa.errors import UserError
 from sim.report import text
 from sim.report.gpus import differences, facts, shown
-from sim.report.tracks import tracks
+from sim.report.tracks import recorded, tracks
 from sim.report.view import chains, data, sections
 from sim.result import Result
 
@@ -26,19 +26,20 @@ MOST_RUNS = 2
 
 def page(
     results: list[Result],
-    windows: list[tuple[int, int]],
+    windows: list[tuple[int, int]] | None = None,
     sms: Sequence[int] | None = None,
     changed: str = "",
     with_chains: bool | None = None,
 ) -> str:
     """Return the page of one run, or of two beside each other.
 
-    windows: first and last cycle to show of each run; a timeline that is longer completes the waits that the last one cuts. sms: which
-    SMs to show, None = all that the timeline has. changed: what the second run changes, in words. with_chains: whether to add the chains
-    of causes; None = for whole runs in which that takes seconds. Raises UserError without Jinja, for a run without a timeline, and for
-    chains of a run that is too long or not recorded whole.
+    windows: first and last cycle to show of each run, None = the whole timeline; a timeline that is longer completes the waits that the
+    last one cuts. sms: which SMs to show, None = all that the timeline has. changed: what the second run changes, in words. with_chains:
+    whether to add the chains of causes; None = for whole runs in which that takes seconds. Raises UserError without Jinja, for a run
+    without a timeline, and for chains of a run that is too long or not recorded whole.
     """
     environment = _environment()
+    windows = windows or [_recorded(result) for result in results]
     found = [tracks(result, sms, last) for result, (_, last) in zip(results, windows, strict=True)]
     runs = [data.run(*each) for each in zip(results, found, windows, strict=True)]
     for run, result, track in zip(runs, results, found, strict=True):
@@ -66,6 +67,14 @@ def page(
         uplot=_vendored("uPlot.iife.min.js"),
         uplot_licence=_vendored("uPlot.LICENSE"),
     )
+
+
+def _recorded(result: Result) -> tuple[int, int]:
+    """Return the first and last cycle of what a timeline holds; those of the run when it holds all of it."""
+    timeline = recorded(result)
+    if len(timeline.cycle) == int(result.issues_by_instruction.sum()):
+        return 0, result.cycles
+    return int(timeline.cycle.min()), int(timeline.cycle.max())
 
 
 def check_jinja() -> None:
