@@ -36,7 +36,7 @@ SENTENCES = {
     "interconnect.latency": "{who} was on the way between the SM and L2",
     "the way from the SM's port to the registers": "the answer for {who} was put into L1 and the registers",
     "l2.bytes_per_cycle": "{note} served {who}",
-    "l2.latency": "the answer of L2 for {who} was being made",
+    "l2.latency": "L2's own latency, for {who}",
     "dram.bandwidth": "{note} moved data for {who}",
     "dram.latency": "DRAM's own latency, for {who}",
 }
