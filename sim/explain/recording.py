@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import itemgetter
 
+import numpy as np
+
 from isa.errors import UserError
 from isa.program import Instruction
 from isa.vocabulary import PT, Operation
@@ -28,6 +30,7 @@ class Recording:
             self.result = session.result()
         self.trace, self.gpu, self.program = trace, gpu, trace.program
         self.moments = session.record
+        self._ends: dict[tuple[int, int], list[tuple[Moment, int]]] = {}  # of those asked for
 
     def _entry(self, work: Work) -> int:
         """Return the entry of the trace that a warp's work is for."""
@@ -46,14 +49,14 @@ class Recording:
         """Return the branch that parted the lanes that execute the instruction from others of the warp; None when all go together."""
         arrays, encoded = self.trace.arrays, self.program.encoded
         entry = self._entry(work)
-        branch, together = None, int(arrays.mask[entry])
-        for before in range(entry - 1, entry - work.step - 1, -1):
-            index, mask = int(arrays.instruction[before]), int(arrays.mask[before])
-            if encoded.guard[index] != PT:
-                branch = index if encoded.operation[index] == Operation.BRA and mask else branch
-            elif mask & together and mask & ~together:  # here they still were with others
-                return None if branch is None else self.program.instructions[branch]
-        return None
+        indices, masks = arrays.instruction[entry - work.step : entry], arrays.mask[entry - work.step : entry]
+        here, guarded = arrays.mask[entry], encoded.guard[indices] != PT
+        (together,) = np.nonzero(~guarded & (masks & here != 0) & (masks & ~here != 0))  # steps that they still took with others
+        if not len(together):
+            return None
+        after = slice(together[-1] + 1, None)
+        (branches,) = np.nonzero(guarded[after] & (encoded.operation[indices[after]] == Operation.BRA) & (masks[after] != 0))
+        return self.program.instructions[int(indices[after][branches[0]])] if len(branches) else None
 
     def warp(self, warp: int | tuple[int, int]) -> tuple[int, int]:
         """Return (block, warp within it); a number counts warps in launch order. Raises UserError when there is none."""
@@ -72,10 +75,13 @@ class Recording:
         return max(issue.cycle - before, 0)
 
     def ends_of_waits(self, block: int, warp: int) -> list[tuple[Moment, int]]:
-        """Return (the end of each wait of a warp for one cause; the cycle after it). An issue takes its cycle, another end none."""
-        issues = [(moment, moment.cycle + 1) for moment in self.issues(block, warp)]
-        waits = [(moment, moment.cycle) for moment in self.moments.waits[block, warp]]
-        return sorted(issues + waits, key=itemgetter(1))
+        """Return (the end of each wait of a warp for one cause, the cycle after it). An issue takes its cycle, another end none."""
+        if (block, warp) not in self._ends:
+            issues = [(moment, moment.cycle + 1) for moment in self.issues(block, warp)]
+            waits = [(moment, moment.cycle) for moment in self.moments.waits[block, warp]]
+            end = self.moments.ends[block, warp]
+            self._ends[block, warp] = [*sorted(issues + waits, key=itemgetter(1)), (end, end.cycle)]
+        return self._ends[block, warp]
 
     def issues(self, block: int, warp: int) -> list[Moment]:
         """Return the issues of a warp, in order."""

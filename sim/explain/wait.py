@@ -23,10 +23,10 @@ def why(recording: Recording, warp: int | tuple[int, int], cycle: int) -> Chain:
         return _chain(recording, started, Work(block, number, 0), cycle, 0, recording.issues(block, number)[0].cycle)
     if cycle >= end.cycle:
         raise UserError(f"warp {number} of block {block} had ended in cycle {end.cycle}", hint="choose an earlier cycle")
-    ends = [*recording.ends_of_waits(block, number), (end, end.cycle)]
+    ends = recording.ends_of_waits(block, number)
     place = bisect_right(ends, cycle, key=itemgetter(1))
     moment, begin = ends[place][0], ends[place - 1][1] if place else started.cycle
-    issue = next(one.cycle for one, after in ends[place:] if after > one.cycle or one is end)
+    issue = next(one.cycle for one, after in (ends[k] for k in range(place, len(ends))) if after > one.cycle or one is end)
     return _chain(recording, moment, moment.work, cycle, min(begin, moment.cycle), issue)
 
 

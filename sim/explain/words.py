@@ -25,6 +25,8 @@ SENTENCES = {
     "lsu.depth": "the queue behind the issue port was full until the load/store unit took {who}",
     "lsu.replay": "the address unit of the port was busy with {who}, pass by pass",
     "lsu.load_read": "{who} read its address registers",
+    "lsu.store_read": "{who} read its registers",
+    "lsu.shared_store_read": "{who} read its registers",
     "lsu.word_cycles": "the further registers of {who} were written",
     "shared.pass_cycles": "the banks of shared memory served {who}: {note}",
     "l1.line_cycles": "the load/store unit looked up the lines of {who} one by one ({note})",
