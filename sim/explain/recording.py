@@ -68,12 +68,6 @@ class Recording:
             )
         return block, number
 
-    def waited(self, issue: Moment) -> int:
-        """Return for how many cycles a warp could not issue before an issue of it."""
-        work, issues = issue.work, self.issues(*issue.work[:2])
-        before = issues[work.step - 1].cycle + 1 if work.step else self.moments.starts[work.block].cycle
-        return max(issue.cycle - before, 0)
-
     def ends_of_waits(self, block: int, warp: int) -> list[tuple[Moment, int]]:
         """Return (the end of each wait of a warp for one cause, the cycle after it). An issue takes its cycle, another end none."""
         if (block, warp) not in self._ends:

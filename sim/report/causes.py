@@ -37,4 +37,6 @@ def _table(title: str, parts: tuple[Part, ...], cycles: int, rows: int, meanings
 def _contained(path: CriticalPath) -> str:
     """Return a note on resources whose time is part of an end-to-end latency."""
     found = [part.name for part in path.resources if part.name in CONTAINED and "." in part.name]
-    return f"\n  {' and '.join(found)}: contained in {END_TO_END}, which are end to end" if found else ""
+    misses = {"dram.latency", "l2.latency"} <= {part.name for part in path.resources}
+    more = "; dram.latency contains l2.latency too" if misses else ""
+    return f"\n  {' and '.join(found)}: contained in {END_TO_END}, which are end to end{more}" if found else ""
