@@ -72,7 +72,7 @@ def tour(first: FROM = 1, json: JSON = None) -> None:
     for number, step in list(enumerate(steps(), 1))[first - 1 :]:
         typer.echo(f"\n{typer.style(f'{number}. {step.title}', bold=True)}\n{textwrap.fill(step.look, WIDTH)}\n")
         typer.echo(typer.style(f"$ {step.typed}", bold=True))
-        if waits and typer.prompt("", default="Enter runs it", show_default=True, prompt_suffix="").strip() == "q":
+        if waits and typer.prompt("(Enter runs it, q ends)", default="", show_default=False, prompt_suffix=" ").strip() == "q":
             break
         printed = step.run()
         typer.echo(printed)

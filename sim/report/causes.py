@@ -16,7 +16,7 @@ def text(path: CriticalPath, program: Program, rows: int = 8) -> str:
     return "\n\n".join(
         [
             f"Critical path of {program.name}: {count(path.cycles, 'cycle')}, as long as the run. Only what shortens it helps.",
-            _table("What it waited for", path.causes, path.cycles, rows, MEANINGS),
+            _table("What it waited for: share, cycles, in how many pieces", path.causes, path.cycles, rows, MEANINGS),
             _table("What was busy, by the field of the GPU that says how long", path.resources, path.cycles, rows, {}) + _contained(path),
             _table("With which instruction", lines, path.cycles, rows, {}),
         ]
