@@ -100,8 +100,6 @@ def two_level(eligible: int, last: int, age: np.ndarray, group_size: int) -> int
 @kernel
 def choose(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
     """Return the slot that the policy of that number, or at that address, picks."""
-    if policy >= BUILT_IN:
-        return call(policy, eligible, last, age)
     if policy == LRR:
         return loose_round_robin(eligible, last, age, group_size)
     if policy == GTO:
@@ -112,4 +110,6 @@ def choose(policy: int, eligible: int, last: int, age: np.ndarray, group_size: i
         return greedy_then_rotate(eligible, last, age, group_size)
     if policy == OLDEST:
         return oldest_first(eligible, last, age, group_size)
-    return two_level(eligible, last, age, group_size)
+    if policy < BUILT_IN:
+        return two_level(eligible, last, age, group_size)
+    return call(policy, eligible, last, age)
