@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import itemgetter
 
+import numpy as np
+
 from isa.errors import UserError
 from isa.program import Instruction
 from isa.vocabulary import PT, Operation
@@ -15,8 +17,12 @@ from sim.reference.moments import Moment, Work
 from sim.result import Result
 from sim.trace import Trace
 
-MOST_SECONDS = 90.0
-SCHEDULER_CYCLE, WARP_CYCLE = 4e-6, 2e-6  # seconds of the SimPy engine, as its README measures them
+MOST_SECONDS = 60.0
+SCHEDULER_CYCLE, WARP_CYCLE, ISSUE = (
+    5e-6,
+    2.5e-6,
+    30e-6,
+)  # seconds of the SimPy engine; fitted to four runs, within a fifth of each
 
 
 class Recording:
@@ -28,6 +34,7 @@ class Recording:
             self.result = session.result()
         self.trace, self.gpu, self.program = trace, gpu, trace.program
         self.moments = session.record
+        self._ends: dict[tuple[int, int], list[tuple[Moment, int]]] = {}  # of those asked for
 
     def _entry(self, work: Work) -> int:
         """Return the entry of the trace that a warp's work is for."""
@@ -46,14 +53,14 @@ class Recording:
         """Return the branch that parted the lanes that execute the instruction from others of the warp; None when all go together."""
         arrays, encoded = self.trace.arrays, self.program.encoded
         entry = self._entry(work)
-        branch, together = None, int(arrays.mask[entry])
-        for before in range(entry - 1, entry - work.step - 1, -1):
-            index, mask = int(arrays.instruction[before]), int(arrays.mask[before])
-            if encoded.guard[index] != PT:
-                branch = index if encoded.operation[index] == Operation.BRA and mask else branch
-            elif mask & together and mask & ~together:  # here they still were with others
-                return None if branch is None else self.program.instructions[branch]
-        return None
+        indices, masks = arrays.instruction[entry - work.step : entry], arrays.mask[entry - work.step : entry]
+        here, guarded = arrays.mask[entry], encoded.guard[indices] != PT
+        (together,) = np.nonzero(~guarded & (masks & here != 0) & (masks & ~here != 0))  # steps that they still took with others
+        if not len(together):
+            return None
+        after = slice(together[-1] + 1, None)
+        (branches,) = np.nonzero(guarded[after] & (encoded.operation[indices[after]] == Operation.BRA) & (masks[after] != 0))
+        return self.program.instructions[int(indices[after][branches[0]])] if len(branches) else None
 
     def warp(self, warp: int | tuple[int, int]) -> tuple[int, int]:
         """Return (block, warp within it); a number counts warps in launch order. Raises UserError when there is none."""
@@ -65,17 +72,14 @@ class Recording:
             )
         return block, number
 
-    def waited(self, issue: Moment) -> int:
-        """Return for how many cycles a warp could not issue before an issue of it."""
-        work, issues = issue.work, self.issues(*issue.work[:2])
-        before = issues[work.step - 1].cycle + 1 if work.step else self.moments.starts[work.block].cycle
-        return max(issue.cycle - before, 0)
-
     def ends_of_waits(self, block: int, warp: int) -> list[tuple[Moment, int]]:
-        """Return (the end of each wait of a warp for one cause; the cycle after it). An issue takes its cycle, another end none."""
-        issues = [(moment, moment.cycle + 1) for moment in self.issues(block, warp)]
-        waits = [(moment, moment.cycle) for moment in self.moments.waits[block, warp]]
-        return sorted(issues + waits, key=itemgetter(1))
+        """Return (the end of each wait of a warp for one cause, the cycle after it). An issue takes its cycle, another end none."""
+        if (block, warp) not in self._ends:
+            issues = [(moment, moment.cycle + 1) for moment in self.issues(block, warp)]
+            waits = [(moment, moment.cycle) for moment in self.moments.waits[block, warp]]
+            end = self.moments.ends[block, warp]
+            self._ends[block, warp] = [*sorted(issues + waits, key=itemgetter(1)), (end, end.cycle)]
+        return self._ends[block, warp]
 
     def issues(self, block: int, warp: int) -> list[Moment]:
         """Return the issues of a warp, in order."""
@@ -98,7 +102,8 @@ def seconds(result: Result) -> float:
     """Return about how long the SimPy engine takes for a run."""
     counters = result.counters
     schedulers = counters["sms_used"] * result.gpu.core.schedulers
-    return counters["cycles"] * schedulers * SCHEDULER_CYCLE + counters["warp_cycles"] * WARP_CYCLE
+    issues = counters["warp_instructions"]
+    return counters["cycles"] * schedulers * SCHEDULER_CYCLE + counters["warp_cycles"] * WARP_CYCLE + issues * ISSUE
 
 
 def check_size(result: Result) -> None:

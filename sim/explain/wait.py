@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterator
 from operator import itemgetter
+from typing import NamedTuple
 
 from isa.errors import UserError
 from sim.explain.chain import Chain, Link
@@ -23,19 +24,42 @@ def why(recording: Recording, warp: int | tuple[int, int], cycle: int) -> Chain:
         return _chain(recording, started, Work(block, number, 0), cycle, 0, recording.issues(block, number)[0].cycle)
     if cycle >= end.cycle:
         raise UserError(f"warp {number} of block {block} had ended in cycle {end.cycle}", hint="choose an earlier cycle")
-    ends = [*recording.ends_of_waits(block, number), (end, end.cycle)]
+    ends = recording.ends_of_waits(block, number)
     place = bisect_right(ends, cycle, key=itemgetter(1))
     moment, begin = ends[place][0], ends[place - 1][1] if place else started.cycle
-    issue = next(one.cycle for one, after in ends[place:] if after > one.cycle or one is end)
+    issue = next(one.cycle for one, after in (ends[k] for k in range(place, len(ends))) if after > one.cycle or one is end)
     return _chain(recording, moment, moment.work, cycle, min(begin, moment.cycle), issue)
 
 
 def longest_wait(recording: Recording, warp: int | tuple[int, int] | None = None) -> Chain:
-    """Return the longest wait of a warp, or, of None, the longest on the critical path."""
-    issues = recording.issues(*recording.warp(warp)) if warp is not None else list(on_path(recording))
-    best = max(issues, key=recording.waited)
-    work = best.work
-    return why(recording, (work.block, work.warp), best.cycle - (recording.waited(best) > 0))
+    """Return the longest wait of a warp, or, of None, on the critical path; that for its block's start only if there is no other."""
+    issues = on_path(recording) if warp is None else recording.issues(*recording.warp(warp))
+    wanted: dict[tuple[int, int], set[int]] = {}
+    for moment in issues:
+        wanted.setdefault(moment.work[:2], set()).add(moment.cycle)
+    waits = [(wait, whose) for whose, cycles in wanted.items() for wait in _waits(recording, *whose) if wait.issue in cycles]
+    longest, whose = max(waits, key=lambda found: (found[0].cause is not StallCause.NO_INSTRUCTION, found[0].end - found[0].begin))
+    return why(recording, whose, max(longest.end - 1, longest.begin))
+
+
+class Wait(NamedTuple):
+    """A wait of a warp for one cause, [begin, end), before it issued in cycle `issue`."""
+
+    begin: int
+    end: int
+    issue: int
+    cause: StallCause | SlotCause | None
+
+
+def _waits(recording: Recording, block: int, warp: int) -> Iterator[Wait]:
+    """Yield the waits of a warp before its issues."""
+    begin, found = recording.moments.starts[block].cycle, []
+    for moment, after in recording.ends_of_waits(block, warp)[:-1]:
+        found.append((begin, max(begin, moment.cycle), moment.cause))
+        if after > moment.cycle:
+            yield from (Wait(first, last, moment.cycle, cause) for first, last, cause in found)
+            found.clear()
+        begin = after
 
 
 def on_path(recording: Recording) -> Iterator[Moment]:

@@ -25,6 +25,8 @@ SENTENCES = {
     "lsu.depth": "the queue behind the issue port was full until the load/store unit took {who}",
     "lsu.replay": "the address unit of the port was busy with {who}, pass by pass",
     "lsu.load_read": "{who} read its address registers",
+    "lsu.store_read": "{who} read its registers",
+    "lsu.shared_store_read": "{who} read its registers",
     "lsu.word_cycles": "the further registers of {who} were written",
     "shared.pass_cycles": "the banks of shared memory served {who}: {note}",
     "l1.line_cycles": "the load/store unit looked up the lines of {who} one by one ({note})",
@@ -36,7 +38,7 @@ SENTENCES = {
     "interconnect.latency": "{who} was on the way between the SM and L2",
     "the way from the SM's port to the registers": "the answer for {who} was put into L1 and the registers",
     "l2.bytes_per_cycle": "{note} served {who}",
-    "l2.latency": "the answer of L2 for {who} was being made",
+    "l2.latency": "L2's own latency, for {who}",
     "dram.bandwidth": "{note} moved data for {who}",
     "dram.latency": "DRAM's own latency, for {who}",
 }

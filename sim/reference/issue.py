@@ -16,6 +16,7 @@ from sim.reference.account import IssueSlots
 from sim.reference.banks import RegisterBanks
 from sim.reference.moments import ISSUE_SLOT
 from sim.reference.pipes import Ports
+from sim.scoring import ScoredPolicy
 from sim.vocabulary import Policy, StallCause
 
 if TYPE_CHECKING:
@@ -68,9 +69,16 @@ class Scheduler:
         able = [slot for slot, warp in self.warps.items() if warp.ready and self._port_free(warp)]
         if not able:
             return None
-        policy, mask = int(Policy[self.core.policy.upper()]), np.uint64(sum(1 << slot for slot in able))
-        self.last = int(choose(policy, mask, self.last, self.age, self.core.group_size))  # type: ignore[arg-type]
+        self.last = self._pick(sum(1 << slot for slot in able))
         return self.warps[self.last]
+
+    def _pick(self, able: int) -> int:
+        """Return the slot that the policy chooses. able: mask of those that can issue now."""
+        policy: object = self.core.policy
+        if isinstance(policy, ScoredPolicy):
+            return policy.choose(able, self.last, self.age)
+        number = int(Policy[self.core.policy.upper()])
+        return int(choose(number, np.uint64(able), self.last, self.age, self.core.group_size))  # type: ignore[arg-type]
 
     def _port_free(self, warp: Warp) -> bool:
         return self.sm.pipes.accept(warp.instruction, self.number)

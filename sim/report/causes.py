@@ -11,14 +11,14 @@ END_TO_END = "dram.latency, l2.latency, l1.latency and memory.shared_load"
 
 
 def text(path: CriticalPath, program: Program, rows: int = 8) -> str:
-    """Return the critical path in three tables: by cause, by line, by hardware."""
+    """Return the critical path in three tables: by cause, by hardware, by line."""
     lines = tuple(Part(f"line {line:>4}  {part.name}" if line else part.name, *part[1:]) for line, part in path.lines)
     return "\n\n".join(
         [
             f"Critical path of {program.name}: {count(path.cycles, 'cycle')}, as long as the run. Only what shortens it helps.",
-            _table("What it waited for", path.causes, path.cycles, rows, MEANINGS),
-            _table("Instructions that hardware was busy with", lines, path.cycles, rows, {}),
+            _table("What it waited for: share, cycles, in how many pieces", path.causes, path.cycles, rows, MEANINGS),
             _table("What was busy, by the field of the GPU that says how long", path.resources, path.cycles, rows, {}) + _contained(path),
+            _table("With which instruction", lines, path.cycles, rows, {}),
         ]
     )
 
@@ -37,4 +37,6 @@ def _table(title: str, parts: tuple[Part, ...], cycles: int, rows: int, meanings
 def _contained(path: CriticalPath) -> str:
     """Return a note on resources whose time is part of an end-to-end latency."""
     found = [part.name for part in path.resources if part.name in CONTAINED and "." in part.name]
-    return f"\n  {' and '.join(found)}: contained in {END_TO_END}, which are end to end" if found else ""
+    misses = {"dram.latency", "l2.latency"} <= {part.name for part in path.resources}
+    more = "; dram.latency contains l2.latency too" if misses else ""
+    return f"\n  {' and '.join(found)}: contained in {END_TO_END}, which are end to end{more}" if found else ""

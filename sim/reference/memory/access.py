@@ -37,6 +37,8 @@ class Access:
         self.lsu, self.warp, self.pending, self.row, self.decoded = lsu, warp, pending, row, decoded
         latency = int(lsu.memory.numbers.latency)
         self.source_read, self.pipe = warp.instruction.source_read, warp.instruction.pipe
+        store = "lsu.shared_store_read" if decoded.space == Space.SHARED else "lsu.store_read"
+        self.source_field = "lsu.load_read" if decoded.kind is Kind.LOAD else store  # that tells it
         self.kind = decoded.kind
         self.issued = warp.issued.cycle
         self.arrived = False  # where the shared unit may take it

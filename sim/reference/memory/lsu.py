@@ -110,7 +110,7 @@ class LoadStoreUnit:
         held, resource = max((access.decoded.address_cycles, f"pipes.{access.pipe}.lanes"), (replays, "lsu.replay"), key=itemgetter(0))
         queue.pop(taken.then(taken.cycle + held, resource))
         self.unit.hold(self._done(access))
-        access.sources_read_at(taken.then(taken.cycle + access.source_read, "lsu.load_read"))
+        access.sources_read_at(taken.then(taken.cycle + access.source_read, access.source_field))
         if access.decoded.space == Space.SHARED:
             self._share(access)
         elif access.kind.returns:
