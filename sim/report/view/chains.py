@@ -60,9 +60,9 @@ def path_text(result: Result) -> str:
 def _waits(result: Result, who: tuple[int, int], texts: dict[str, int]) -> list[list[Any]]:
     """Return the waits of one warp in order of time, each for one cause; the last one is its drain, if it has one."""
     recording = result.recording
-    begin, end = recording.moments.starts[who[0]].cycle, recording.moments.ends[who]
+    begin = recording.moments.starts[who[0]].cycle
     found: list[list[Any]] = []
-    for moment, after in [*recording.ends_of_waits(*who), (end, end.cycle)]:
+    for moment, after in recording.ends_of_waits(*who):
         if moment.cycle > begin and moment.cause is not None:
             reasons = [link(recording, run) for run in merged(segments(moment, begin))]
             links = [place for each in reasons for place in (each.begin, each.end, texts.setdefault(each.text, len(texts)))]
