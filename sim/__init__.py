@@ -7,6 +7,7 @@
 Nothing here loads Numba until a program is executed or timed.
 """
 
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +91,7 @@ def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None
     else:
         from sim.reference import simulate
 
-    return simulate(trace, gpu, timeline)
+    return replace(simulate(trace, gpu, timeline), trace=trace)
 
 
 def run(launch: "Launch", gpu: "Gpu", engine: str = "numba", timeline: tuple[int, int] | None = None) -> "Result":

@@ -47,6 +47,7 @@ ROOT = Path(__file__).resolve().parent
 SOURCES = (
     "kernel.py",
     "inlining.py",
+    "callback.py",
     "policies.py",
     "vocabulary.py",
     "lower.py",

@@ -15,7 +15,8 @@ from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
 from sim.hierarchy import Hierarchy, hierarchy
 from sim.launch import Launch
-from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, Policy, WakeRule
+from sim.scoring import policy_number
+from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, WakeRule
 
 # What an issued instruction does to the flow of its warp (Op.flow).
 PLAIN, BRANCH, BARRIER, CLOCK = range(4)
@@ -125,7 +126,7 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         issue_width=np.int64(core.issue_width),
         issue_interval=np.int64(core.issue_interval),
         dispatch_holds=np.int64(core.dispatch == "scheduler"),
-        policy=np.int64(Policy[core.policy.upper()]),
+        policy=np.int64(policy_number(core.policy)),
         group_size=np.int64(core.group_size),
         wake_all=np.int64(WakeRule[core.wake_rule.upper()] == WakeRule.ALL_OUTSTANDING and not obeyed),
         in_flight_cap=np.int64(0 if obeyed else core.in_flight_cap),

@@ -5,11 +5,13 @@ Each takes
     last        int64    slot that issued last; ~slot (negative) once that warp has ended; ~63 at the start
     age         int64 [64]   launch order of the warp in each slot; smaller is older
     group_size  int64    warps per fetch group (two_level only)
-and returns the chosen slot. A new policy is one function here, its name in `sim.vocabulary.Policy`, and an arm in `choose`.
+and returns the chosen slot. A new policy is one function here, its name in `sim.vocabulary.Policy`, and an arm in `choose`. A user's own
+policy (`sim.scoring`) is called by its address.
 """
 
 import numpy as np
 
+from sim.callback import BUILT_IN, call
 from sim.kernel import bit, first_bit, inner, kernel
 from sim.vocabulary import Policy
 
@@ -97,7 +99,7 @@ def two_level(eligible: int, last: int, age: np.ndarray, group_size: int) -> int
 
 @kernel
 def choose(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
-    """Return the slot that the policy of that number picks."""
+    """Return the slot that the policy of that number, or at that address, picks."""
     if policy == LRR:
         return loose_round_robin(eligible, last, age, group_size)
     if policy == GTO:
@@ -108,4 +110,6 @@ def choose(policy: int, eligible: int, last: int, age: np.ndarray, group_size: i
         return greedy_then_rotate(eligible, last, age, group_size)
     if policy == OLDEST:
         return oldest_first(eligible, last, age, group_size)
-    return two_level(eligible, last, age, group_size)
+    if policy < BUILT_IN:
+        return two_level(eligible, last, age, group_size)
+    return call(policy, eligible, last, age)

@@ -1,16 +1,22 @@
 """`Result`: what a run found, as values. Nothing here computes timing; `sim.report` turns it into words and figures."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isa.errors import UserError
 from isa.program import Program
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
+from sim.trace import Trace
 from sim.vocabulary import CAUSE_NAMES
+
+if TYPE_CHECKING:
+    from sim.explain import Chain, CriticalPath, Recording
 
 
 class Timeline(NamedTuple):
@@ -57,6 +63,46 @@ class Result:
     issues_by_instruction: np.ndarray
     clock_reads: np.ndarray  # int64 [reads, 4]: cycle, block, warp, instruction of each clock read
     timeline: Timeline | None = None
+    trace: Trace | None = field(default=None, repr=False, compare=False)  # what was timed, for `why` and `critical_path`
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy in another process needs: not the trace, which may be large, nor what was found from it."""
+        return {name: value for name, value in vars(self).items() if name != "recording"} | {"trace": None}
+
+    @cached_property
+    def recording(self) -> "Recording":
+        """The same run with everything that each event had to wait for. Raises UserError for one that is too long, or without its trace."""
+        from sim.explain import Recording, check_size
+
+        if self.trace is None:
+            raise UserError("this result came without its trace", hint="take one that sim.run or sim.simulate has returned in this process")
+        check_size(self)
+        return Recording(self.trace, self.gpu)
+
+    def why(self, warp: int | tuple[int, int], cycle: int) -> "Chain":
+        """Return why a warp did not issue in a cycle: the chain of causes, back to hardware that was busy. Print it, or take its links.
+
+        warp: its number in launch order, or (block, warp within the block). The first call times the run once more, with the SimPy
+        engine. Raises UserError for a warp or a cycle that is none, and for a run that is too long.
+        """
+        from sim.explain import why
+
+        return why(self.recording, warp, cycle)
+
+    def longest_wait(self, warp: int | tuple[int, int] | None = None) -> "Chain":
+        """Return the longest wait of a warp, or, of None, the longest on the critical path, as `why` does."""
+        from sim.explain import longest_wait
+
+        return longest_wait(self.recording, warp)
+
+    def critical_path(self) -> "CriticalPath":
+        """Return what the run's length is made of: the hardware that was busy, without a gap, from cycle 0 to the end.
+
+        Raises UserError for a run that is too long.
+        """
+        from sim.explain import critical_path
+
+        return critical_path(self.recording)
 
     @property
     def seconds(self) -> float:

@@ -74,4 +74,5 @@ def main() -> None:
     app(prog_name="simtlab")
 
 
-from sim.cli import run, timeline, occupancy, coalesce, interval, lint, schedule, compile, gpus, reproduce, validate, measure, bench  # noqa: E402, F401, I001
+from sim.cli import run, explain, timeline, view, occupancy, coalesce, interval, lint, schedule, compile, gpus  # noqa: E402, F401, I001
+from sim.cli import reproduce, validate, measure, bench, tour  # noqa: E402, F401, I001

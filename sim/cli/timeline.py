@@ -1,9 +1,11 @@
 """`simtlab timeline LISTING`: warps by cycles as text, issue and ready times as a table, and as a figure."""
 
+import gzip
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -12,16 +14,45 @@ from isa.errors import UserError
 from sim.cli import app
 from sim.cli.inputs import Changes, launch, machine, one_sm
 from sim.cli.options import ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS, numbers
-from sim.cli.output import check_writable, working, write_json
+from sim.cli.output import check_writable, working, write_bytes, write_json
 from sim.report import figures
 from sim.report import timeline as views
+from sim.report.exports import konata, perfetto, table
 from sim.report.text import unread
+from sim.report.tracks import recorded
+from sim.report.words import count
+from sim.result import Result
 
 FROM = Annotated[int, typer.Option("--from", min=0, metavar="CYCLE", help="First cycle drawn.")]
-TO = Annotated[int | None, typer.Option("--to", min=0, metavar="CYCLE", help="Last cycle drawn; left out: 499 after the first.")]
+TO = Annotated[
+    int | None, typer.Option("--to", min=0, metavar="CYCLE", help="Last cycle drawn; left out: 499 after the first; of files, the last.")
+]
 SHOW = Annotated[str, typer.Option("--show", metavar="LIST", help="Which warps, as 0-7 or 0,4; `all`.")]
 WIDTH = Annotated[int | None, typer.Option("--width", min=40, metavar="COLUMNS", help="Width of the text; left out: the terminal's.")]
+PERFETTO = Annotated[
+    Path | None,
+    typer.Option(
+        "--perfetto",
+        metavar="FILE",
+        help="Write a Chrome trace for ui.perfetto.dev instead of the drawing; a name in .gz, of any of these files, compresses it.",
+    ),
+]
+KONATA = Annotated[Path | None, typer.Option("--konata", metavar="FILE", help="Write a Kanata log for the viewer Konata instead.")]
+CSV = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table, a row per issue, instead.")]
+PARQUET = Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="The same as Parquet; needs pyarrow.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw it (.png, .svg, .pdf).")]
+
+MOST_ISSUES = 2_000_000  # in a file, unless --to says where to end
+NO_END = 1 << 60  # a last cycle after every run's
+
+
+class Files(NamedTuple):
+    """What to write for other programs; None = nothing."""
+
+    perfetto: Path | None
+    konata: Path | None
+    csv: Path | None
+    parquet: Path | None
 
 
 @app.command()
@@ -43,11 +74,19 @@ def timeline(
     show: SHOW = "0-7",
     width: WIDTH = None,
     figure: FIGURE = None,
+    perfetto_file: PERFETTO = None,
+    konata_file: KONATA = None,
+    csv_file: CSV = None,
+    parquet_file: PARQUET = None,
     json: JSON = None,
 ) -> None:
-    """Draw warps by cycles, and list when the first warp shown issued what, and why it waited."""
-    check_writable(json, figure)
-    last = first + 499 if last is None else last
+    """Draw warps by cycles, and list when the first warp shown issued what, and why it waited; or write all of it for other programs."""
+    files = Files(perfetto_file, konata_file, csv_file, parquet_file)
+    check_writable(json, figure, *files)
+    if parquet_file is not None:
+        table.check_pyarrow()
+    if last is None:
+        last = NO_END if any(files) else first + 499
     if last < first:
         raise UserError(f"--from {first} --to {last}: the window ends before it begins")
     if figure is not None:
@@ -58,16 +97,39 @@ def timeline(
     what, _ = launch(listing, launch_file, kernel, changes, found_gpu)
     found_gpu = one_sm(found_gpu, changes, what)
     with working(f"running {what.name}"):
-        result = sim.run(what, found_gpu, timeline=(first, last))
+        trace = sim.execute(what)
+        if last == NO_END and trace.warp_instructions > MOST_ISSUES:
+            raise UserError(
+                f"the run has {trace.warp_instructions:,} issues, too many for one file", hint="give --to CYCLE, or fewer blocks"
+            )
+        result = sim.simulate(trace, found_gpu, (first, last))
     shown = views.warps(result, chosen)
     for change in unread(found_gpu):
         typer.echo(f"changed: {change}\n")
-    typer.echo(views.text(result, chosen, width or (shutil.get_terminal_size().columns if sys.stdout.isatty() else 120)))
-    typer.echo(f"\n{views.heading(shown[0])}\n{views.table(result.program, shown[0])}")
+    if any(files):
+        _export(result, files)
+    else:
+        typer.echo(views.text(result, chosen, width or (shutil.get_terminal_size().columns if sys.stdout.isatty() else 120)))
+        typer.echo(f"\n{views.heading(shown[0])}\n{views.table(result.program, shown[0])}")
     if figure is not None:
         figures.save(result, figure, chosen)
         typer.echo(f"\nfigure: {figure}")
     write_json(json, [_plain(warp) for warp in shown])
+
+
+def _export(result: Result, files: Files) -> None:
+    """Write the files asked for, every warp in them, and say so."""
+    made: dict[str, Callable[[], bytes]] = {
+        "perfetto": lambda: perfetto.text(result).encode(),
+        "konata": lambda: konata.text(result).encode(),
+        "csv": lambda: table.as_csv(result).encode(),
+        "parquet": lambda: table.as_parquet(result),
+    }
+    for name, path in files._asdict().items():
+        if path is not None:
+            plain = made[name]()
+            write_bytes(path, gzip.compress(plain, mtime=0) if path.suffix == ".gz" else plain)
+            typer.echo(f"{name}: {path} ({count(len(recorded(result).cycle), 'issue')})")
 
 
 def _plain(warp: views.Warp) -> dict[str, Any]:

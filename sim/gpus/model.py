@@ -7,12 +7,13 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, ValidationError, WrapValidator, model_validator
 
 from isa.errors import UserError
 from isa.vocabulary import Unit
 from sim.gpus.checks import LATENCY_ELSEWHERE, problems
 from sim.gpus.fields import leaves, meaning, nearest, user_error
+from sim.scoring import own_policy
 
 SET_BY_USER = "set by the user"  # how the source of a replaced number begins
 Positive = Annotated[int, Field(gt=0)]
@@ -39,9 +40,9 @@ class Core(Section):
     dispatch: Literal["pipe", "scheduler"] = Field(
         "pipe", description="what an instruction on a narrow pipe holds while its lanes go in: the pipe's port, or the whole scheduler"
     )
-    policy: Literal["lrr", "gto", "gty", "gtr", "oldest", "two_level"] = Field(
-        "gto", description="how a scheduler chooses among ready warps"
-    )
+    policy: Annotated[
+        Literal["lrr", "gto", "gty", "gtr", "oldest", "two_level"], WrapValidator(own_policy), PlainSerializer(lambda policy: policy)
+    ] = Field("gto", description="how a scheduler chooses among ready warps; in Python also a function of yours")
     group_size: Annotated[int, Field(ge=1, le=64)] = Field(8, description="warps per fetch group of the two_level policy")
     wake_rule: Literal["per_register", "all_outstanding"] = Field(
         "per_register", description="when a warp that waits for a result goes on; loads are not among the outstanding"
@@ -340,10 +341,17 @@ class Gpu(Section):
         if name in ("global", "local") and self.memory.global_load is None:
             far = self.l2.far / 2 if self.l2 else 0  # half of what an SM loads is kept by the other part of L2
             return round(self.dram.latency + far + self.dram.late_share * self.dram.late / 2)
-        if name in LATENCY_ELSEWHERE:
-            section, field = LATENCY_ELSEWHERE[name].split(".")
-            return int(getattr(getattr(self, section), field))
-        return 1 if unit is Unit.NONE else self.units[name].latency or 1
+        if name not in self.units:
+            return 1
+        section, *_, field = self.latency_field(unit).split(".")
+        return int(getattr(getattr(self, section), field)) if section != "units" else self.units[name].latency or 1
+
+    def latency_field(self, unit: Unit) -> str:
+        """Return the name of the field that tells `latency`."""
+        name = unit.name.lower()
+        if name in ("global", "local") and self.memory.global_load is None:
+            return "dram.latency"
+        return LATENCY_ELSEWHERE.get(name, f"units.{name}.latency")
 
     def lanes(self, unit: Unit) -> int:
         """Return the lanes per SM of the unit's pipe: threads it takes per cycle, if issue keeps up."""

@@ -9,6 +9,7 @@ from sim.vocabulary import StallCause
 if TYPE_CHECKING:
     from sim.reference.blocks import Block
     from sim.reference.clock import Process
+    from sim.reference.moments import Moment
     from sim.reference.wakeup import Warp
 
 
@@ -23,21 +24,22 @@ class Barrier:
         """The warp has issued its BAR."""
         warp.hold_at_barrier()
         self.waiting.append(warp)
-        self.open_if_complete()
+        self.open_if_complete(warp)
 
-    def open_if_complete(self) -> None:
-        """Let the warps go on if every warp of the block that has not issued its last instruction is here."""
+    def open_if_complete(self, last: Warp) -> None:
+        """Let the warps go on if every warp of the block that has not issued its last instruction is here. last: who came, or ended."""
         if self.waiting and len(self.waiting) == self.block.alive:
             waiting, self.waiting = self.waiting, []
             self.block.machine.seen("barrier")
-            self.block.machine.env.process(self._open(waiting))
+            self.block.machine.env.process(self._open(waiting, last.issued))
 
-    def _open(self, waiting: list[Warp]) -> Process:
+    def _open(self, waiting: list[Warp], complete: Moment) -> Process:
         """Let the warps go on after the barrier latency (a SimPy process)."""
         latency, env = self.block.machine.gpu.core.barrier_latency, self.block.machine.env
         constants = [self.block.sm.constants.wait(warp.instruction, for_result=False) for warp in waiting]
         for warp, constant in zip(waiting, constants, strict=True):
             warp.held_until = int(env.now) + max(latency, constant)
+            warp.allowed = complete.then(warp.held_until, "core.barrier_latency" if constant <= latency else "constants.near")
         yield env.timeout(latency)
         for warp, constant in zip(waiting, constants, strict=True):
             if constant > latency:

@@ -13,7 +13,9 @@ import simpy
 from sim.gpus.path import TICKS, cycles
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process, after
+from sim.reference.moments import Moment, Work, latest
 from sim.reference.wakeup import Warp
+from sim.vocabulary import SlotCause
 
 if TYPE_CHECKING:
     from sim.reference.machine import Machine
@@ -29,6 +31,7 @@ class BlockScheduler:
         self.interval = round(TICKS * machine.gpu.blocks.start_interval)
         self.due = 0  # tick from which the start interval allows the next block
         self.may_start = True  # false before that
+        self.allowed = machine.record.origin  # the moment from which it does
 
     def step(self) -> None:
         """Start every block that can start in this cycle."""
@@ -36,9 +39,10 @@ class BlockScheduler:
             sm = max(self.machine.sms, key=lambda sm: len(sm.free_places))  # max: the first of those with as many
             if not sm.free_places:
                 return
-            Block(sm, self.next)
+            started = Block(sm, self.next).started
             self.next += 1
             self._keep_interval(int(self.machine.env.now))
+            self.allowed = started.then(max(cycles(self.due), started.cycle), "blocks.start_interval")
 
     def _keep_interval(self, now: int) -> None:
         """A block has started now, as soon as the interval allowed or later: find when the next one may."""
@@ -58,12 +62,15 @@ class Block:
     def __init__(self, sm: SM, number: int) -> None:
         self.machine, self.sm, self.number = sm.machine, sm, number
         self.place = min(sm.free_places)
+        self.started: Moment = latest(self.machine.blocks.allowed, sm.freed[self.place]).then(int(self.machine.env.now), work=Work(number))
+        self.started.cause = SlotCause.NO_WARP
+        self.machine.record.start(self.started)
         count = self.machine.trace.launch.warps_per_block
         self.warps = [Warp(self, w) for w in range(count)]
         self.alive = count  # warps that have not issued their last instruction
         self.barriers: dict[int, Barrier] = {}
         self.stores = 0  # requests of its stores that have not reached L2
-        self.stored = 0  # cycle in which the answers to the others have come
+        self.stored = self.started  # moment in which the answers to the others have come
         self.no_stores: simpy.Event | None = None  # somebody waits until there are none
         sm.free_places.remove(self.place)
         sm.blocks.append(self)
@@ -76,10 +83,10 @@ class Block:
         """Return the barrier of that number."""
         return self.barriers.setdefault(number, Barrier(self))
 
-    def store_answered(self, cycle: int) -> None:
-        """A request of a store has reached L2, whose answer comes in that cycle."""
+    def store_answered(self, answer: Moment) -> None:
+        """A request of a store has reached L2, whose answer comes in that moment."""
         self.stores -= 1
-        self.stored = max(self.stored, cycle)
+        self.stored = latest(self.stored, answer)
         if self.no_stores and not self.stores:
             self.no_stores.succeed()
 
@@ -89,29 +96,32 @@ class Block:
         self.machine.env.process(warp.drain())
         self.alive -= 1
         for barrier in self.barriers.values():
-            barrier.open_if_complete()
+            barrier.open_if_complete(warp)
 
     def _live(self) -> Process:
         """Let the warps start, wait for their end, give the place back (a SimPy process)."""
         env, timing = self.machine.env, self.machine.gpu.blocks
         self.machine.seen("block")
-        starts = int(env.now) + timing.start_latency
+        in_time = int(env.now) + timing.start_latency
         if self.sm.fetched is None:
-            self.sm.fetched = starts + self.machine.gpu.fetch.first
-        starts = max(starts, self.sm.fetched)
+            self.sm.fetched = in_time + self.machine.gpu.fetch.first
+        starts = max(in_time, self.sm.fetched)
         for warp in self.warps:
             warp.held_until = starts
+            warp.allowed = self.started.then(starts, "blocks.start_latency" if starts == in_time else "fetch.first")
         yield env.timeout(starts - int(env.now))
         for warp in self.warps:
             warp.allow()
         yield env.all_of([warp.ended for warp in self.warps])
         self.machine.seen("block")
         self.sm.blocks.remove(self)
-        over = int(env.now)
+        last = latest(*(warp.end for warp in self.warps))
+        self.machine.record.end = over = last.then(int(env.now), work=Work(self.number))
         if timing.awaits_stores:
             if self.stores:
                 self.no_stores = env.event()
                 yield self.no_stores
-            over = max(over, self.stored)
-        yield env.timeout(over + timing.retire_latency - int(env.now))
+            over = latest(over, self.stored)
+        freed = self.sm.freed[self.place] = over.then(over.cycle + timing.retire_latency, "blocks.retire_latency")
+        yield env.timeout(freed.cycle - int(env.now))
         self.sm.free_places.add(self.place)

@@ -41,7 +41,8 @@ def clock(machine: Machine) -> Process:
         if machine.memory:
             machine.memory.step()
         for sm in machine.sms:
-            sm.step()
+            if sm.blocks or sm.active_cycles:  # before its first block it has nothing to do
+                sm.step()
         machine.check_progress()
         yield Tick(machine.env, 1)
     machine.length = int(machine.env.now)

@@ -11,6 +11,7 @@ import simpy
 
 from sim.reference.clock import Process
 from sim.reference.decode import Instruction
+from sim.reference.moments import Moment
 from sim.reference.scoreboard import UNKNOWN, Pending
 from sim.vocabulary import StallCause
 
@@ -33,11 +34,11 @@ class DependenceCounters:
         """For each counter that is not zero its last holder."""
         return {number: max(holders, key=lambda holder: holder.due) for number, holders in self.holders.items() if holders}
 
-    def missing(self, instruction: Instruction) -> StallCause | None:
-        """Return the cause of waiting for the first counter that is not zero, None when all are."""
+    def missing(self, instruction: Instruction) -> Pending | None:
+        """Return a holder of the first counter that is not zero, of several the one with the smallest cause; None when all are zero."""
         for number in instruction.needs:
             if self.holders.get(number):
-                return min(holder.cause for holder in self.holders[number])
+                return min(self.holders[number], key=lambda holder: holder.cause)
         return None
 
     def full(self, instruction: Instruction) -> bool:
@@ -60,6 +61,10 @@ class DependenceCounters:
         """There is no wake rule that asks."""
         raise NotImplementedError
 
+    def first_back(self) -> Pending:
+        """There is no cap that asks."""
+        raise NotImplementedError
+
     def record(self, instruction: Instruction) -> Pending | None:
         """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
         counters = (instruction.write_counter, instruction.read_counter)
@@ -76,11 +81,11 @@ class DependenceCounters:
                     self.unknown_cause[number] = holder.cause
         return pending
 
-    def settle(self, pending: Pending, cycle: int) -> None:
-        """It is known now in which cycle something will be back, or its sources will have been read."""
-        pending.due = cycle
+    def settle(self, pending: Pending, at: Moment) -> None:
+        """It is known now when something will be back, or its sources will have been read."""
+        pending.at = at
         if pending in self.outstanding:
-            self.all_back = max(self.all_back, cycle)
+            self.all_back = max(self.all_back, at.cycle)
         self.env.process(self._return(pending))
 
     def _return(self, pending: Pending) -> Process:

@@ -63,6 +63,7 @@ class Instruction(NamedTuple):
     pipe: str | None  # None: it needs no port (NOP)
     port_cycles: int  # that it holds its port
     latency: int  # issue to the issue of a dependent instruction, or of a store to its end
+    latency_field: str  # of the GPU, that says so
     needs: tuple[int, ...]  # dependences that must be ready: those read (RAW), then those written (WAW)
     writes: tuple[int, ...]
     is_arithmetic: bool  # has results and is no memory instruction
@@ -154,6 +155,7 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
         pipe=pipe,
         port_cycles=1 if access else held,  # a memory instruction goes to its queue in one cycle
         latency=gpu.memory.global_store if is_store else gpu.latency(unit),
+        latency_field="memory.global_store" if is_store else gpu.latency_field(unit),
         needs=tuple(dict.fromkeys(reads + writes)),
         writes=tuple(writes),
         is_arithmetic=bool(writes) and operation not in MEMORY,

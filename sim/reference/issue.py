@@ -14,7 +14,9 @@ import numpy as np
 from sim.policies import choose
 from sim.reference.account import IssueSlots
 from sim.reference.banks import RegisterBanks
+from sim.reference.moments import ISSUE_SLOT
 from sim.reference.pipes import Ports
+from sim.scoring import ScoredPolicy
 from sim.vocabulary import Policy, StallCause
 
 if TYPE_CHECKING:
@@ -68,9 +70,16 @@ class Scheduler:
         able = [slot for slot, warp in self.warps.items() if warp.ready and self._port_free(warp)]
         if not able:
             return None
-        policy, mask = int(Policy[self.core.policy.upper()]), np.uint64(sum(1 << slot for slot in able))
-        self.last = int(choose(policy, mask, self.last, self.age, self.core.group_size))  # type: ignore[arg-type]
+        self.last = self._pick(sum(1 << slot for slot in able))
         return self.warps[self.last]
+
+    def _pick(self, able: int) -> int:
+        """Return the slot that the policy chooses. able: mask of those that can issue now."""
+        policy: object = self.core.policy
+        if isinstance(policy, ScoredPolicy):
+            return policy.choose(able, self.last, self.age)
+        number = int(Policy[self.core.policy.upper()])
+        return int(choose(number, np.uint64(able), self.last, self.age, self.core.group_size))  # type: ignore[arg-type]
 
     def _port_free(self, warp: Warp) -> bool:
         return self.sm.pipes.accept(warp.instruction, self.number)
@@ -84,15 +93,17 @@ class Scheduler:
         elif warp is chosen:
             account.charge(warp.instruction, StallCause.SELECTED)
         elif warp.ready:
-            account.charge(warp.instruction, self._kept_back_by(warp))
+            cause, ports = self._kept_back_by(warp)
+            warp.keep(cause, ports)
+            account.charge(warp.instruction, cause)
 
-    def _kept_back_by(self, warp: Warp) -> StallCause:
-        """Return what a ready warp that was not chosen waited for."""
+    def _kept_back_by(self, warp: Warp) -> tuple[StallCause, Ports]:
+        """Return what a ready warp that was not chosen waited for: the cause, and the ports that were taken."""
         if not self._port_free(warp):
-            return warp.instruction.port_cause
+            return warp.instruction.port_cause, self.sm.pipes.of(warp.instruction, self.number)
         if self.interval.free and not self.dispatch.free:
-            return StallCause.DISPATCH_STALL
-        return StallCause.NOT_SELECTED
+            return StallCause.DISPATCH_STALL, self.dispatch
+        return StallCause.NOT_SELECTED, self.interval
 
     def _account_slots(self, chosen: Warp | None) -> None:
         """Charge the cycle's issue slots; whom an idle slot waits for is known at the next issue, so every warp makes a note."""
@@ -115,15 +126,15 @@ class Scheduler:
                 warp.pair()
                 issued.append(warp.instruction)
                 goes_on = self._send(warp)
-        self._hold_dispatch(issued)
+        self._hold_dispatch(warp, issued)
         self.slots.charge_issue(second)
         if goes_on:
             self._hold(warp, issued[-1])
 
     def _send(self, warp: Warp) -> bool:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
-        instruction = warp.instruction
-        self.sm.pipes.hold(instruction, self.number)
+        instruction, issued = warp.instruction, warp.issue()
+        self.sm.pipes.hold(instruction, self.number, issued)
         if self.banks and instruction.ported:
             self.reads.append(self.banks.take(instruction, self.sm.slot_of(warp), int(self.machine.env.now)))
         pending, late = warp.scoreboard.record(instruction), 0
@@ -133,10 +144,10 @@ class Scheduler:
         if pending and self.sm.lsu and instruction.access:
             self.sm.lsu.put(warp, self.number, pending, row)
         elif pending:
-            now = int(self.machine.env.now)
-            warp.scoreboard.settle(pending, now + late + instruction.latency)
+            there = issued.then(issued.cycle + late, "constants.near") if late else issued
+            warp.scoreboard.settle(pending, there.then(there.cycle + instruction.latency, instruction.latency_field))
             if pending.reading:
-                warp.scoreboard.settle(pending.reading, now + instruction.source_read)
+                warp.scoreboard.settle(pending.reading, issued.then(issued.cycle + instruction.source_read, "core.source_read"))
         self.machine.seen("issue")
         lanes = warp.lanes
         if warp.position + 1 == len(warp.path):
@@ -162,12 +173,16 @@ class Scheduler:
             return missing[0]
         return StallCause.SELECTED if self._port_free(warp) else warp.instruction.port_cause
 
-    def _hold_dispatch(self, issued: list[Instruction]) -> None:
+    def _hold_dispatch(self, warp: Warp, issued: list[Instruction]) -> None:
         """Hold the dispatch port for the issue interval, or until the lanes are in where a narrow pipe holds the scheduler."""
         interval = self.core.issue_interval
-        lanes_in = [instruction.port_cycles for instruction in issued] if self.core.dispatch == "scheduler" else []
-        self.interval.hold(interval)
-        self.dispatch.hold(max(interval, *lanes_in, *self.reads, 0))
+        holds = [(interval, "core.issue_interval" if interval > 1 else ISSUE_SLOT)]
+        if self.core.dispatch == "scheduler":
+            holds += [(instruction.port_cycles, f"pipes.{instruction.pipe}.lanes") for instruction in issued]
+        holds += [(cycles, "core.register_banks") for cycles in self.reads]
+        cycles, resource = max(holds, key=itemgetter(0))  # max: the first of those as long
+        self.interval.hold(warp.issued.then(warp.issued.cycle + interval, holds[0][1]))
+        self.dispatch.hold(warp.issued.then(warp.issued.cycle + cycles, resource))
 
     def _hold(self, warp: Warp, issued: Instruction) -> None:
         """Keep the warp from issuing until the distance between two issues of a warp, or the branch, allows."""

@@ -13,6 +13,7 @@ from sim.reference.blocks import BlockScheduler
 from sim.reference.clock import clock
 from sim.reference.decode import decode
 from sim.reference.memory.system import MemorySystem
+from sim.reference.moments import Record
 from sim.reference.sm import SM
 from sim.trace import NoProgressError, Trace
 
@@ -22,13 +23,14 @@ INFINITY = float("inf")  # cycle of the next event when there is none
 class Machine:
     """Everything there is, at rest before cycle 0. Raises UserError when a block does not fit the GPU."""
 
-    def __init__(self, trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None) -> None:
+    def __init__(self, trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, record: bool = False) -> None:
         launch = trace.launch
         self.trace, self.gpu = trace, gpu
         self.occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block)
         self.program = decode(trace.program, gpu)
         self.control = obeys_control_words(gpu, trace.program)
         self.paths = paths(trace)
+        self.record = Record(record)
         self.account = Account(len(self.program), timeline)
         self.events: Counter[str] = Counter()  # issues, barriers opened, blocks started and ended
         self.env = simpy.Environment()

@@ -13,6 +13,7 @@ import simpy
 from sim.gpus.model import Gpu
 from sim.reference.clock import after
 from sim.reference.decode import Instruction
+from sim.reference.moments import Moment, latest
 
 if TYPE_CHECKING:
     from sim.reference.memory.lsu import Queue
@@ -26,10 +27,6 @@ class Port:
     def __init__(self) -> None:
         self.free = True
 
-    def give_back(self) -> None:
-        """Be free again."""
-        self.free = True
-
 
 class Ports:
     """Identical ports, the first free one of which is taken; or the last of other ports."""
@@ -37,6 +34,11 @@ class Ports:
     def __init__(self, env: simpy.Environment, count: int = 1, within: Ports | None = None) -> None:
         self.env = env
         self.ports: list[Port] = within.ports[-1:] if within else [Port() for _ in range(count)]
+        self.sharers = [within] if within else []
+        if within:
+            within.sharers.append(self)
+        self.held: Moment | None = None  # when the one taken last will be given back
+        self.freed: Moment | None = None  # when one of them was given back last
         self.queue: Queue | None = None  # of memory instructions behind them; while it is full they take nothing
 
     @property
@@ -49,11 +51,34 @@ class Ports:
         """Whether one of them takes an instruction now."""
         return self.free and (self.queue is None or self.queue.open)
 
-    def hold(self, cycles: int) -> None:
-        """Take a free port now and give it back after so many cycles."""
+    @property
+    def released(self) -> Moment:
+        """The moment from which they take an instruction again."""
+        moments = [moment for moment in (self.queue and self.queue.reopened, self.freed) if moment]
+        return latest(*moments)
+
+    def over(self, now: int) -> Moment:
+        """Return the moment `now`, up to which they were taken, and may still be."""
+        if self.held and self.held.before and self.held.cycle > now:
+            return self.held.before.then(now, self.held.resource, self.held.work)
+        return self.released
+
+    def hold(self, until: Moment) -> None:
+        """Take a free port now and give it back at that moment."""
         port = next(port for port in self.ports if port.free)
         port.free = False
-        after(self.env, cycles, port.give_back)
+        for ports in self._with(port):
+            ports.held = until
+        after(self.env, until.cycle - int(self.env.now), lambda: self._give_back(port, until))
+
+    def _give_back(self, port: Port, now: Moment) -> None:
+        port.free = True
+        for ports in self._with(port):
+            ports.freed = now
+
+    def _with(self, port: Port) -> list[Ports]:
+        """Return those that have a port."""
+        return [ports for ports in (self, *self.sharers) if port in ports.ports]
 
 
 class Pipes:
@@ -72,15 +97,20 @@ class Pipes:
         """Return whether a port that scheduler q reaches is free for the instruction."""
         return instruction.pipe is None or self.ports[instruction.pipe, q].accept
 
-    def hold(self, instruction: Instruction, q: int) -> None:
-        """Send the instruction of scheduler q through a free port."""
+    def hold(self, instruction: Instruction, q: int, issued: Moment) -> None:
+        """Send the instruction of scheduler q, issued now, through a free port."""
         if instruction.pipe is not None:
-            self.ports[instruction.pipe, q].hold(instruction.port_cycles)
+            until = issued.then(issued.cycle + instruction.port_cycles, f"pipes.{instruction.pipe}.lanes")
+            self.ports[instruction.pipe, q].hold(until)
+
+    def of(self, instruction: Instruction, q: int) -> Ports:
+        """Return the ports through which scheduler q sends an instruction that needs one."""
+        assert instruction.pipe is not None
+        return self.ports[instruction.pipe, q]
 
     def queue(self, instruction: Instruction, q: int) -> Queue:
         """Return the queue behind the port by which scheduler q issues a memory instruction."""
-        assert instruction.pipe is not None
-        queue = self.ports[instruction.pipe, q].queue
+        queue = self.of(instruction, q).queue
         assert queue is not None
         return queue
 

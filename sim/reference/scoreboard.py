@@ -13,6 +13,7 @@ import simpy
 from sim.gpus.model import Core
 from sim.reference.clock import Process
 from sim.reference.decode import Instruction
+from sim.reference.moments import Moment
 from sim.vocabulary import StallCause
 
 UNKNOWN = 2**62  # a cycle later than any that is known
@@ -25,8 +26,13 @@ class Pending:
     cause: StallCause
     writes: tuple[int, ...]  # dependences
     back: simpy.Event
-    due: int = UNKNOWN  # cycle in which it is back
+    at: Moment | None = None  # the moment in which it is back, once that is known
     reading: "Pending | None" = None  # under control words: the reading of its sources
+
+    @property
+    def due(self) -> int:
+        """The cycle in which it is back."""
+        return self.at.cycle if self.at else UNKNOWN
 
 
 class Scoreboard:
@@ -41,9 +47,9 @@ class Scoreboard:
         self.outstanding: list[Pending] = []  # these, the loads and the stores: the warp ends after them
         self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
 
-    def missing(self, instruction: Instruction) -> StallCause | None:
-        """Return the cause of waiting for the first dependence that is busy, None when all are ready."""
-        return next((self.busy[name].cause for name in instruction.needs if name in self.busy), None)
+    def missing(self, instruction: Instruction) -> Pending | None:
+        """Return what brings the first dependence that is busy, None when all are ready."""
+        return next((self.busy[name] for name in instruction.needs if name in self.busy), None)
 
     def full(self, instruction: Instruction) -> bool:
         """Return whether the instruction is arithmetic and there is no place for one more on its way."""
@@ -56,12 +62,16 @@ class Scoreboard:
             last = self.last_back()
             waits.append((last.cause, last.due))
         if self.full(instruction):
-            waits.append((StallCause.DISPATCH_STALL, min(result.due for result in self.results)))
+            waits.append((StallCause.DISPATCH_STALL, self.first_back().due))
         return max(waits, key=itemgetter(1), default=None)  # max: the first of those due together
 
     def last_back(self) -> Pending:
         """Return the result that will be back last; of several the one with the smallest cause."""
         return min(self.results, key=lambda result: (-result.due, result.cause))
+
+    def first_back(self) -> Pending:
+        """Return the result that will be back first."""
+        return min(self.results, key=lambda result: result.due)
 
     def record(self, instruction: Instruction) -> Pending | None:
         """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
@@ -75,10 +85,10 @@ class Scoreboard:
             self.results.append(pending)
         return pending
 
-    def settle(self, pending: Pending, cycle: int) -> None:
-        """It is known now that something will be back in that cycle."""
-        pending.due = cycle
-        self.all_back = max(self.all_back, cycle)
+    def settle(self, pending: Pending, at: Moment) -> None:
+        """It is known now that something will be back at that moment."""
+        pending.at = at
+        self.all_back = max(self.all_back, at.cycle)
         self.env.process(self._return(pending))
 
     def _return(self, pending: Pending) -> Process:

@@ -4,6 +4,7 @@ from isa.errors import UserError
 from sim.gpus.model import Gpu
 from sim.reference import collect
 from sim.reference.machine import Machine
+from sim.reference.moments import Record
 from sim.reference.views import (
     MemoryView,
     PendingView,
@@ -46,8 +47,8 @@ class Session:
     8
     """
 
-    def __init__(self, trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None) -> None:
-        self._machine = Machine(trace, gpu, timeline)
+    def __init__(self, trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, record: bool = False) -> None:
+        self._machine = Machine(trace, gpu, timeline, record)
 
     @property
     def cycle(self) -> int:
@@ -107,6 +108,11 @@ class Session:
             raise UserError("memory.kind = 'fixed' has no queues to look at", hint="set memory.kind = 'hierarchy'")
         units = tuple(view_lsu(sm.lsu) for sm in self._machine.sms if sm.lsu)
         return MemoryView(units, tuple(view_slice(one, number, self.cycle) for number, one in enumerate(memory.slices)))
+
+    @property
+    def record(self) -> Record:
+        """What happened when, and what it had to wait for last, if the session was asked to record it."""
+        return self._machine.record
 
     def result(self) -> Result:
         """Run to the end; return the Result."""

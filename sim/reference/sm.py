@@ -27,6 +27,7 @@ class SM:
         self.schedulers = [Scheduler(self, q) for q in range(machine.gpu.core.schedulers)]
         self.lsu = LoadStoreUnit(self) if machine.memory else None
         self.free_places = set(range(machine.occupancy.blocks))
+        self.freed = dict.fromkeys(self.free_places, machine.record.origin)  # moments from which places are free
         self.blocks: list[Block] = []  # resident: from their start to the end of their last warp
         self.active_cycles = 0  # with a resident block
 
@@ -39,7 +40,10 @@ class SM:
         return self.schedulers[self.slot_of(warp) % len(self.schedulers)]
 
     def step(self) -> None:
-        """Advance by one cycle."""
+        """Advance by one cycle. The first of them is that in which its first block starts."""
+        if not self.active_cycles:
+            for scheduler in self.schedulers:
+                scheduler.slots.idle = int(self.machine.env.now)
         self.active_cycles += bool(self.blocks)
         if self.lsu:
             self.lsu.step()

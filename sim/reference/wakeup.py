@@ -15,12 +15,20 @@ from typing import TYPE_CHECKING
 
 from sim.reference.clock import Process, after
 from sim.reference.counters import DependenceCounters
-from sim.reference.scoreboard import Scoreboard
+from sim.reference.moments import ISSUE_SLOT, Moment, Work, latest
+from sim.reference.scoreboard import Pending, Scoreboard
 from sim.vocabulary import StallCause
 
 if TYPE_CHECKING:
     from sim.reference.blocks import Block
     from sim.reference.decode import Instruction
+    from sim.reference.pipes import Ports
+
+HOLDERS = {
+    StallCause.BRANCH_RESOLVING: "core.branch_latency",
+    StallCause.IMC_MISS: "constants.near",
+    StallCause.NO_INSTRUCTION: "fetch.jump",
+}
 
 
 class Warp:
@@ -37,6 +45,8 @@ class Warp:
         self.scoreboard = DependenceCounters(self.env) if machine.control else Scoreboard(self.env, self.core)
         self.ended = self.env.event()  # its last instruction has issued and its results are back
         self.draining = False  # its last instruction has issued
+        self.issued: Moment = block.started  # of its last issue
+        self.allowed: Moment = block.started  # from which nothing holds it
         self._wait(StallCause.NO_INSTRUCTION, int(self.env.now))
 
     @property
@@ -59,6 +69,8 @@ class Warp:
         self.held: StallCause | None = cause  # condition 1
         self.held_until: int | None = None  # for people who look; None: nobody knows
         self.found_waiting = False  # condition 3
+        self.blocker: Pending | None = None  # conditions 2 to 4: what it was found waiting for last
+        self.kept_by: tuple[StallCause, Ports] | None = None  # what kept it back last after it had become ready
         self.ready = False  # only a port or the scheduler's choice keeps it back
         self.cause = cause  # of the present wait, as it looks now
         self.since = since  # first cycle of the wait
@@ -70,6 +82,7 @@ class Warp:
         now = int(self.env.now)
         self._wait(cause, now + 1)
         self.held_until = now + cycles
+        self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause))
         after(self.env, cycles, self.allow)
 
     def hold_on(self, cycles: int, cause: StallCause) -> None:
@@ -77,14 +90,31 @@ class Warp:
         self.held = cause
         after(self.env, cycles, self.allow)
 
+    def _holder(self, cycles: int, cause: StallCause) -> str:
+        """Return what tells for how long the warp is held."""
+        if cause in HOLDERS:
+            return HOLDERS[cause]
+        distance = "the stall count of the control word" if self.machine.control else "core.reissue_distance"
+        return ISSUE_SLOT if cycles == 1 else distance
+
     def hold_at_barrier(self) -> None:
         """Do not issue until the barrier opens."""
         self._wait(StallCause.BARRIER, int(self.env.now) + 1)
+
+    def issue(self) -> Moment:
+        """Issue the instruction now; return the moment."""
+        cause, over = self.why()
+        self.kept_by = None
+        self.issued = over.then(int(self.env.now), work=self.work)
+        self.issued.cause = cause
+        self.machine.record.issue(self.issued)
+        return self.issued
 
     def pair(self) -> None:
         """Issue as the second instruction of a pair: there was no wait."""
         self.since = self.eligible = int(self.env.now)
         self.cause = StallCause.WAIT
+        self.allowed, self.blocker = self.issued, None
 
     def allow(self) -> None:
         """Hold the warp no longer."""
@@ -95,12 +125,22 @@ class Warp:
         if self.held is not None:
             return self.held
         missing = self.scoreboard.missing(self.instruction)
+        if missing is None and self.scoreboard.wake_all and self.found_waiting and self.scoreboard.results:
+            missing = self.scoreboard.last_back()
         if missing is not None:
-            self.found_waiting = True
-            return missing
-        if self.scoreboard.wake_all and self.found_waiting and self.scoreboard.results:
-            return self.scoreboard.last_back().cause
-        return StallCause.DISPATCH_STALL if self.scoreboard.full(self.instruction) else None
+            self.found_waiting, self.blocker = True, missing
+            return missing.cause
+        if self.scoreboard.full(self.instruction):
+            self.blocker = self.scoreboard.first_back()
+            return StallCause.DISPATCH_STALL
+        return None
+
+    def why(self) -> tuple[StallCause, Moment]:
+        """Return what the wait before the present issue was for, last of all, and the moment in which that was over."""
+        if self.kept_by:
+            cause, ports = self.kept_by
+            return cause, ports.released
+        return self.cause, self.blocker.at if self.blocker and self.blocker.at else self.allowed
 
     def ask(self) -> None:
         """Find out whether the warp is ready in this cycle; when it is, its wait has ended and is charged."""
@@ -113,9 +153,34 @@ class Warp:
             return
         self.ready, self.eligible = True, int(self.env.now)
         self.machine.account.charge(self.instruction, self.cause, self.waited)
+        if self.waited:
+            self._waited()
+
+    def keep(self, cause: StallCause, ports: Ports) -> None:
+        """It is ready, but these ports were taken in this cycle."""
+        if self.kept_by and self.kept_by[0] is not cause:
+            self._waited()
+        self.kept_by = cause, ports
+
+    def _waited(self) -> None:
+        """Note that the wait for one cause is over, though there is another."""
+        now, record = int(self.env.now), self.machine.record
+        if record.recording:
+            cause, over = (self.kept_by[0], self.kept_by[1].over(now)) if self.kept_by else self.why()
+            record.wait(over.then(now, work=self.work), cause)
+
+    @property
+    def work(self) -> Work:
+        """Its next instruction, as somebody's work."""
+        return Work(self.block.number, self.number, self.position)
 
     def drain(self) -> Process:
         """After its last instruction, wait for its results and stores; then it has ended (a SimPy process)."""
-        yield self.env.all_of([self.env.timeout(1), *(pending.back for pending in self.scoreboard.outstanding)])
+        left = list(self.scoreboard.outstanding)
+        yield self.env.all_of([self.env.timeout(1), *(pending.back for pending in left)])
+        self.end = latest(self.issued.then(self.issued.cycle + 1, ISSUE_SLOT), *(pending.at for pending in left if pending.at))
+        self.end = self.end.then(self.end.cycle, work=self.issued.work)
+        self.end.cause = StallCause.DRAIN
+        self.machine.record.finish(self.end)
         self.block.sm.scheduler_of(self).dismiss(self)
         self.ended.succeed()

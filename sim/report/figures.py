@@ -28,6 +28,8 @@ STYLES: dict[str, tuple[str, str]] = {
     "branch_resolving": ("#999999", "--"),
     "dispatch_stall": ("#D55E00", "++"),
     "imc_miss": ("#CC79A7", "oo"),
+    "no_instruction": ("#FFFFFF", "--"),
+    "drain": ("#FFFFFF", ".."),
 }
 ROOM = 0.025  # share of the window that an instruction's number needs
 OTHER = ("#FFFFFF", "**")

@@ -42,11 +42,11 @@ def facts(gpu: Gpu) -> list[dict[str, Any]]:
 
 def fields(gpu: Gpu) -> "Table":
     """Return `facts` as a table, each section under its name; absent optional fields are left out."""
-    shown = [fact for fact in facts(gpu) if fact["value"] is not None]
+    present = [fact for fact in facts(gpu) if fact["value"] is not None]
     rows: list[tuple[str, ...]] = []
-    for section, members in groupby(shown, key=lambda fact: fact["field"].partition(".")[0] if "." in fact["field"] else ""):
+    for section, members in groupby(present, key=lambda fact: fact["field"].partition(".")[0] if "." in fact["field"] else ""):
         rows += [("",), (f"[{section}]",)] if section else []
-        rows += [(f["field"], _show(f["value"]), f["meaning"], f"{f['kind']}: {f['source']}" if f["kind"] else "") for f in members]
+        rows += [(f["field"], shown(f["value"]), f["meaning"], f"{f['kind']}: {f['source']}" if f["kind"] else "") for f in members]
     table = _table(("field", "value", "meaning; legal values", "source"), rows, title=f"{gpu.name} ({gpu.chip})", caption=gpu.note)
     table.columns[0].no_wrap = True
     return table
@@ -61,7 +61,7 @@ def differences(one: Gpu, other: Gpu) -> list[tuple[str, Any, Any]]:
 
 def difference_table(one: Gpu, other: Gpu) -> "Table":
     """Return `differences` as a table, with meanings."""
-    rows = [(name, _show(a), _show(b), meaning(Gpu, name)) for name, a, b in differences(one, other)]
+    rows = [(name, shown(a), shown(b), meaning(Gpu, name)) for name, a, b in differences(one, other)]
     return _table(("field", one.name, other.name, "meaning; legal values"), rows)
 
 
@@ -74,7 +74,8 @@ def value(gpu: Gpu, name: str) -> Any:
     return reduce(step, name.split("."), gpu)
 
 
-def _show(found: Any) -> str:
+def shown(found: Any) -> str:
+    """Return a field's value as a person reads it, "-" for one that is absent or empty."""
     if isinstance(found, float):
         return f"{found:g}"
     if isinstance(found, dict):

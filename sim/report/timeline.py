@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isa import dependences
+from isa.dependences import name as dependence_name
 from isa.errors import UserError
 from isa.program import Program
+from sim.report.tracks import dependences, producers, recorded
 from sim.report.words import count
 from sim.result import Result, Timeline
 from sim.vocabulary import CAUSE_NAMES
@@ -49,7 +50,7 @@ def warps(result: Result, show: tuple[int, ...] | None = None) -> list[Warp]:
 
     Raises UserError when the run recorded no timeline, or nothing of what is asked for.
     """
-    timeline = _recorded(result)
+    timeline = recorded(result)
     order = np.lexsort((np.arange(len(timeline.cycle)), timeline.warp, timeline.block))
     found: dict[tuple[int, int], Warp] = {}
     for row in order.tolist():
@@ -109,24 +110,8 @@ def heading(warp: Warp) -> str:
 
 def blocking(program: Program, issues: list[Issue]) -> list[str]:
     """Return per issue the dependence whose result came last and kept it waiting, as "R2 of I0"; "" when none did."""
-    reads, writes = program.encoded.reads, program.encoded.writes
-    back: dict[int, tuple[int, int]] = {}  # dependence -> (ready, instruction)
-    found = []
-    for issue in issues:
-        needed = [int(name) for name in (*reads[issue.instruction], *writes[issue.instruction]) if int(name) in back]
-        last = max(needed, key=lambda name: back[name][0], default=-1)
-        late = last >= 0 and back[last][0] > issue.since
-        found.append(f"{dependences.name(last)} of I{back[last][1]}" if late else "")
-        back.update({int(name): (issue.ready, issue.instruction) for name in writes[issue.instruction] if name >= 0})
-    return found
-
-
-def _recorded(result: Result) -> Timeline:
-    if result.timeline is None:
-        raise UserError("this result has no timeline", hint="ask for one: sim.run(launch, gpu, timeline=(0, 500))")
-    if not len(result.timeline.cycle):
-        raise UserError(f"nothing issued in these cycles; the run ends at cycle {result.cycles}", hint="choose an earlier first cycle")
-    return result.timeline
+    found = producers(dependences(program), [i.instruction for i in issues], [i.ready for i in issues], [i.since for i in issues])
+    return [f"{dependence_name(name)} of I{issues[row].instruction}" if row >= 0 else "" for row, name in found]
 
 
 def _issue(timeline: Timeline, row: int) -> Issue:

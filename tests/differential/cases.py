@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,19 @@ from hypothesis import strategies as st
 
 import isa
 from isa.program import Control
+from sim.explain import Recording, why
+from sim.explain.segments import segments
 from sim.functional import execute
 from sim.gpus.model import Gpu
 from sim.launch import Launch
 from sim.result import Result
 from sim.trace import Trace
+from sim.vocabulary import CAUSE_NAMES
 from tests.differential.gpus import tables
 from tests.differential.programs import WORDS, listings
 
 MEMORY = ("memory", "lsu", "shared", "l1", "interconnect", "l2", "dram")
+ASKED = 4  # waits of a run whose chains are checked
 EVERYTHING = (0, 10**9)  # the timeline of a whole run
 
 
@@ -95,3 +100,25 @@ def check_account(result: Result, trace: Trace) -> None:
     assert min(result.issue_slots.values()) >= 0
     assert np.array_equal(result.issues_by_instruction, trace.executed)
     assert result.stalls["selected"] == result.counters["issue_active"]
+
+
+def check_chains(recording: Recording) -> None:
+    """The critical path is as long as the run, without a gap; chains of some waits have no gap and the cause that was charged."""
+    moments, cycles = recording.moments, recording.result.cycles
+    path = list(segments(moments.end))
+    assert sum(segment.cycles for segment in path) == moments.end.cycle == cycles
+    assert all(segment.resource and segment.cycles > 0 for segment in path)
+    for issue in (issue for issues in moments.issues.values() for issue in issues):
+        assert issue.before is not None
+        assert issue.before.cycle == issue.cycle
+    rows = recording.result.timeline
+    assert rows is not None
+    waited = np.flatnonzero(rows.cycle > rows.since)
+    for row in waited[:: 1 + len(waited) // ASKED].tolist():
+        warp, since, eligible, cycle = (int(rows.block[row]), int(rows.warp[row])), rows.since[row], rows.eligible[row], rows.cycle[row]
+        for asked in (int(since), int(cycle) - 1):
+            chain = why(recording, warp, asked)
+            assert chain.begin <= asked < chain.end <= chain.issue == cycle
+            assert (chain.links[0].end, chain.links[-1].begin <= chain.begin) == (chain.end, True)
+            assert all(one.begin == other.end for one, other in pairwise(chain.links))
+            assert asked >= eligible or chain.cause == CAUSE_NAMES[rows.cause[row]]

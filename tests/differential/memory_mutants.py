@@ -19,6 +19,7 @@ from sim.reference.memory.l2 import Slice
 from sim.reference.memory.lsu import Queue
 from sim.reference.memory.network import RequestPort
 from sim.reference.memory.system import MemorySystem
+from sim.reference.moments import Moment
 from sim.timing.memory.banks import fewest
 
 Right = Callable[..., Any]
@@ -81,9 +82,9 @@ def whole_cycles_between_blocks(right: Right) -> Right:
 
 
 def answers_later(right: Right) -> Right:
-    def serve(*arguments: Any) -> tuple[int, int]:
+    def serve(*arguments: Any) -> tuple[Moment, Moment]:
         admitted, leaves = right(*arguments)
-        return admitted, leaves + 1
+        return admitted, leaves.then(leaves.cycle + 1)
 
     return serve
 
@@ -106,7 +107,7 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "the shared unit takes one instruction per cycle": (MemorySystem, "__init__", with_number("interval", 1)),
     "segments do not shrink": (coalescer, "shrink", lambda right: lambda segment, used: set(segment)),
     "half-warps never in order": (coalescer, "by_order", lambda right: lambda at, width: right({**at, min(at): at[min(at)] ^ 64}, width)),
-    "a store is over when it is taken": (Access, "stored_at", lambda right: lambda self, cycle: right(self, int(self.lsu.env.now) + 1)),
+    "a store is over when it is taken": (Access, "stored_at", lambda right: lambda self, at: right(self, at.then(self.taken.cycle + 1))),
     "start interval rounded up": (BlockScheduler, "_keep_interval", whole_cycles_between_blocks),
 }
 

@@ -33,9 +33,9 @@ def wrong_tie_break(right: Right) -> Right:
 
 
 def opens_one_early(right: Right) -> Right:
-    def open_if_complete(self: Barrier) -> None:
+    def open_if_complete(self: Barrier, last: Warp) -> None:
         self.block.alive -= 1
-        right(self)
+        right(self, last)
         self.block.alive += 1
 
     return open_if_complete
@@ -91,7 +91,12 @@ def second_ignores_results(right: Right) -> Right:
 
 
 def dispatch_not_held(right: Right) -> Right:
-    return lambda self, issued: (self.interval.hold(self.core.issue_interval), self.dispatch.hold(self.core.issue_interval))
+    def hold(self: Scheduler, warp: Warp, issued: list[Instruction]) -> None:
+        until = warp.issued.then(warp.issued.cycle + self.core.issue_interval)
+        self.interval.hold(until)
+        self.dispatch.hold(until)
+
+    return hold
 
 
 def stores_forgotten(right: Right) -> Right:

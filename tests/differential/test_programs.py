@@ -1,4 +1,4 @@
-"""Every listing under programs/, small: both engines say the same."""
+"""Every listing under programs/, small: both engines say the same, and the critical path is as long as the run."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from isa.errors import UserError
-from sim import reference, timing
+from sim import timing
 from sim.compare import first_difference
+from sim.explain import Recording, critical_path
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.launchfile import load_launch
 from sim.trace import Trace
-from tests.differential.cases import EVERYTHING, check_account
+from tests.differential.cases import EVERYTHING, check_account, check_chains
 
 FOLDER = Path(__file__).parents[2] / "programs"
 PROGRAMS = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.sass"))
@@ -52,6 +53,9 @@ def test_engines_agree(program: str) -> None:
     for name in names:
         gpu = load(name).replace({"sms": 2, "limits.registers_per_thread": 255})  # compiled kernels use what their GPU has
         numba = timing.simulate(trace, gpu, EVERYTHING)
-        difference = first_difference(numba, reference.simulate(trace, gpu, EVERYTHING))
+        recording = Recording(trace, gpu, EVERYTHING)
+        difference = first_difference(numba, recording.result)
         assert difference is None, f"{name}: {difference}"
         check_account(numba, trace)
+        check_chains(recording)
+        assert critical_path(recording).cycles == numba.cycles

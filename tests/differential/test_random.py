@@ -1,7 +1,7 @@
 """Random programs, launches and GPUs: both engines say the same, to the last cycle and cause.
 
 `pytest tests/differential --examples 20000` runs more cases than CI does, and others each time. A failing case shrinks to a
-listing and a machine that a person can read; the message is the first difference in time.
+listing and a machine that a person can read; the message is the first difference in time. Chains of causes are checked with them.
 """
 
 from collections import Counter
@@ -9,11 +9,12 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from sim import reference, timing
+from sim import timing
 from sim.compare import first_difference
+from sim.explain import Recording
 from sim.reference.issue import Scheduler
 from sim.vocabulary import StallCause
-from tests.differential.cases import EVERYTHING, Case, cases, check_account
+from tests.differential.cases import EVERYTHING, Case, cases, check_account, check_chains
 from tests.differential.features import features
 
 IN_CI = 2000  # these are the same in every run
@@ -44,9 +45,11 @@ def test_engines_agree(pytestconfig: pytest.Config, coverage: Counter[str], seco
         second_slots.clear()
         trace, gpu = case.trace(), case.gpu()
         numba = timing.simulate(trace, gpu, EVERYTHING)
-        difference = first_difference(numba, reference.simulate(trace, gpu, EVERYTHING))
+        recording = Recording(trace, gpu, EVERYTHING)
+        difference = first_difference(numba, recording.result)
         assert difference is None, difference
         check_account(numba, trace)
+        check_chains(recording)
         coverage.update({"cases": 1, **features(numba, trace, second_slots)})
 
     agree()

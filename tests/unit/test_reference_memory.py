@@ -15,6 +15,7 @@ import sim.timing
 from isa.errors import UserError
 from sim.reference import Session
 from sim.reference.memory.queues import Queue
+from sim.reference.moments import NOBODY, Moment
 from sim.trace import Trace
 
 COPY = """
@@ -96,8 +97,8 @@ def stepped(depth: int, jobs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def test_a_computed_queue_is_a_queue(depth: int, gaps: list[tuple[int, int]]) -> None:
     arrivals = np.cumsum([gap for gap, _ in gaps]).tolist()
     jobs = [(int(at), ticks) for at, (_, ticks) in zip(arrivals, gaps, strict=True)]
-    queue = Queue(depth)
-    assert [(queue.join(at, ticks), queue.end) for at, ticks in jobs] == stepped(depth, jobs)
+    queue, start = Queue(depth, "queue", "rate"), Moment(0, None, "", NOBODY, "", kept=False)
+    assert [(queue.join(at, ticks, start)[0], queue.end) for at, ticks in jobs] == stepped(depth, jobs)
 
 
 WARM = """

@@ -14,6 +14,7 @@ from sim.vocabulary import Tally
 
 if TYPE_CHECKING:
     from sim.reference.memory.lsu import LoadStoreUnit
+    from sim.reference.moments import Moment
     from sim.reference.scoreboard import Pending
     from sim.reference.wakeup import Warp
 
@@ -34,9 +35,15 @@ class Access:
         decoded = warp.instruction.access
         assert decoded is not None
         self.lsu, self.warp, self.pending, self.row, self.decoded = lsu, warp, pending, row, decoded
-        self.source_read = warp.instruction.source_read
-        self.kind, self.issued = decoded.kind, int(lsu.env.now)
+        latency = int(lsu.memory.numbers.latency)
+        self.source_read, self.pipe = warp.instruction.source_read, warp.instruction.pipe
+        store = "lsu.shared_store_read" if decoded.space == Space.SHARED else "lsu.store_read"
+        self.source_field = "lsu.load_read" if decoded.kind is Kind.LOAD else store  # that tells it
+        self.kind = decoded.kind
+        self.issued = warp.issued.cycle
         self.arrived = False  # where the shared unit may take it
+        self.arrival = warp.issued.then(self.issued + latency, "lsu.latency")  # the moment in which it is
+        self.taken = self.arrival  # the moment in which the shared unit takes it, once it has
         self.requests: list[coalescer.Request] = []
         self.passes = self.conflicts = 0  # over the banks of shared memory; of them, beyond those that its width needs
         self.repeat = 1  # most lanes that update the same word
@@ -77,27 +84,28 @@ class Access:
         tallies[requests] += bool(self.requests)
         tallies[sectors] += self.sectors
 
-    def stored_at(self, cycle: int) -> None:
-        """The warp need wait for it no longer from that cycle on."""
-        self.warp.scoreboard.settle(self.pending, cycle)
+    def stored_at(self, moment: Moment) -> None:
+        """The warp need wait for it no longer from that moment on."""
+        self.warp.scoreboard.settle(self.pending, moment)
 
-    def sources_read_at(self, cycle: int) -> None:
-        """Its sources have been read by that cycle."""
+    def sources_read_at(self, moment: Moment) -> None:
+        """Its sources have been read by that moment."""
         if self.pending.reading:
-            self.warp.scoreboard.settle(self.pending.reading, cycle)
+            self.warp.scoreboard.settle(self.pending.reading, moment)
 
-    def results_at(self, cycle: int) -> None:
-        """Its results may be read from that cycle on."""
-        self.warp.scoreboard.settle(self.pending, cycle)
+    def results_at(self, moment: Moment) -> None:
+        """Its results may be read from that moment on."""
+        self.warp.scoreboard.settle(self.pending, moment)
         if self.row:
-            self.row[READY] = cycle
+            self.row[READY] = moment.cycle
 
-    def loaded_at(self, cycle: int) -> None:
+    def loaded_at(self, moment: Moment) -> None:
         """The same, of one that went beyond shared memory."""
-        waited, tallies = cycle - self.issued, self.lsu.tallies
+        cycle, tallies = moment.cycle, self.lsu.tallies
+        waited = cycle - self.issued
         tallies.update({Tally.LOADS: 1, Tally.LOAD_CYCLES: waited, Tally.LOAD_SECTOR_CYCLES: waited * self.sectors})
         after(self.lsu.env, cycle - int(self.lsu.env.now), self._land)
-        self.results_at(cycle)
+        self.results_at(moment)
 
     def _land(self) -> None:
         self.lsu.sectors_in_flight -= self.sectors

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sim.hierarchy import Hierarchy
     from sim.reference.memory.coalescer import Request
     from sim.reference.memory.table import Piece
+    from sim.reference.moments import Moment
 
 WORDS_OF_SECTOR = 8
 
@@ -38,8 +39,8 @@ class Line:
     pending: set[int] = field(default_factory=set)  # sectors on their way
     waiting: list[Piece] = field(default_factory=list)  # for some of them
 
-    def fill(self, sectors: set[int], ready: int) -> None:
-        """Put in sectors that have come, to be read from cycle `ready` on."""
+    def fill(self, sectors: set[int], ready: Moment) -> None:
+        """Put in sectors that have come, to be read from `ready` on."""
         self.valid |= sectors
         self.pending -= sectors
         for piece in self.waiting:

@@ -16,6 +16,7 @@ from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
 from sim.reference.memory.queues import Queue
+from sim.reference.moments import Moment, latest
 from sim.vocabulary import Tally
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 class Line:
     """One line of the cache."""
 
-    there: dict[int, int] = field(default_factory=dict)  # sector -> cycle from which it is there; those not fetched are absent
+    there: dict[int, Moment] = field(default_factory=dict)  # sector -> moment from which it is there; those not fetched are absent
     written: set[int] = field(default_factory=set)  # words that DRAM does not have yet
     copied: set[int] = field(default_factory=set)  # sectors that the other part of L2 has too
 
@@ -35,24 +36,26 @@ class Line:
 class Slice:
     """One slice. Its sets keep their lines in the order of their last use."""
 
-    def __init__(self, memory: MemorySystem) -> None:
+    def __init__(self, memory: MemorySystem, number: int) -> None:
+        self.origin = memory.machine.record.origin
         self.env, self.tallies, self.numbers = memory.env, memory.tallies, memory.numbers
-        self.queue = Queue(int(self.numbers.slice_depth))
-        self.channel = Channel(memory)
+        self.queue = Queue(int(self.numbers.slice_depth), f"L2 slice {number}", "l2.bytes_per_cycle")
+        self.channel = Channel(memory, number)
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(self.numbers.l2_sets)]  # empty: there is no L2
 
     def set_of(self, line: int) -> OrderedDict[int, Line]:
         """Return the set of a line of this slice."""
         return self.sets[line // int(self.numbers.channels) % len(self.sets)]
 
-    def serve(self, packet: Packet) -> tuple[int, int]:
-        """Serve a request that arrives now; return the cycles in which (the queue has room for it, its answer leaves)."""
+    def serve(self, packet: Packet) -> tuple[Moment, Moment]:
+        """Serve a request that arrives now; return the moments in which (the queue has room for it, its answer leaves)."""
         arrival = int(self.env.now) * TICKS
-        admitted = self.queue.join(arrival, self._ticks(packet))
+        admitted, room = self.queue.join(arrival, self._ticks(packet), packet.moment)
         self.tallies[Tally.SLICE_FULL] += admitted > arrival
         self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
         there = self._look_up(packet) if self.sets else self._pass_on(packet)
-        return cycles(admitted), max(cycles(self.queue.end), there) + int(self.numbers.l2_latency)
+        answer = latest(self.queue.served, there)
+        return room, answer.then(answer.cycle + int(self.numbers.l2_latency), "l2.latency", packet.moment.work)
 
     def _ticks(self, packet: Packet) -> int:
         """Return how long a request holds the slice: for its sectors, or for the updates of one word one after another."""
@@ -62,25 +65,27 @@ class Slice:
         moved = len(packet.sectors) * int(self.numbers.l2_ticks)
         return max(moved, packet.repeat * int(self.numbers.atomic_ticks)) if packet.kind.updates else moved
 
-    def _pass_on(self, packet: Packet) -> int:
-        """Send a request to DRAM; return the cycle in which its sectors are there."""
+    def _pass_on(self, packet: Packet) -> Moment:
+        """Send a request to DRAM; return the moment in which its sectors are there."""
         count = len(packet.sectors)
-        return self._transfer(count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD)) + self._late(packet.line)
+        sent = self._transfer(count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD))
+        return self._late(packet.line, sent)
 
-    def _late(self, line: int) -> int:
-        """Return the cycles that DRAM takes longer for a line."""
-        return lateness(line, int(self.numbers.late_share), int(self.numbers.late))
+    def _late(self, line: int, sent: Moment) -> Moment:
+        """Return the moment in which a line is there that DRAM would have sent by then, were it not late."""
+        late = lateness(line, int(self.numbers.late_share), int(self.numbers.late))
+        return sent.then(sent.cycle + late, "dram.late") if late else sent
 
-    def _look_up(self, packet: Packet) -> int:
-        """Find or fetch a request's sectors; return the cycle in which they are there."""
+    def _look_up(self, packet: Packet) -> Moment:
+        """Find or fetch a request's sectors; return the moment in which they are there."""
         line, evicted = self._place(packet.line)
-        missing, there = set(), 0
+        missing, there = set(), self.origin
         if packet.kind is not Kind.STORE:
             missing = packet.sectors - line.there.keys() - whole_sectors(line.written)
             self._fetch(packet.line, line, missing)
-            there = max(line.there.get(sector, 0) for sector in packet.sectors)
+            there = latest(*(line.there.get(sector, self.origin) for sector in packet.sectors))
             if self.numbers.far and packet.sm % 2 != part_of(packet.line):
-                there = max(there, cycles(self.queue.end)) + self._copy(line, packet)
+                there = self._copy(line, packet, latest(there, self.queue.served))
         if packet.kind is not Kind.LOAD:
             line.written |= packet.words
             line.copied -= packet.sectors
@@ -88,12 +93,12 @@ class Slice:
         self._write_back(evicted)
         return there
 
-    def _copy(self, line: Line, packet: Packet) -> int:
-        """Copy the sectors of a load to the other part of L2, where they stay; return how long it takes, 0 when they were there."""
+    def _copy(self, line: Line, packet: Packet, there: Moment) -> Moment:
+        """Copy the sectors of a load to the other part of L2, where they stay; return when they are there too."""
         missing = packet.sectors - line.copied
         if packet.kind is Kind.LOAD:
             line.copied |= packet.sectors
-        return int(self.numbers.far) if missing else 0
+        return there.then(there.cycle + int(self.numbers.far), "l2.far") if missing else there
 
     def _place(self, number: int) -> tuple[Line, Line]:
         """Return (a line, empty unless it was there; the line that had to go, empty if none)."""
@@ -111,8 +116,9 @@ class Slice:
         accesses = {sector // size for sector in missing}
         wanted = {sector for sector in range(SECTORS) if sector // size in accesses} - line.there.keys()
         if wanted:
-            line.there |= dict.fromkeys(wanted, self._transfer(len(wanted), 0) + self._late(number))
-            self.queue.prolong(self.queue.end + len(wanted) * int(self.numbers.fill_ticks))
+            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(len(wanted), 0)))
+            end, served = self.queue.end + len(wanted) * int(self.numbers.fill_ticks), self.queue.served
+            self.queue.prolong(end, served.then(cycles(end), "l2.fill_cost"))
 
     def _write_back(self, line: Line) -> None:
         """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""
@@ -121,19 +127,19 @@ class Slice:
         if dirty:
             self._transfer(len(part), len(dirty))
 
-    def _transfer(self, read: int, written: int) -> int:
+    def _transfer(self, read: int, written: int) -> Moment:
         """Move sectors over the channel, for which the slice waits while the channel's queue is full; return when those read are there."""
-        admitted, there = self.channel.transfer(self.queue.end, read, written)
-        self.queue.prolong(admitted)
+        room, there = self.channel.transfer(self.queue.end, read, written, self.queue.served)
+        self.queue.prolong(*room)
         return there
 
     def warm(self, number: int) -> None:
         """Put in a line before cycle 0 if its set has room."""
         if self.sets and len(self.set_of(number)) < self.numbers.l2_ways:
-            self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), 0))
+            self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), self.origin))
 
     def dirty(self) -> None:
         """Fill the slice with lines of nobody's, not written back."""
         for lines in self.sets:
             for other in range(int(self.numbers.l2_ways)):
-                lines[~other] = Line(dict.fromkeys(range(SECTORS), 0), set(range(SECTORS * WORDS_OF_SECTOR)))
+                lines[~other] = Line(dict.fromkeys(range(SECTORS), self.origin), set(range(SECTORS * WORDS_OF_SECTOR)))

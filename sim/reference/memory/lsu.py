@@ -9,16 +9,18 @@ Peak rate: one instruction per `lsu.interval` cycles, one pass over the banks pe
 from __future__ import annotations
 
 from collections import deque
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from isa.vocabulary import Space
-from sim.gpus.path import L1_LOOKUP, cycles
+from sim.gpus.path import L1_LOOKUP
 from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
 from sim.reference.memory.l1 import L1
 from sim.reference.memory.network import Deliver, Packet, RequestPort, ResponsePort
 from sim.reference.memory.table import Load, PendingTable
+from sim.reference.moments import Moment, latest
 from sim.reference.pipes import Ports
 from sim.vocabulary import Tally
 
@@ -37,11 +39,12 @@ class Queue:
         self.accesses: deque[Access] = deque()
         self.address_unit = Ports(self.env)
         self.open = True  # the port may issue
+        self.reopened: Moment | None = None  # since when, after it was full
 
-    def put(self, access: Access, latency: int) -> None:
-        """Take in an instruction that issues now; the shared unit may take it after so many cycles."""
+    def put(self, access: Access) -> None:
+        """Take in an instruction that issues now; the shared unit may take it when it has arrived."""
         self.accesses.append(access)
-        after(self.env, latency, access.arrive)
+        after(self.env, access.arrival.cycle - int(self.env.now), access.arrive)
         if len(self.accesses) == self.depth:
             self.open = False
 
@@ -50,11 +53,12 @@ class Queue:
         ready = self.accesses and self.accesses[0].arrived and self.address_unit.free
         return self.accesses[0] if ready else None
 
-    def pop(self, address_cycles: int) -> None:
-        """Let the oldest instruction go; the next may follow in so many cycles. A full queue opens in the next cycle."""
-        self.accesses.popleft()
-        self.address_unit.hold(address_cycles)
+    def pop(self, until: Moment) -> None:
+        """Let the oldest instruction go; the next may follow at that moment. A full queue opens in the next cycle."""
+        taken = self.accesses.popleft().taken
+        self.address_unit.hold(until)
         if not self.open:
+            self.reopened = taken.then(taken.cycle + 1, "lsu.depth")
             after(self.env, 1, self._reopen)
 
     def _reopen(self) -> None:
@@ -83,7 +87,7 @@ class LoadStoreUnit:
     def put(self, warp: Warp, scheduler: int, pending: Pending, row: list[int] | None) -> None:
         """Take in the warp's instruction, which issues now. row: of the timeline."""
         queue = self.sm.pipes.queue(warp.instruction, scheduler)
-        queue.put(Access(self, warp, pending, row), int(self.numbers.latency))
+        queue.put(Access(self, warp, pending, row))
 
     def step(self) -> None:
         """Start the transfers of answers, then take the next ready instruction, of the queues in turn, for which there is room."""
@@ -101,9 +105,12 @@ class LoadStoreUnit:
         return not lines or (self.requests.room_for(lines) and (not access.kind.returns or self.table.room_for(lines)))
 
     def _take(self, queue: Queue, access: Access) -> None:
-        queue.pop(max(access.decoded.address_cycles, int(self.numbers.replay) * access.passes))
-        self.unit.hold(self._busy(access))
-        access.sources_read_at(int(self.env.now) + access.source_read)
+        taken = access.taken = self._free_for(queue, access).then(int(self.env.now), work=access.arrival.work)
+        replays = int(self.numbers.replay) * access.passes
+        held, resource = max((access.decoded.address_cycles, f"pipes.{access.pipe}.lanes"), (replays, "lsu.replay"), key=itemgetter(0))
+        queue.pop(taken.then(taken.cycle + held, resource))
+        self.unit.hold(self._done(access))
+        access.sources_read_at(taken.then(taken.cycle + access.source_read, access.source_field))
         if access.decoded.space == Space.SHARED:
             self._share(access)
         elif access.kind.returns:
@@ -111,12 +118,24 @@ class LoadStoreUnit:
         else:
             self._store(access)
 
-    def _busy(self, access: Access) -> int:
-        """Return how long an instruction keeps the unit: its passes, its lines, or its data between L1 and the registers."""
+    def _free_for(self, queue: Queue, access: Access) -> Moment:
+        """Return the moment from which nothing kept an instruction that is taken now."""
+        freed = [moment for moment in (queue.address_unit.freed, self.unit.freed) if moment]
+        return latest(access.arrival, *freed, self.requests.left, self.responses.begun)
+
+    def _done(self, access: Access) -> Moment:
+        """Return until when an instruction keeps the unit: its passes, its lines, or its data between L1 and the registers."""
         numbers = self.numbers
         if access.decoded.space == Space.SHARED:
-            return max(int(numbers.interval), access.passes * int(numbers.pass_cycles))
-        return max(int(numbers.interval), len(access.requests) * int(numbers.line_cycles), self._data_cycles(access))
+            busy = [(access.passes * int(numbers.pass_cycles), "shared.pass_cycles", f"{access.passes} passes over the banks")]
+        else:
+            lines = len(access.requests)
+            busy = [
+                (lines * int(numbers.line_cycles), "l1.line_cycles", f"{lines} lines"),
+                (self._data_cycles(access), "l1.bytes_per_cycle", ""),
+            ]
+        cycles, resource, note = max((int(numbers.interval), "lsu.interval", ""), *busy, key=itemgetter(0))
+        return access.taken.then(access.taken.cycle + cycles, resource, note=note)
 
     def _data_cycles(self, access: Access) -> int:
         """Return the cycles of a whole warp's data at l1.bytes_per_cycle, which is given in sixteenths."""
@@ -124,16 +143,18 @@ class LoadStoreUnit:
 
     def _share(self, access: Access) -> None:
         """Access shared memory: the time is known."""
-        now, numbers = int(self.env.now), self.numbers
+        taken, numbers = access.taken, self.numbers
         if access.passes:
             self.tallies.update(
                 {Tally.SHARED_REQUESTS: 1, Tally.SHARED_WAVEFRONTS: access.passes, Tally.SHARED_CONFLICTS: access.conflicts}
             )
         last = max(access.passes - 1, 0) * int(numbers.pass_cycles)
+        note = f"{access.passes} passes over the banks"
         if access.kind.returns:
-            access.results_at(now + int(numbers.shared_latency) + last)
+            first = taken.then(taken.cycle + int(numbers.shared_latency), "memory.shared_load")
+            access.results_at(first.then(first.cycle + last, "shared.pass_cycles", note=note))
         else:
-            access.stored_at(now + 1 + last)
+            access.stored_at(taken.then(taken.cycle + 1 + last, "shared.pass_cycles", note=note))
 
     def _store(self, access: Access) -> None:
         """Send a store or a reduction to L2, line by line; it is over for its warp when it has left the SM."""
@@ -143,8 +164,7 @@ class LoadStoreUnit:
                 self.tallies[Tally.L1_SECTORS] += len(request.sectors)
                 self.tallies[Tally.L1_HITS] += len(request.sectors) * self.l1.store(request)
             self._send(access, k, request.sectors, None)
-        left = cycles(self.requests.free) if access.requests else 0
-        access.stored_at(max(int(self.env.now) + self._busy(access), left))
+        access.stored_at(latest(self._done(access), self.requests.sent) if access.requests else self._done(access))
 
     def _load(self, access: Access) -> None:
         """Look a load or an atomic up, line by line; what is not there becomes pieces that it waits for."""
@@ -157,12 +177,17 @@ class LoadStoreUnit:
                 self._go_past(access, load, k, request)
         load.finish_if_complete()
 
-    def _hit_at(self, access: Access) -> int:
-        """Return the cycle in which a load's result may be read if nothing is missing."""
-        numbers = self.numbers
-        words = int(numbers.word_cycles) * (max(access.decoded.width // 4, 1) - 1)
-        extra = max(len(access.requests) * int(numbers.line_cycles) - 1, self._data_cycles(access) - 1, words)
-        return int(self.env.now) + max(int(numbers.l1_latency), 1) + extra
+    def _hit_at(self, access: Access) -> Moment:
+        """Return the moment in which a load's result may be read if nothing is missing."""
+        numbers, lines = self.numbers, len(access.requests)
+        extras = [
+            (int(numbers.word_cycles) * (max(access.decoded.width // 4, 1) - 1), "lsu.word_cycles", ""),
+            (lines * int(numbers.line_cycles) - 1, "l1.line_cycles", f"{lines} lines"),
+            (self._data_cycles(access) - 1, "l1.bytes_per_cycle", ""),
+        ]
+        extra, resource, note = max(extras, key=itemgetter(0))
+        first = access.taken.then(access.taken.cycle + max(int(numbers.l1_latency), 1), "l1.latency")
+        return first.then(first.cycle + extra, resource, note=note)
 
     def _look_up(self, access: Access, load: Load, k: int, request: Request) -> None:
         """Look line k of a load up in L1; wait for what is missing, and fetch what nobody else is fetching."""
@@ -187,9 +212,9 @@ class LoadStoreUnit:
 
     def _send(self, access: Access, k: int, sectors: set[int], deliver: Deliver) -> None:
         """Send sectors of line k to L2, or ask for them."""
-        request, start = access.requests[k], int(self.env.now) + L1_LOOKUP + k * int(self.numbers.line_cycles)
-        access.warp.block.stores += deliver is None
+        request, looked_up = access.requests[k], access.taken.then(access.taken.cycle + L1_LOOKUP, "the look-up in L1")
+        start = looked_up.then(looked_up.cycle + k * int(self.numbers.line_cycles), "l1.line_cycles", note=f"{k} lines before")
         words = set() if access.kind is Kind.LOAD else request.words
-        self.requests.send(
-            Packet(self.sm.number, request.line, sectors, words, access.kind, access.repeat, deliver, access.warp.block), start
-        )
+        block = access.warp.block
+        block.stores += deliver is None
+        self.requests.send(Packet(self.sm.number, request.line, sectors, words, access.kind, access.repeat, deliver, block, start))

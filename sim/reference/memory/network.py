@@ -15,13 +15,14 @@ from sim.gpus.path import FILL, TICKS, cycles
 from sim.reference.clock import Process, after
 from sim.reference.decode import Kind
 from sim.reference.memory.l1 import words_of
+from sim.reference.moments import Moment, latest
 from sim.vocabulary import Tally
 
 if TYPE_CHECKING:
     from sim.reference.blocks import Block
     from sim.reference.memory.system import MemorySystem
 
-Deliver = Callable[[set[int], int], None] | None  # takes the sectors that have come and the cycle from which they may be read
+Deliver = Callable[[set[int], Moment], None] | None  # takes the sectors that have come and the moment from which they may be read
 
 
 @dataclass(eq=False)
@@ -36,6 +37,7 @@ class Packet:
     repeat: int  # most lanes on one word, which an atomic updates one after another
     deliver: Deliver  # what to do with an answer; None: it is a store's
     block: Block  # that sent it
+    moment: Moment  # when it will have come to where it is on its way
     arrived: bool = False  # at L2
 
 
@@ -47,25 +49,31 @@ class RequestPort:
         self.free = 0  # ticks
         self.packets: deque[Packet] = deque()  # on their way
         self.blocked = False
+        origin = memory.machine.record.origin
+        self.sent = self.left = self.unblocked = origin  # moments: the last one has left the port, has left for L2's queues, L2 has room
 
     def room_for(self, packets: int) -> bool:
         """Return whether so many more may be on their way."""
         return not self.packets or len(self.packets) + packets <= int(self.numbers.request_depth)
 
-    def send(self, packet: Packet, start: int) -> None:
-        """Send a packet, which may leave from cycle `start` on: its header, and its sectors unless it is a load."""
+    def send(self, packet: Packet) -> None:
+        """Send a packet, which may leave from its moment on: its header, and its sectors unless it is a load."""
+        start = packet.moment.cycle * TICKS
         size = int(self.numbers.request_ticks)
         if packet.kind is not Kind.LOAD:
             written = [len(packet.words & words_of(sector)) for sector in packet.sectors]
             size += sum(max(count, int(self.numbers.least_words)) for count in written) * int(self.numbers.data_ticks)
-        self.free = max(start * TICKS, self.free) + size
+        begins = packet.moment if start >= self.free else self.sent
+        self.free = max(start, self.free) + size
+        self.sent = begins.then(cycles(self.free), "interconnect.request_bytes_per_cycle", packet.moment.work)
+        packet.moment = self.sent.then(self.sent.cycle + int(self.numbers.network), "interconnect.latency")
         self.packets.append(packet)
         self.memory.tallies[Tally.PORT_PEAK] = max(self.memory.tallies[Tally.PORT_PEAK], len(self.packets))
-        self.env.process(self._travel(packet, cycles(self.free) + int(self.numbers.network)))
+        self.env.process(self._travel(packet))
 
-    def _travel(self, packet: Packet, arrival: int) -> Process:
+    def _travel(self, packet: Packet) -> Process:
         """Bring a packet to L2 (a SimPy process)."""
-        yield self.env.timeout(arrival - int(self.env.now))
+        yield self.env.timeout(packet.moment.cycle - int(self.env.now))
         packet.arrived = True
 
     def enter_l2(self) -> None:
@@ -73,14 +81,16 @@ class RequestPort:
         now = int(self.env.now)
         while self.packets and self.packets[0].arrived and not self.blocked:
             packet = self.packets.popleft()
-            admitted, leaves = self.memory.slice_of(packet.line).serve(packet)
-            if packet.deliver is None:
-                packet.block.store_answered(leaves + int(self.numbers.network))
+            packet.moment = self.left = latest(packet.moment, self.unblocked).then(now, work=packet.moment.work)
+            self.unblocked, leaves = self.memory.slice_of(packet.line).serve(packet)
+            packet.moment = leaves.then(leaves.cycle + int(self.numbers.network), "interconnect.latency")
+            if packet.deliver:
+                self.env.process(self.responses.travel(packet, self.memory.next_answer()))
             else:
-                self.env.process(self.responses.travel(packet, leaves + int(self.numbers.network), self.memory.next_answer()))
-            if admitted > now:
+                packet.block.store_answered(packet.moment)
+            if self.unblocked.cycle > now:
                 self.blocked = True
-                after(self.env, admitted - now, self._unblock)
+                after(self.env, self.unblocked.cycle - now, self._unblock)
 
     def _unblock(self) -> None:
         self.blocked = False
@@ -93,17 +103,20 @@ class ResponsePort:
         self.env, self.numbers = memory.env, memory.numbers
         self.free = 0  # ticks
         self.arrived: list[tuple[int, int, Packet]] = []  # a heap: cycle of arrival, order of service at L2
+        self.begun = self.sent = memory.machine.record.origin  # moments: the last transfer begins, ends (of part cycles the first)
 
-    def travel(self, packet: Packet, arrival: int, order: int) -> Process:
+    def travel(self, packet: Packet, order: int) -> Process:
         """Bring an answer to the SM (a SimPy process)."""
-        yield self.env.timeout(arrival - int(self.env.now))
-        heappush(self.arrived, (arrival, order, packet))
+        yield self.env.timeout(packet.moment.cycle - int(self.env.now))
+        heappush(self.arrived, (packet.moment.cycle, order, packet))
 
     def step(self) -> None:
         """Start the transfer of the answers for which the port is free in this cycle; the end of each is known then."""
         now = int(self.env.now)
         while self.arrived and self.free // TICKS <= now:
             packet = heappop(self.arrived)[-1]
+            self.begun = packet.moment if packet.moment.cycle * TICKS >= self.free else self.sent
             self.free = max(now * TICKS, self.free) + len(packet.sectors) * int(self.numbers.response_ticks)
+            self.sent = self.begun.then(self.free // TICKS, "interconnect.response_bytes_per_cycle", packet.moment.work)
             assert packet.deliver is not None
-            packet.deliver(packet.sectors, cycles(self.free) + FILL)
+            packet.deliver(packet.sectors, self.sent.then(cycles(self.free) + FILL, "the way from the SM's port to the registers"))

@@ -4,29 +4,52 @@ Both are so regular that nothing need be waited for: who joins knows at once whe
 a cycle, so that rates need not be whole.
 """
 
+from __future__ import annotations
+
 from collections import deque
+from typing import TYPE_CHECKING
+
+from sim.gpus.path import cycles
+
+if TYPE_CHECKING:
+    from sim.reference.moments import Moment
 
 
 class Queue:
-    """Room for `depth` requests, that being served among them."""
+    """Room for `depth` requests, that being served among them. name: of what serves them; resource: the field that says how fast."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, name: str, resource: str) -> None:
+        self.name, self.resource = name, resource
         self.ends: deque[int] = deque([0] * depth, depth)  # when each of the last `depth` requests has been served
+        self.moments: deque[Moment | None] = deque([None] * depth, depth)  # the same
 
-    def join(self, at: int, ticks: int) -> int:
-        """Join at tick `at`, to be served for so long; return when the queue has room: the one `depth` places before has been served."""
-        admitted = max(at, self.ends[0])
+    def join(self, at: int, ticks: int, by: Moment) -> tuple[int, Moment]:
+        """Join at tick `at`, to be served for so long; return when the queue has room: the one `depth` places before has been served.
+
+        by: the moment `at`, and whose request it is.
+        """
+        admitted, full, busy = max(at, self.ends[0]), self.moments[0], self.moments[-1]
+        room = full.then(full.cycle, work=by.work) if full and self.ends[0] > at else by
+        begins = busy if busy and self.ends[-1] > at else by
         self.ends.append(max(admitted, self.ends[-1]) + ticks)
-        return admitted
+        self.moments.append(begins.then(cycles(self.ends[-1]), self.resource, by.work, self.name))
+        return admitted, room
 
     @property
     def end(self) -> int:
         """The tick in which the last request will have been served."""
         return self.ends[-1]
 
-    def prolong(self, until: int) -> None:
-        """Keep the last request until that tick."""
-        self.ends[-1] = max(self.ends[-1], until)
+    @property
+    def served(self) -> Moment:
+        """The moment in which the last request will have been served."""
+        assert self.moments[-1] is not None
+        return self.moments[-1]
+
+    def prolong(self, until: int, moment: Moment) -> None:
+        """Keep the last request until that tick, and moment."""
+        if until > self.ends[-1]:
+            self.ends[-1], self.moments[-1] = until, moment
 
     def length(self, tick: int) -> int:
         """Return how many requests are in the queue at that tick."""

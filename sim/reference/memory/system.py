@@ -25,7 +25,7 @@ class MemorySystem:
         shared = (launch.shared_per_block + gpu.limits.shared_reserved) * machine.occupancy.blocks
         self.numbers = hierarchy(gpu, 0, shared)  # latencies and rates less what each contains of the others
         self.tallies: Counter[Tally] = Counter()
-        self.slices = [Slice(self) for _ in range(gpu.dram.channels)]
+        self.slices = [Slice(self, number) for number in range(gpu.dram.channels)]
         self.answers = 0
         start = gpu.l2.start if gpu.l2 else "cold"
         for line in lines_of(launch).tolist() if start == "warm" else []:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sim.reference.moments import Moment, latest
 from sim.vocabulary import Tally
 
 if TYPE_CHECKING:
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
 class Load:
     """A load or an atomic that the shared unit has taken."""
 
-    ready: int  # when what has come so far may be read
-    finish: Callable[[int], None]  # takes the cycle from which all of it may be read, once that is known
+    ready: Moment  # when what has come so far may be read
+    finish: Callable[[Moment], None]  # takes the moment from which all of it may be read, once that is known
     missing: int = 0  # pieces that have not come
 
     def finish_if_complete(self) -> None:
-        """Nothing is missing any more: the result is ready at a cycle now known."""
+        """Nothing is missing any more: the result is ready at a moment now known."""
         if not self.missing:
             self.finish(self.ready)
 
@@ -34,13 +35,13 @@ class Piece:
     load: Load
     need: set[int]  # sectors
 
-    def receive(self, sectors: set[int], ready: int) -> None:
-        """Sectors have come, to be read from cycle `ready` on; with the last of them the entry is free."""
+    def receive(self, sectors: set[int], ready: Moment) -> None:
+        """Sectors have come, to be read from `ready` on; with the last of them the entry is free."""
         self.need = self.need - sectors
         if not self.need:
             self.table.used -= 1
             self.load.missing -= 1
-            self.load.ready = max(self.load.ready, ready)
+            self.load.ready = latest(self.load.ready, ready)
             self.load.finish_if_complete()
 
 

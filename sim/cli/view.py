@@ -1,0 +1,180 @@
+"""`simtlab view LISTING`: one HTML page with the listing, the timeline and the machine; a second run beside it on demand."""
+
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+import sim
+from isa.errors import UserError
+from sim.cli import app
+from sim.cli.inputs import Changes, launch, machine, one_sm
+from sim.cli.options import (
+    ARCH,
+    ARG,
+    BLOCK,
+    ENGINE,
+    GPU,
+    GRID,
+    JSON,
+    KERNEL,
+    LAUNCH,
+    LISTING,
+    POLICY,
+    REGISTERS,
+    SET,
+    SHARED,
+    WARPS,
+    numbers,
+)
+from sim.cli.output import check_writable, working, write_json, write_text
+from sim.gpus.model import Gpu
+from sim.report.view.page import check_jinja, page
+from sim.result import Result
+from sim.trace import Trace
+
+CHAINS = Annotated[
+    bool | None,
+    typer.Option(
+        "--chains/--no-chains",
+        help="Add what was busy during every wait, and the critical path, found by the SimPy engine. Default: when that takes seconds.",
+    ),
+]
+OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The page; left out: KERNEL.html in this folder.")]
+AGAINST = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--against",
+        metavar="NAME=VALUE",
+        help="Show a second run beside it in which this differs: gpu, policy, grid, block, warps, registers, shared, listing, launch, "
+        "kernel, arch, arg.NAME, or a field of the GPU, as core.schedulers=2. Repeat for several.",
+    ),
+]
+FROM = Annotated[int, typer.Option("--from", min=0, metavar="CYCLE", help="First cycle of the timeline.")]
+TO = Annotated[int | None, typer.Option("--to", min=0, metavar="CYCLE", help="Last cycle; left out: as far as 200,000 issues reach.")]
+SMS = Annotated[str, typer.Option("--sms", metavar="LIST", help="SMs in the timeline, as 0 or 0-3; `all`.")]
+
+ISSUES = 200_000  # that a page holds unless --to says more
+ROWS = 4_000_000  # of the timeline recorded, at most, to choose the issues of some SMs from
+MARGIN = 2_000  # cycles recorded beyond the window: a wait is known when it has ended
+NO_END = 1 << 60  # a last cycle after every run's
+
+
+class Options(NamedTuple):
+    """What a run is made of, as the options say it."""
+
+    listing: Path
+    gpu: str
+    launch: Path | None
+    kernel: str | None
+    arch: str | None
+    changes: Changes
+    set_: list[str]
+    policy: str | None
+
+
+class Window(NamedTuple):
+    """first, last: cycle of the timeline; last None = as far as ISSUES reach. sms: which, None = all."""
+
+    first: int
+    last: int | None
+    sms: tuple[int, ...] | None
+
+
+@app.command()
+def view(
+    listing: LISTING,
+    gpu: GPU = "gtx480",
+    launch_file: LAUNCH = None,
+    kernel: KERNEL = None,
+    arch: ARCH = None,
+    grid: GRID = None,
+    block: BLOCK = None,
+    warps: WARPS = None,
+    arg: ARG = None,
+    registers: REGISTERS = None,
+    shared: SHARED = None,
+    set_: SET = None,
+    policy: POLICY = None,
+    engine: ENGINE = "numba",
+    against: AGAINST = None,
+    first: FROM = 0,
+    last: TO = None,
+    sms: SMS = "all",
+    chains: CHAINS = None,
+    output: OUTPUT = None,
+    json: JSON = None,
+) -> None:
+    """Write a page that shows a run in a browser: listing, warps by cycles, causes, memory, the machine; no network needed."""
+    check_writable(json, output)
+    check_jinja()
+    if last is not None and last < first:
+        raise UserError(f"--from {first} --to {last}: the window ends before it begins")
+    window = Window(first, last, None if sms == "all" else numbers(sms, "--sms"))
+    options = Options(
+        listing, gpu, launch_file, kernel, arch, Changes(grid, block, warps, arg, registers, shared), list(set_ or []), policy
+    )
+    runs = [_run(each, engine, window) for each in (options, *([_changed(options, against)] if against else []))]
+    with working("writing the page"):
+        text = page([run[0] for run in runs], [run[1] for run in runs], window.sms, ", ".join(against or []), chains)
+    file = output or Path(f"{runs[0][0].name}.html")
+    write_text(file, text)
+    typer.echo(f"page: {file} ({len(text) / 1e6:.1f} MB); open it in a browser")
+    write_json(json, [run[0].as_dict() for run in runs])
+
+
+def _run(options: Options, engine: str, window: Window) -> tuple[Result, tuple[int, int]]:
+    """Return the result, with its timeline, and the window recorded."""
+    gpu = machine(options.gpu, options.set_, options.policy)
+    what, _ = launch(options.listing, options.launch, options.kernel, options.changes, gpu, options.arch)
+    gpu = one_sm(gpu, options.changes, what)
+    with working(f"running {what.name}"):
+        trace = sim.execute(what)
+        last = _last(trace, gpu, engine, window) if window.last is None else window.last
+        return sim.simulate(trace, gpu, (window.first, last + MARGIN), engine), (window.first, last)
+
+
+def _last(trace: Trace, gpu: Gpu, engine: str, window: Window) -> int:
+    """Return the last cycle of a window that holds about ISSUES issues of the SMs asked for, issues taken as even over the run."""
+    if trace.warp_instructions <= ISSUES:
+        return NO_END
+    result = sim.simulate(trace, gpu, None, engine)
+    share = 1.0 if window.sms is None else min(len(window.sms) / result.counters["sms_used"], 1.0)
+    rows = min(ISSUES / share, ROWS)
+    return window.first + max(int(result.cycles * rows / trace.warp_instructions), 1)
+
+
+def _changed(options: Options, against: list[str]) -> Options:
+    """Return the options of the second run."""
+    for text in against:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise UserError(f"--against {text}: not of the form name=value", hint="write --against policy=lrr")
+        options = _with(options, name, value, text)
+    return options
+
+
+def _with(options: Options, name: str, value: str, text: str) -> Options:
+    """Return the options with one changed. text: as the user wrote it."""
+    change: dict[str, Any] = {}
+    if name in ("gpu", "kernel", "arch", "policy"):
+        return options._replace(**{name: value})  # type: ignore[arg-type]
+    if name in ("listing", "launch"):
+        return options._replace(**{name: Path(value)})  # type: ignore[arg-type]
+    if name in ("grid", "block"):
+        change = {name: value, "warps": None}
+    elif name == "warps":
+        change = {name: _count(text, value), "grid": None, "block": None}
+    elif name in ("registers", "shared"):
+        change = {name: _count(text, value)}
+    elif name.startswith("arg."):
+        change = {"args": [*(options.changes.args or []), f"{name.removeprefix('arg.')}={value}"]}
+    else:
+        return options._replace(set_=[*options.set_, f"{name}={value}"])
+    return options._replace(changes=options.changes._replace(**change))
+
+
+def _count(text: str, value: str) -> int:
+    if not value.isdecimal():
+        raise UserError(f"--against {text}: not a number")
+    return int(value)

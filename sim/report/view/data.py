@@ -1,0 +1,68 @@
+"""A run as the page's script reads it: plain values, ready for JSON."""
+
+from typing import Any
+
+import numpy as np
+
+from isa.dependences import name as dependence_name
+from isa.vocabulary import Unit
+from sim.advice import pipe_of
+from sim.report.figures import OTHER, STYLES
+from sim.report.tracks import Tracks, far_loads
+from sim.report.view.packing import COLUMNS, pack
+from sim.report.view.places import drawn_rows
+from sim.report.words import CAUSE_MEANINGS
+from sim.result import Result
+from sim.vocabulary import CAUSE_NAMES, PORT_CAUSE
+
+
+def causes() -> list[dict[str, str]]:
+    """Return the stall causes in the order of the vocabulary: name, meaning, colour and hatch."""
+    styles = {"selected": ("#000000", "")} | STYLES
+    return [
+        {"name": name, "meaning": CAUSE_MEANINGS[name], "colour": styles.get(name, OTHER)[0], "hatch": styles.get(name, OTHER)[1]}
+        for name in CAUSE_NAMES
+    ]
+
+
+def run(result: Result, tracks: Tracks, window: tuple[int, int]) -> dict[str, Any]:
+    """Return what the script needs of a run. window: first and last cycle of the timeline."""
+    rows, first = tracks.rows, tracks.first[:-1]
+    places = drawn_rows(tracks, result.gpu.blocks.retire_latency)
+    whole = window[0] == 0 and len(rows.cycle) == int(result.issues_by_instruction.sum())
+    return {
+        "title": f"{result.name} on {result.gpu.name}",
+        "cycles": result.cycles,
+        "window": [window[0], min(window[1], result.cycles)],
+        "whole": whole,
+        "interval": result.gpu.core.issue_interval,
+        "fitting": result.occupancy.warps,  # resident per SM at most
+        "holds_most": result.gpu.limits.warps,  # of any launch
+        "instructions": instructions(result),
+        "warps": {name: getattr(rows, name)[first].tolist() for name in ("sm", "scheduler", "block", "warp")} | {"row": places.row},
+        "rowNames": places.names,
+        "rowSm": places.sm,
+        "first": tracks.first.tolist(),
+        "dependences": {str(n): dependence_name(int(n)) for n in np.unique(tracks.dependence) if n >= 0},
+        "columns": list(COLUMNS),
+        "issues": pack(tracks),
+    }
+
+
+def instructions(result: Result) -> list[dict[str, Any]]:
+    """Return each instruction: its text and line, its pipe and that pipe's ports, the bytes a lane loads, its issues."""
+    loads, units, width = far_loads(result.program), result.program.encoded.unit, result.program.encoded.width
+    return [
+        {
+            "line": i.line,
+            "text": i.text,
+            "opcode": i.opcode,
+            "pipe": (pipe := pipe_of(result.gpu, Unit(units[i.index]))),
+            "shared": bool(pipe) and result.gpu.pipes[pipe].owner == "sm",
+            "ports": result.gpu.pipes[pipe].count if pipe else 1,
+            "port": PORT_CAUSE[Unit(units[i.index])].name.lower(),
+            "bytes": int(width[i.index]) if loads[i.index] else 0,
+            "issues": int(result.issues_by_instruction[i.index]),
+        }
+        for i in result.program.instructions
+    ]
