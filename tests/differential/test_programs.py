@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from isa.errors import UserError
-from sim import timing
+from sim import reference, timing
 from sim.compare import first_difference
 from sim.explain import Recording, critical_path
 from sim.functional import execute
@@ -50,12 +50,14 @@ def test_engines_agree(program: str) -> None:
     names = GPUS if trace.warp_instructions <= ENOUGH else GPUS[:1]  # the SimPy engine does thousands a second
     if Path(program).suffix in COMPILED_FOR:
         names = (GPUS[COMPILED_FOR.index(Path(program).suffix)],)
+    recorded = names[PROGRAMS.index(program) % len(names)]  # on one GPU: recording takes a fifth longer
     for name in names:
         gpu = load(name).replace({"sms": 2, "limits.registers_per_thread": 255})  # compiled kernels use what their GPU has
         numba = timing.simulate(trace, gpu, EVERYTHING)
-        recording = Recording(trace, gpu, EVERYTHING)
-        difference = first_difference(numba, recording.result)
+        recording = Recording(trace, gpu, EVERYTHING) if name == recorded else None
+        difference = first_difference(numba, recording.result if recording else reference.simulate(trace, gpu, EVERYTHING))
         assert difference is None, f"{name}: {difference}"
         check_account(numba, trace)
-        check_chains(recording)
-        assert critical_path(recording).cycles == numba.cycles
+        if recording:
+            check_chains(recording)
+            assert critical_path(recording).cycles == numba.cycles
