@@ -6,6 +6,7 @@ A mapping of names to lists is a grid (every combination); a list of mappings is
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -123,15 +124,15 @@ def _check_values(rows: Iterable[Mapping[str, Any]], launches: Family, gpus: Map
                 if (key, name, repr(value)) in checked:
                     continue
                 checked.add((key, name, repr(value)))
-                try:
+                with suppress(ContradictionError):
                     gpu.replace({name: value})
-                except ContradictionError:
-                    pass
 
 
 def _changes(row: Mapping[str, Any], launches: Family) -> dict[str, Any]:
     """Return what a point changes of its GPU."""
-    return {"core.policy" if name == "policy" else name: value for name, value in row.items() if name not in launches.names and name != "gpu"}
+    return {
+        "core.policy" if name == "policy" else name: value for name, value in row.items() if name not in launches.names and name != "gpu"
+    }
 
 
 def _point(row: Mapping[str, Any], launches: Family, gpu: Gpu) -> Point:
