@@ -68,7 +68,11 @@ def space(launches: Family, gpu: Gpu, over: Over) -> Space:
     gpus = _gpus(gpu, [row["gpu"] for row in rows if "gpu" in row])
     _check_names(axes, launches, gpus)
     _check_values(rows, launches, gpus)
-    return Space(axes, [_point(row, launches, gpu) for row in rows], gpus)
+    points = [_point(row, launches) for row in rows]
+    for name in axes:
+        if len({isinstance(point.values[name], str) for point in points if name in point.values}) > 1:  # a column has one type
+            points = [p._replace(values=p.values | {name: str(p.values[name])}) if name in p.values else p for p in points]
+    return Space(axes, points, gpus)
 
 
 def shown(value: Any) -> Any:
@@ -135,7 +139,7 @@ def _changes(row: Mapping[str, Any], launches: Family) -> dict[str, Any]:
     }
 
 
-def _point(row: Mapping[str, Any], launches: Family, gpu: Gpu) -> Point:
+def _point(row: Mapping[str, Any], launches: Family) -> Point:
     shape = tuple((name, value) for name, value in row.items() if name in launches.names)
     name = shown(row["gpu"]) if "gpu" in row else ""
     return Point({name: shown(value) for name, value in row.items()}, shape, name, _changes(row, launches))

@@ -8,7 +8,7 @@ from sim.gpus.model import Gpu
 from sim.sweeps.driver import Group
 from sim.sweeps.work import Job, Row, evaluated, executed
 
-CONNECT_SECONDS = 10
+CONNECT_SECONDS = 5
 
 
 class Cluster:
@@ -43,7 +43,8 @@ class Cluster:
     def wait(self, futures: Iterable[Any]) -> Iterable[Any]:
         import distributed
 
-        return distributed.wait(list(futures), return_when="FIRST_COMPLETED").done
+        with self.client.as_current():
+            return distributed.wait(list(futures), return_when="FIRST_COMPLETED").done
 
     def result(self, future: Any) -> tuple[list[Row], float]:
         import distributed

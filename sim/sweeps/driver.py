@@ -60,7 +60,7 @@ def drive(backend: Backend, groups: Iterable[Group]) -> Iterator[list[Row]]:
         while len(running) < backend.depth:
             if started:
                 group = started[0]
-                future = backend.go_on(group, group.take(size))
+                future = backend.go_on(group, group.take(min(size, -(-len(group.jobs) // backend.depth))))
                 if not group.jobs:
                     started.popleft()
             elif (following := next(fresh, None)) is not None:

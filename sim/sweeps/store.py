@@ -66,7 +66,7 @@ class Store:
         place = {key: number for number, key in enumerate(found["key"].to_pylist())}
         table = found.take([place[key] for key in keys])
         names = sorted((name for name in table.column_names if name not in axes), key=_place)
-        values = {name: self._column([point.values.get(name) for point in points]) for name in axes}
+        values = {name: self.pyarrow.array([point.values.get(name) for point in points]) for name in axes}
         table = self.pyarrow.table(values | {name: table[name] for name in names})
         if self.output and self.parts:
             self._write(table, self.output)
@@ -75,13 +75,6 @@ class Store:
 
     def _table(self) -> Any:
         return self.pyarrow.concat_tables(self.tables, promote_options="permissive")
-
-    def _column(self, values: list[Any]) -> Any:
-        """Return one axis; values of several kinds as text."""
-        try:
-            return self.pyarrow.array(values)
-        except (self.pyarrow.ArrowInvalid, self.pyarrow.ArrowTypeError):
-            return self.pyarrow.array([None if value is None else str(value) for value in values])
 
     def _write_part(self, table: Any) -> None:
         if self.parts is None:
