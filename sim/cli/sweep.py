@@ -1,10 +1,8 @@
 """`simtlab sweep LISTING... --over NAME=VALUES`: many variants of the GPU and of the launch, on all cores or on a cluster."""
 
 import dataclasses
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +14,7 @@ from sim.cli.axes import axes, combined
 from sim.cli.inputs import Changes, launch, machine
 from sim.cli.options import ARCH, ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, POLICY, REGISTERS, SET, SHARED
 from sim.cli.output import announce, check_writable, show, write_json
+from sim.cli.progress import progress
 from sim.gpus.model import Gpu
 from sim.launch import Launch
 from sim.report import sweep_figures as figures
@@ -106,8 +105,8 @@ def sweep(
     rows = [_on_one_sm(row, found_gpu) for row in combined(names, zipped)]
     start = time.perf_counter()
     announce()
-    with _progress() as progress:
-        frame = sim.sweep(family, found_gpu, rows, output=output, workers=workers, cluster=cluster, progress=progress)  # type: ignore[arg-type]
+    with progress("points") as report:
+        frame = sim.sweep(family, found_gpu, rows, output=output, workers=workers, cluster=cluster, progress=report)  # type: ignore[arg-type]
     shown = tables.metric(frame, metric, names)
     show(tables.fastest(frame, tuple(names), shown))
     typer.echo(tables.summary(frame, time.perf_counter() - start) + (f"; all in {output}" if output else ""))
@@ -134,19 +133,3 @@ def _on_one_sm(row: dict[str, Any], gpu: Gpu) -> dict[str, Any]:
         return row
     blocks = (Changes(warps=row["warps"]).grid_and_block(gpu)["grid"] or [1])[0]
     return row | {"sms": 1} if blocks > 1 else row
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    """Give a function that draws how many points are done; nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    # Drawn when points are done, not by a thread of its own: worker processes are forked from this one.
-    with Progress(*columns, console=Console(stderr=True), auto_refresh=False) as bar:
-        task = bar.add_task("points")
-        yield lambda done, total: bar.update(task, completed=done, total=total, refresh=True)
