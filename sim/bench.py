@@ -1,6 +1,6 @@
 """How fast the simulator is: warp instructions per second of each half and of both, variants per second, and what compiling costs.
 
-Rates but those of sweeps are of one thread, on programs large enough that set-up is under a percent; the first, compiling run is not counted.
+Rates but those of sweeps are of one thread, on programs large enough that set-up is under a percent; the first, compiling run counts not.
 """
 
 import os

@@ -74,4 +74,5 @@ def main() -> None:
     app(prog_name="simtlab")
 
 
-from sim.cli import run, timeline, occupancy, coalesce, lint, schedule, compile, gpus, reproduce, validate, sweep, sensitivity, bench  # noqa: E402, F401, I001
+from sim.cli import run, timeline, occupancy, coalesce, lint, schedule, compile, gpus, reproduce, validate  # noqa: E402, F401, I001
+from sim.cli import compare, sweep, sensitivity, bench  # noqa: E402, F401
