@@ -79,6 +79,8 @@ def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[st
             known = next((near for near in _prefixes(name) if meaning(model, near)), name)
             messages.append(f"{name} = {problem['input']!r} is not legal")
             hints.append(f"{known}: {meaning(model, known)}")
+    if len(messages) == 1 and hints and hints[0]:
+        return UserError(f"{messages[0]}; {hints[0]}", path=path)
     kind = ContradictionError if all(problem["type"] == "value_error" for problem in error.errors()) else UserError
     return kind("; ".join(messages), path=path, hint="\n  ".join(dict.fromkeys(hint for hint in hints if hint)))
 

@@ -116,7 +116,7 @@ def _check_names(axes: Iterable[str], launches: Family, gpus: Mapping[str, Gpu])
         near = nearest(name, known)
         told = launches.names.get(near) or MACHINE.get(near) or meaning(Gpu, near)
         others = f"names: {', '.join([*launches.names, *MACHINE])}, and the fields of `simtlab gpus show`"
-        raise UserError(f"nothing is called '{name}'", hint=f"did you mean {near}? {told}" if near else others)
+        raise UserError(f"nothing is called '{name}'; " + (f"did you mean {near}? {told}" if near else others))
 
 
 def _check_values(rows: Iterable[Mapping[str, Any]], launches: Family, gpus: Mapping[str, Gpu]) -> None:
