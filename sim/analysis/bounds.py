@@ -59,7 +59,7 @@ def _issue(result: Result) -> Iterator[Bound]:
 def _bandwidth(result: Result) -> Iterator[Bound]:
     """Yield the bounds of the banks, the load/store unit, the network, L2 and DRAM.
 
-    A store is over when the unit has taken it: what queues can hold of the bytes written may still wait when the run ends.
+    A store or a reduction is over when the unit has taken it: what queues can hold of its bytes may still wait when the run ends.
     """
     gpu, counters = result.gpu, result.counters
     sms, net = counters["sms_used"], gpu.interconnect
@@ -72,7 +72,10 @@ def _bandwidth(result: Result) -> Iterator[Bound]:
     if gpu.l2:
         at_l2 = read + max(SECTOR * counters["l2_sectors_written"] - waiting, 0)
         yield Bound("bandwidth", "L2", at_l2 / (gpu.l2.bytes_per_cycle * gpu.sms))
-    at_dram = counters["dram_bytes_read"] + max(counters["dram_bytes_written"] - waiting, 0)
+    waited, others = counters["dram_bytes_read"], counters["dram_bytes_written"]
+    if counters["global_atomic_requests"]:  # what reductions read nobody waits for
+        waited, others = 0.0, waited + others
+    at_dram = waited + max(others - waiting, 0)
     yield Bound("roofline", "DRAM", at_dram / (gpu.dram_bytes_per_cycle * gpu.sms * gpu.dram.efficiency))
 
 
