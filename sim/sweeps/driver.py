@@ -13,6 +13,7 @@ from sim.sweeps.work import Job, Row, evaluated, executed
 
 CHUNK_SECONDS = 0.3
 MOST = 64  # points in a chunk
+AHEAD = 96  # chunks under way, from which they become longer: one process hands them out and writes them, in some 3 ms each
 
 
 class Group:
@@ -55,7 +56,7 @@ def serial(groups: Iterable[Group], gpus: Mapping[str, Gpu]) -> Iterator[list[Ro
 def drive(backend: Backend, groups: Iterable[Group]) -> Iterator[list[Row]]:
     """Yield the rows of each chunk as it is done."""
     fresh, started, running = iter(groups), deque[Group](), dict[Any, Group]()
-    size = 1
+    size, longer = 1, max(1.0, backend.depth / AHEAD)
     while True:
         while len(running) < backend.depth:
             if started:
@@ -74,7 +75,7 @@ def drive(backend: Backend, groups: Iterable[Group]) -> Iterator[list[Row]]:
             return
         for future in list(backend.wait(running)):
             group, (rows, seconds) = running.pop(future), backend.result(future)
-            size = max(1, min(MOST, int(CHUNK_SECONDS * len(rows) / max(seconds, 1e-6))))
+            size = max(1, int(longer * min(MOST, CHUNK_SECONDS * len(rows) / max(seconds, 1e-6))))
             group.running -= 1
             if group.jobs and group not in started:
                 started.append(group)

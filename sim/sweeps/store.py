@@ -8,13 +8,20 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from isa.errors import UserError
 from sim.sweeps.axes import Point
 from sim.sweeps.work import FIRST, LAST, Row
 
-MOST_PARTS = 200  # files, before they are made one
+MOST_PARTS = 100  # of a level, before they are made one
+
+
+class Part(NamedTuple):
+    """A file of rows."""
+
+    path: Path
+    table: Any
 
 
 def arrow() -> tuple[Any, Any]:
@@ -35,18 +42,19 @@ class Store:
         self.pyarrow, self.parquet = arrow()
         self.output = output
         self.parts = output.with_name(output.name + ".parts") if output else None
-        self.tables: list[Any] = []
-        self.files: list[Path] = []
+        self.tables: list[Any] = []  # of the output, and of what is not on disk
+        self.levels: list[list[Part]] = [[]]  # parts by how often they were made of others
         self.written = 0
         if output and self.parts:
             try:
                 self.parts.mkdir(exist_ok=True)
             except OSError as error:
                 raise UserError(f"cannot write: {error.strerror}", path=str(self.parts)) from None
-            self.files = sorted(self.parts.glob("*.parquet"))
-            self.tables = [self._read(path) for path in [*([output] if output.exists() else []), *self.files]]
-            self.written = 1 + max((int(path.stem) for path in self.files), default=-1)
-        self.keys = {key for table in self.tables for key in table["key"].to_pylist()}
+            files = sorted(self.parts.glob("*.parquet"))
+            self.tables = [self._read(output)] if output.exists() else []
+            self.levels[0] = [Part(path, self._read(path)) for path in files]
+            self.written = 1 + max((int(path.stem) for path in files), default=-1)
+        self.keys = {key for table in self._tables() for key in table["key"].to_pylist()}
 
     def add(self, rows: Sequence[Row]) -> None:
         """Keep the rows of a chunk; on disk, if there is an output."""
@@ -55,14 +63,14 @@ class Store:
         if not fresh:
             return
         table = self.pyarrow.Table.from_pylist(fresh)
-        self.tables.append(table)
-        self._write_part(table)
-        if len(self.files) > MOST_PARTS:
-            self._merge_parts()
+        if self.parts is None:
+            self.tables.append(table)
+            return
+        self._write_part(0, table)
 
     def finish(self, keys: Sequence[str], points: Sequence[Point], axes: Sequence[str]) -> Any:
         """Return the table of the points, in their order, and put it in place of the parts. keys: of the points."""
-        found = self._table()
+        found = self._joined(self._tables())
         place = {key: number for number, key in enumerate(found["key"].to_pylist())}
         table = found.take([place[key] for key in keys])
         names = sorted((name for name in table.column_names if name not in axes), key=_place)
@@ -73,23 +81,28 @@ class Store:
             shutil.rmtree(self.parts)
         return table
 
-    def _table(self) -> Any:
-        return self.pyarrow.concat_tables(self.tables, promote_options="permissive")
+    def _tables(self) -> list[Any]:
+        return [*self.tables, *(part.table for level in self.levels for part in level)]
 
-    def _write_part(self, table: Any) -> None:
-        if self.parts is None:
-            return
-        self.files.append(self.parts / f"{self.written:08}.parquet")
+    def _joined(self, tables: Sequence[Any]) -> Any:
+        return self.pyarrow.concat_tables(tables, promote_options="permissive")
+
+    def _write_part(self, level: int, table: Any) -> None:
+        """Write a part; where there are many of a level, make one of the next of them.
+
+        An interrupt in between leaves rows twice, of which one is taken. A row is written once per level: of a million chunks, three times.
+        """
+        assert self.parts
+        if level == len(self.levels):
+            self.levels.append([])
+        self.levels[level].append(Part(self.parts / f"{self.written:08}.parquet", table))
         self.written += 1
-        self._write(table, self.files[-1])
-
-    def _merge_parts(self) -> None:
-        """Make one file of all parts. An interrupt in between leaves rows twice, of which one is taken."""
-        old, self.files = self.files, []
-        self.tables = [self._table()]
-        self._write_part(self.tables[0])
-        for path in old:
-            path.unlink()
+        self._write(table, self.levels[level][-1].path)
+        if len(self.levels[level]) >= MOST_PARTS:
+            old, self.levels[level] = self.levels[level], []
+            self._write_part(level + 1, self._joined([part.table for part in old]).combine_chunks())
+            for part in old:
+                part.path.unlink()
 
     def _read(self, path: Path) -> Any:
         try:
