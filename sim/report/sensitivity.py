@@ -23,9 +23,11 @@ def verdict(found: Sensitivity) -> str:
     """Return which limit binds, in one paragraph."""
     result, binding = found.result, found.binding
     if binding is None:
-        best = next((one for one in found.removed if one.limit.binds), None)
-        most = f"; removing {best.limit.name} gains most, {best.speed_up:.2f} times as fast" if best else ""
-        text = f"No limit alone binds: without any one of them the run is less than {LEAST:.2f} times as fast{most}."
+        text = f"No limit alone binds: without any one of them the run is less than {LEAST:.2f} times as fast"
+        if found.pair:
+            first, second, speed = found.pair
+            text += f". {first.limit.name} and {second.limit.name} bind together: without both it would be {speed:.2f} times as fast"
+        text += "."
     else:
         text = f"What binds: {binding.limit.name}. With {binding.limit.words}, the run would be {binding.speed_up:.2f} times as fast"
         others = [one for one in found.removed if one.limit.binds and one is not binding and one.speed_up >= LEAST]
@@ -67,6 +69,7 @@ def as_dict(found: Sensitivity) -> dict[str, Any]:
         "gpu": found.result.gpu.name,
         "cycles": found.result.cycles,
         "binds": found.binding.limit.name if found.binding else None,
+        "bind_together": [one.limit.name for one in found.pair[:2]] if found.pair else None,
         "limits": [
             {"name": one.limit.name, "machine": one.limit.words, "cycles": one.cycles, "speed_up": one.speed_up} for one in found.removed
         ],

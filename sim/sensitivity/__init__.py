@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import combinations
 from typing import NamedTuple
 
 from isa.errors import UserError
@@ -42,13 +43,14 @@ class Bar(NamedTuple):
 
 
 class Sensitivity(NamedTuple):
-    """All of it, the largest first. binding: what binds, None when no limit alone does."""
+    """All of it, the largest first. binding: what binds, None when no limit alone does; then pair: the two that together gain most."""
 
     result: Result
     removed: list[Removed]
     bars: list[Bar]
     bounds: list[Bound]
     binding: Removed | None
+    pair: tuple[Removed, Removed, float] | None  # and their speed-up together
 
 
 def sensitivity(trace: Trace, gpu: Gpu, *, parameters: bool = True, progress: Callable[[int, int], None] | None = None) -> Sensitivity:
@@ -63,12 +65,14 @@ def sensitivity(trace: Trace, gpu: Gpu, *, parameters: bool = True, progress: Ca
     removed = [Removed(limit, n, result.cycles / n) for (limit, _), n in zip(machines, cycles, strict=False) if n]
     speeds = {side: result.cycles / n for side, n in zip(sides, cycles[len(machines) :], strict=True) if n}
     bars = [Bar(step, _speed(speeds, step, step.lower), _speed(speeds, step, step.higher)) for step in found]
+    binds = binding(removed)
     return Sensitivity(
         result,
         sorted(removed, key=lambda one: -one.speed_up),
         sorted(bars, key=lambda bar: -bar.swing),
         bounds(trace, result),
-        binding(removed),
+        binds,
+        None if binds else _pair(trace, gpu, result, removed, progress),
     )
 
 
@@ -77,6 +81,22 @@ def binding(removed: Sequence[Removed]) -> Removed | None:
     candidates = [one for one in removed if one.limit.binds]
     best = max((one.speed_up for one in candidates), default=0.0)
     return next(one for one in candidates if one.speed_up >= ALIKE * best) if best >= LEAST else None
+
+
+def _pair(
+    trace: Trace, gpu: Gpu, result: Result, removed: Sequence[Removed], progress: Callable[[int, int], None] | None
+) -> tuple[Removed, Removed, float] | None:
+    """Return the two limits whose removal together gains most, None when no two gain LEAST."""
+    pairs = list(combinations([one for one in removed if one.limit.binds], 2))
+    machines = []
+    for first, second in pairs:
+        once = first.limit.remove(trace, gpu, result) or (trace, gpu)
+        machines.append(second.limit.remove(*once, result) or once)
+    cycles = _cycles([partial(simulate, *machine) for machine in machines], progress)
+    best = min(range(len(pairs)), key=lambda k: cycles[k] or result.cycles, default=None)
+    if best is None or not cycles[best] or result.cycles < LEAST * cycles[best]:
+        return None
+    return *pairs[best], result.cycles / cycles[best]
 
 
 def _step(trace: Trace, gpu: Gpu, field: str, value: float) -> Result:

@@ -153,8 +153,9 @@ def _branches(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 
 
 def _issue(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    schedulers = min(2 * gpu.core.schedulers, MOST_SCHEDULERS, gpu.limits.warps)
-    return (trace, gpu.replace({"core.schedulers": schedulers})) if schedulers > gpu.core.schedulers else None
+    schedulers = max(min(2 * gpu.core.schedulers, MOST_SCHEDULERS, gpu.limits.warps), gpu.core.schedulers)
+    faster = gpu.replace({"core.schedulers": schedulers, "core.issue_interval": 1})
+    return None if faster.core == gpu.core else (trace, faster)
 
 
 def _one_more(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
@@ -211,7 +212,7 @@ LIMITS = (
     Limit("constant loads", "constants in the next cycle", _constants),
     Limit("branches", "branches decided in the next cycle", _branches),
     Limit("pipes", "arithmetic pipes 32 lanes wide, eight of each", _pipes),
-    Limit("issue", "twice the schedulers, each with its own pipes", _issue),
+    Limit("issue", "twice the schedulers, each with its own pipes, issuing every cycle", _issue),
     Limit("block starts", "blocks that start and retire at once", _blocks),
     Limit("one more scheduler", "one more scheduler, with its own pipes", _one_more, binds=False),
     Limit("perfect L1", "every load as if it hit in L1", _perfect_l1, binds=False),

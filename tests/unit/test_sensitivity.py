@@ -93,6 +93,15 @@ def test_parameters_move_the_run_as_far_as_they_should() -> None:
     assert not [bar for bar in found.bars if bar.step.field.startswith(("units.fp64", "units.mufu", "pipes.sfu"))]  # not used
 
 
+def test_two_limits_that_only_together_bind_are_named() -> None:
+    gpu = GTX480.replace({"sms": 1, "core.schedulers": 8})  # each issues every other cycle, and has a pipe that takes as long
+    found = sensitivity(sim.execute(chain(2, 24, 1)), gpu.replace({"units.fp32.latency": 4}), parameters=False)
+    assert found.binding is None
+    assert found.pair is not None
+    assert {one.limit.name for one in found.pair[:2]} == {"pipes", "issue"}
+    assert found.pair[2] > 1.5
+
+
 def test_an_idealised_trace_takes_the_same_time_in_both_engines() -> None:
     trace = listing("shared/transpose_tile.toml", grid=[1, 1])
     result = sim.simulate(trace, GTX480)
