@@ -81,7 +81,7 @@ def shown(value: Any) -> Any:
         return value.name
     if isinstance(value, list | tuple):
         return "x".join(str(part) for part in value)
-    return value.item() if hasattr(value, "item") else value
+    return value
 
 
 def _rows(over: Over) -> list[Mapping[str, Any]]:
@@ -92,6 +92,7 @@ def _rows(over: Over) -> list[Mapping[str, Any]]:
         raise UserError(f"{empty[0]} has no values to sweep over", hint=f'give a list: over={{"{empty[0]}": [...]}}')
     else:
         rows = [dict(zip(over, values, strict=True)) for values in product(*over.values())]
+    rows = [{name: value.item() if hasattr(value, "item") else value for name, value in row.items()} for row in rows]  # of NumPy
     if not rows or not all(rows):
         raise UserError("there is nothing to sweep over", hint='give names and values: over={"l2.latency": [200, 300]}')
     return rows
@@ -101,8 +102,9 @@ def _gpus(gpu: Gpu, named: list[Any]) -> dict[str, Gpu]:
     """Return the GPUs that points name; "" is the sweep's own."""
     found = {"": gpu}
     for value in named:
-        if shown(value) not in found:
-            found[shown(value)] = value if isinstance(value, Gpu) else load(value)
+        name, one = shown(value), value if isinstance(value, Gpu) else load(value)
+        if found.setdefault(name, one) != one:
+            raise UserError(f"two GPUs are called {name}", hint='give one another name: gpu.replace({"name": "mine"})')
     return found if len(found) == 1 or len(named) == 0 else {name: one for name, one in found.items() if name}
 
 

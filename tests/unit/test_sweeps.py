@@ -15,7 +15,7 @@ import sim
 from isa.errors import UserError
 from sim.bench import COPY, chain, elementwise
 from sim.launch import Launch
-from sim.sweeps import driver, work
+from sim.sweeps import cluster, driver, work
 from sim.sweeps.store import Store
 
 GTX480 = sim.gpu("gtx480")
@@ -125,8 +125,8 @@ def test_a_sweep_that_was_killed_goes_on_and_simulates_nothing_twice(tmp_path: P
 def test_a_cluster_that_loses_a_worker_gives_the_same_table(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     launch = chain(15, 8, 2)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        with distributed.Client(cluster) as client:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workplace:
+        with distributed.Client(workplace) as client:
             workers = [found["pid"] for found in client.scheduler_info()["workers"].values() if "pid" in found] or list(
                 client.run(os.getpid).values()
             )
@@ -137,10 +137,24 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_table(tmp_path: Path) -> N
             if len(calls) == 2:
                 os.kill(workers[0], signal.SIGKILL)
 
-        frame = sim.sweep(launch, GTX480, LONG, cluster=cluster.scheduler_address, output=tmp_path / "c.parquet", progress=kill_one)
+        frame = sim.sweep(launch, GTX480, LONG, cluster=workplace.scheduler_address, output=tmp_path / "c.parquet", progress=kill_one)
     assert calls[-1] == 60
     assert calls == sorted(calls)
     assert same(frame, sim.sweep(launch, GTX480, LONG, workers=1))
+
+
+def test_a_worker_of_another_version_is_refused() -> None:
+    with pytest.raises(UserError, match="another version"):
+        cluster.checked(b"another", work.executed(chain(1, 1, 1)), {}, [])
+
+
+def test_numpy_values_and_gpus_of_ones_own() -> None:
+    mine = GTX480.replace({"name": "mine", "units.fp32.latency": 30})
+    frame = sim.sweep(chain(1, 1, 1), GTX480, {"gpu": [GTX480, mine], "units.int32.latency": np.arange(10, 12)})
+    assert frame["gpu"].tolist() == ["GeForce GTX 480"] * 2 + ["mine"] * 2
+    assert frame["cycles"][2] > frame["cycles"][0]
+    with pytest.raises(UserError, match="two GPUs are called GeForce GTX 480"):
+        sim.sweep(chain(1, 1, 1), GTX480, {"gpu": [GTX480, GTX480.replace({"units.fp32.latency": 30})]})
 
 
 def test_a_cluster_that_is_not_there_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
