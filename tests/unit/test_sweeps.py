@@ -125,19 +125,25 @@ def test_a_sweep_that_was_killed_goes_on_and_simulates_nothing_twice(tmp_path: P
 def test_a_cluster_that_loses_a_worker_gives_the_same_table(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     launch = chain(15, 8, 2)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workplace:
-        with distributed.Client(workplace) as client:
-            workers = [found["pid"] for found in client.scheduler_info()["workers"].values() if "pid" in found] or list(
-                client.run(os.getpid).values()
-            )
-        calls: list[int] = []
+    calls: list[int] = []
+    workers: list[int] = []
 
-        def kill_one(done: int, total: int) -> None:
-            calls.append(done)
-            if len(calls) == 2:
-                os.kill(workers[0], signal.SIGKILL)
+    def kill_one(done: int, total: int) -> None:
+        calls.append(done)
+        if workers and done >= 15:
+            os.kill(workers.pop(), signal.SIGKILL)
+            workers.clear()
 
-        frame = sim.sweep(launch, GTX480, LONG, cluster=workplace.scheduler_address, output=tmp_path / "c.parquet", progress=kill_one)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workplace,
+        distributed.Client(workplace) as client,
+    ):
+        workers += client.run(os.getpid).values()
+        output = tmp_path / "c.parquet"
+        frame = sim.sweep(launch, GTX480, LONG, cluster=workplace.scheduler_address, output=output, progress=kill_one)
+        client.wait_for_workers(2, timeout=60)  # the one that takes the place of the dead: a cluster cannot close before it is up
+    assert not workers
+    assert any(15 <= done < 60 for done in calls)
     assert calls[-1] == 60
     assert calls == sorted(calls)
     assert same(frame, sim.sweep(launch, GTX480, LONG, workers=1))
