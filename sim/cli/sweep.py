@@ -105,8 +105,12 @@ def sweep(
     rows = [_on_one_sm(row, found_gpu) for row in combined(names, zipped)]
     start = time.perf_counter()
     announce()
-    with progress("points") as report:
-        frame = sim.sweep(family, found_gpu, rows, output=output, workers=workers, cluster=cluster, progress=report)  # type: ignore[arg-type]
+    try:
+        with progress("points") as report:
+            frame = sim.sweep(family, found_gpu, rows, output=output, workers=workers, cluster=cluster, progress=report)  # type: ignore[arg-type]
+    except KeyboardInterrupt:
+        typer.echo("interrupted" + (f": what is done is kept, the same command goes on ({output}.parts)" if output else ""), err=True)
+        raise
     shown = tables.metric(frame, metric, names)
     show(tables.fastest(frame, tuple(names), shown))
     typer.echo(tables.summary(frame, time.perf_counter() - start) + (f"; all in {output}" if output else ""))

@@ -59,6 +59,8 @@ def check(path: Path, kind: str | None, axes: Mapping[str, Sequence[Any]]) -> No
     several = [name for name, values in axes.items() if len(values) > 1]
     if kind == "heat" and len(axes) != 2:
         raise UserError(f"a heat map shows two axes; this sweep has {len(axes)}")
+    if kind == "in-flight" and "gpu" in axes:
+        raise UserError("Little's law is drawn for one GPU; this sweep has several", hint="--plot curve --metric bytes_in_flight")
     if (kind or "curve") == "curve" and len(several) > 2:
         raise UserError(f"curves show one or two axes, not {len(several)}: {', '.join(several)}", hint="--plot in-flight or --plot pareto")
 

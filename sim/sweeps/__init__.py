@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["Family", "sweep"]
-FEW = 8  # points below which another process is not worth its start
 
 
 def sweep(
@@ -34,7 +33,7 @@ def sweep(
     progress: Callable[[int, int], None] | None = None,
 ) -> "DataFrame":
     """Return one row per point of `over`: `sim.sweep`, where the arguments are explained."""
-    launches = family(launch)
+    launches = _remembering(family(launch))
     points = space(launches, gpu, over)
     keys, groups = _groups(launches, points)
     store = Store(Path(output) if output is not None else None)
@@ -54,6 +53,20 @@ def sweep(
     if frame["error"].notna().all():
         raise UserError(frame["error"].iloc[0])
     return frame
+
+
+def _remembering(launches: Family) -> Family:
+    """Return launches of which the last one made is kept: most sweeps have one, and making it may mean to compile a program."""
+    last: dict[str, Launch] = {}
+
+    def build(shape: Mapping[str, Any]) -> Launch:
+        key = repr(shape)
+        if key not in last:
+            last.clear()
+            last[key] = launches.build(shape)
+        return last[key]
+
+    return launches._replace(build=build)
 
 
 def _groups(launches: Family, points: Space) -> tuple[list[str], list[tuple[Callable[[], Launch], list[Job]]]]:
@@ -84,4 +97,4 @@ def _backend(gpus: Mapping[str, Gpu], workers: int | None, cluster: str | None, 
     if workers is not None and workers < 1:
         raise UserError(f"{workers} workers cannot do anything", hint="give at least 1; left out: one per core")
     count = min(workers or cores(), left)
-    return nullcontext() if count <= 1 or (workers is None and left < FEW) else Local(count, gpus)
+    return nullcontext() if count <= 1 else Local(count, gpus)
