@@ -28,7 +28,7 @@ def test_over_takes_lists_ranges_and_factors() -> None:
     assert found["a"] == [1, 2.5, "x"]
     assert found["b"] == [200, 300, 400]
     assert found["c"] == [1, 2, 4, 8, 10]
-    assert found["block"] == ["64", "16x16"]
+    assert found["block"] == [64, "16x16"]
     assert found["d"] == [0.5, 0.75, 1.0, 1.25, 1.5]
     assert combined({"a": [1, 2], "b": [3, 4]}, zipped=False) == [{"a": i, "b": k} for i in (1, 2) for k in (3, 4)]
     assert combined({"a": [1, 2], "b": [3, 4]}, zipped=True) == [{"a": 1, "b": 3}, {"a": 2, "b": 4}]
