@@ -4,6 +4,7 @@ import functools
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
 import sys
 import tempfile
@@ -37,10 +38,10 @@ class Local:
         warm_up()
         # A forked process has the compiled kernels already, and runs no user's script again. Elsewhere than on Linux forking is not safe.
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-        self.pool = ProcessPoolExecutor(workers, context, _settle, (os.getpid(),))
+        self.folder = tempfile.TemporaryDirectory(prefix="simtlab-")
+        self.pool = ProcessPoolExecutor(workers, context, _settle, (os.getpid(), self.folder.name))
         self.gpus = dict(gpus)
         self.depth = 2 * workers
-        self.folder = tempfile.TemporaryDirectory(prefix="simtlab-")
 
     def __enter__(self) -> "Local":
         return self
@@ -72,15 +73,16 @@ class Local:
             Path(group.handle).unlink(missing_ok=True)
 
 
-def _settle(parent: int) -> None:
-    """Leave interrupts to the parent, and end when it is gone: nobody else would end a worker whose parent was killed."""
+def _settle(parent: int, folder: str) -> None:
+    """Leave interrupts to the parent, and clean up and end when it is gone: nobody else would, where it was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    threading.Thread(target=_watch, args=(parent, folder), daemon=True).start()
 
 
-def _watch(parent: int) -> None:
+def _watch(parent: int, folder: str) -> None:
     while os.getppid() == parent:
         time.sleep(WATCH_SECONDS)
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
