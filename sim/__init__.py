@@ -18,13 +18,17 @@ from isa.errors import UserError
 from sim.gpus import loader as _loader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pandas import DataFrame
+
     from sim.gpus.model import Gpu
     from sim.gpus.occupancy import Occupancy
     from sim.launch import Launch
     from sim.result import Result
     from sim.trace import Trace
 
-__all__ = ["Launch", "UserError", "execute", "gpu", "gpus", "occupancy", "run", "simulate"]
+__all__ = ["Launch", "UserError", "execute", "gpu", "gpus", "occupancy", "run", "simulate", "sweep"]
 
 ENGINES = ("numba", "simpy")
 
@@ -106,6 +110,39 @@ def run(launch: "Launch", gpu: "Gpu", engine: str = "numba", timeline: tuple[int
     True
     """
     return simulate(execute(launch), gpu, timeline, engine)
+
+
+def sweep(
+    launch: "Launch | Callable[..., Launch]",
+    gpu: "Gpu",
+    over: "Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]",
+    *,
+    output: str | Path | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    progress: "Callable[[int, int], None] | None" = None,
+) -> "DataFrame":
+    """Simulate a launch on many variants of a GPU, many variants of the launch, or both; return a pandas table, a row per point.
+
+    over: names and values; a mapping of names to lists is a grid, a list of mappings is taken point by point. Names: fields of the
+    GPU ("l2.latency"), "policy", "gpu" (presets, files or Gpus), the launch's "grid", "block", "registers", "shared_static" and
+    "shared_dynamic"; where `launch` is a function that returns a Launch, its parameters. A program is executed once per launch, on
+    copies of its arrays. Columns: the names, `cycles`, counters, `stall_` and `slot_` by cause, as a single run gives them; a point
+    that cannot be (a block that does not fit) has an `error` instead.
+
+    output: a Parquet file; rows are written as they are found, and a sweep that was interrupted goes on where it was. workers:
+    processes, all cores unless said. cluster: address of a Dask scheduler, in place of processes here. progress: called with
+    points done and points in all. Raises UserError for a name that nothing has, a value that cannot be, and when no point can be.
+
+    >>> import isa, sim
+    >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")
+    >>> launch = sim.Launch(program, grid=(1,), block=(32,))
+    >>> sim.sweep(launch, sim.gpu("gtx480"), {"units.fp32.latency": [10, 20]})["cycles"].tolist()
+    [20, 40]
+    """
+    from sim.sweeps import sweep
+
+    return sweep(launch, gpu, over, output=output, workers=workers, cluster=cluster, progress=progress)
 
 
 def occupancy(gpu: "Gpu", block: int | tuple[int, ...], registers: int, shared: int = 0) -> "Occupancy":

@@ -1,6 +1,6 @@
-"""How fast the simulator is: warp instructions per second of each half and of both, and what compiling costs.
+"""How fast the simulator is: warp instructions per second of each half and of both, variants per second, and what compiling costs.
 
-Every rate is of one thread, on programs large enough that set-up is under a percent; the first, compiling run is not counted.
+Rates but those of sweeps are of one thread, on programs large enough that set-up is under a percent; the first, compiling run counts not.
 """
 
 import os
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from sim.gpus.loader import load
 from sim.gpus.model import Gpu
 from sim.launch import Launch
 from sim.result import Result
+from sim.sweeps import sweep
+from sim.sweeps.local import cores
 from sim.timing import simulate
 
 CHAIN = """
@@ -114,6 +117,21 @@ class Rate(NamedTuple):
         return max(self.seconds) / min(self.seconds) - 1
 
 
+class Swept(NamedTuple):
+    """How long a sweep over variants of a GPU took, executing the program included."""
+
+    program: str
+    points: int
+    instructions: int  # warp instructions of each
+    workers: int  # processes
+    seconds: float
+
+    @property
+    def per_second(self) -> float:
+        """Variants per second."""
+        return self.points / self.seconds
+
+
 class Compilation(NamedTuple):
     """Seconds from the start of a fresh Python process to its first result."""
 
@@ -165,6 +183,20 @@ def growth(repeats: int = 3, scale: float = 1.0) -> Iterator[Rate]:
         launch = elementwise(COPY, _scaled(instructions // (8 * 11), scale))
         n = execute(launch).warp_instructions
         yield _rate("growth", f"copy, h100, {launch.blocks} blocks", n, partial(_both, launch, load("h100")), repeats)
+
+
+def sweeps(scale: float = 1.0, gpus: tuple[str, ...] = ("gtx480",)) -> Iterator[Swept]:
+    """Measure sweeps over a thousand variants of a GPU, on all cores; about 100,000 warp instructions each."""
+    launches = {"FFMA chain": chain(15, 8, 4), "copy": elementwise(COPY, 1136)}
+    points = _scaled(40, scale)
+    over = {"dram.latency": range(600, 600 + points), "units.fp32.latency": range(6, 31)}
+    for (name, launch), key in product(launches.items(), gpus):
+        gpu = load(key).replace({"dram.latency": 1000, "l2.latency": 400})
+        sweep(launch, gpu, {"dram.latency": [700, 710]}, workers=1)  # loads what is compiled, and pandas
+        start = time.perf_counter()
+        sweep(launch, gpu, over)
+        seconds = time.perf_counter() - start
+        yield Swept(f"{name}, {key}", 25 * points, execute(launch).warp_instructions, cores(), seconds)
 
 
 def elementwise(listing: str, blocks: int) -> Launch:

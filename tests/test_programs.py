@@ -9,7 +9,7 @@ import pytest
 
 import isa
 from isa.semantics.rounding import fma
-from sim.analysis.bounds import bounds, is_arithmetic
+from sim.analysis.prior_bounds import bounds, is_arithmetic
 from sim.expectation import check
 from sim.functional import execute
 from sim.gpus.loader import load

@@ -10,7 +10,7 @@ import sim
 from isa.errors import UserError
 from programs.intervals import level, worked
 from programs.reproduction import Check, Reproduction
-from sim.analysis.bounds import bounds
+from sim.analysis.prior_bounds import bounds
 from sim.functional import execute
 from sim.launchfile import load_launch
 

@@ -4,7 +4,7 @@ Which presets are fitted to which family stands in FITTED; the others only score
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,14 +65,15 @@ class Family:
     fitted: str  # fields of the preset that come from this family, "" = none
 
 
-def validate(gpu: str | None = None, copying: bool = True) -> tuple[Point, ...]:
+def validate(gpu: str | None = None, copying: bool = True, changes: Mapping[str, Any] | None = None) -> tuple[Point, ...]:
     """Return every measured launch of `gpu` (default h100, the only one measured). Raises UserError for another.
 
-    copying: also the memory experiments, the interval-analysis kernels and the copies of 1 GB, which take minutes.
+    copying: also the memory experiments, the interval-analysis kernels and the copies of 1 GB, which take minutes. changes: fields
+    of the GPU, by dotted name.
     """
     if gpu not in (None, "h100"):
         raise UserError(f"no measurements of '{gpu}' are in the package", hint="there are: h100")
-    machine = sim.gpu("h100")
+    machine = sim.gpu("h100").replace(changes or {})
     wanted = (_kernels, _core, _shared, *((_experiments, _copies, _intervals) if copying else ()))
     return tuple(point for points in wanted for point in points(machine))
 

@@ -1,75 +1,160 @@
-"""What no run of a trace can beat on a GPU: lower bounds on its cycles, from the trace and the preset's numbers alone.
+"""Lower bounds on a run's cycles, one per resource: what was asked of it over what it can do, and the longest chain of latencies.
 
-Each is a law of its own, so the largest holds: a scheduler issues so many instructions per cycle, a pipe takes so many threads, a warp
-waits for its own results, what an SM stores leaves it, and what a launch loads for the first time comes out of DRAM. What is stored may
-stay in L2.
+No schedule can be faster than any of them on the GPU given; how far a run lies above the largest is what scheduling, queues and
+overlap cost. Counts come from the run itself (`Result`), so that hits and misses are those that it had. Left out: bursts, and that
+blocks do not divide evenly among SMs.
 """
 
+import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from isa.vocabulary import Operation, Unit
-from sim.analysis.interval import Hits, instruction_resources, load_latency
-from sim.analysis.locality import locality
-from sim.analysis.schedule import schedule
+from isa.vocabulary import Operation, Space, Unit
+from sim import lower
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import WARP
 from sim.gpus.path import SECTOR
+from sim.result import Result
 from sim.trace import Trace
 
-LONGEST = 6_000  # instructions of a warp that are scheduled; a bound on its beginning is one on the whole
-PATHS = 4  # the longest ones are
-MEMORY = 0.05  # an arithmetic program has at most this share of instructions that go to global or local memory
+MOST_ENTRIES = 1_000_000  # of all paths, which are walked one by one
+KINDS = ("issue", "pipe", "bandwidth", "latency", "roofline")
 
 
 class Bound(NamedTuple):
-    """One lower bound, in cycles of the ALU clock."""
+    """kind: one of KINDS, the two of the roofline under its name. cycles: of the ALU clock; no run takes fewer."""
 
-    name: str
+    kind: str
+    resource: str
     cycles: float
 
 
-def bounds(trace: Trace, gpu: Gpu) -> list[Bound]:
-    """Return the lower bounds on the cycles of a launch, the largest first."""
-    found = [*_throughput(trace, gpu), Bound("latency of one warp", _latency(trace, gpu))]
-    if gpu.memory.kind == "hierarchy" and gpu.l2 and gpu.l2.start != "warm":
-        found += _data(trace, gpu)
-    return sorted(found, key=lambda bound: -bound.cycles)
+def bounds(trace: Trace, result: Result) -> list[Bound]:
+    """Return every bound on the run of `trace` that `result` tells of, the largest first; of each pipe only if it is used."""
+    gpu = result.gpu
+    peak = Bound("roofline", "FP32 peak of the chip", result.counters["fp32_flops"] / (2 * gpu.lanes(Unit.FP32) * gpu.sms))
+    found = [peak, *_issue(result), *_latency(trace, result)]
+    if gpu.memory.kind == "hierarchy":
+        found += _bandwidth(result)
+    return sorted((bound for bound in found if bound.cycles > 0), key=lambda bound: -bound.cycles)
 
 
-def is_arithmetic(trace: Trace) -> bool:
-    """Return whether a program is one of arithmetic, not of memory."""
-    memory = np.isin(trace.program.encoded.unit, (Unit.GLOBAL, Unit.LOCAL))
-    return int(trace.executed[memory].sum()) <= MEMORY * trace.warp_instructions
+def _issue(result: Result) -> Iterator[Bound]:
+    """Yield the bounds of the issue slots and of each pipe's ports: instructions x cycles that each holds one, over all there are."""
+    gpu, sms = result.gpu, int(result.counters["sms_used"])
+    held, slots = dict.fromkeys(gpu.pipes, 0), 0
+    for unit, issues in zip(result.program.encoded.unit, result.issues_by_instruction.tolist(), strict=True):
+        name = None if Unit(unit) is Unit.NONE else gpu.units[Unit(unit).name.lower()].pipe
+        hold = gpu.pipes[name].hold if name else 0
+        slots += issues * max(gpu.core.issue_interval, hold if gpu.core.dispatch == "scheduler" else 0)
+        if name:
+            held[name] += issues * hold
+    yield Bound("issue", "issue slots", slots / (gpu.core.schedulers * gpu.core.issue_width * sms))
+    for name, cycles in held.items():
+        pipe = gpu.pipes[name]
+        yield Bound("pipe", f"{name} pipe", cycles / (pipe.count * (gpu.core.schedulers if pipe.owner == "scheduler" else 1) * sms))
 
 
-def _throughput(trace: Trace, gpu: Gpu) -> list[Bound]:
-    """Return the bounds of issue and of each pipe when every SM that has a block is always busy."""
-    counts = {int(i): int(trace.executed[i]) for i in np.flatnonzero(trace.executed)}
-    share = gpu.sms / min(gpu.sms, trace.launch.blocks)
-    return [Bound(one.name, share * WARP * one.cycles) for one in instruction_resources(gpu, trace.program, counts)]
+def _bandwidth(result: Result) -> Iterator[Bound]:
+    """Yield the bounds of the banks, the load/store unit, the network, L2 and DRAM.
+
+    A store or a reduction is over when the unit has taken it: what queues can hold of its bytes may still wait when the run ends.
+    """
+    gpu, counters = result.gpu, result.counters
+    sms, net = counters["sms_used"], gpu.interconnect
+    yield Bound("bandwidth", "banks of shared memory", counters["shared_wavefronts"] * gpu.shared.pass_cycles / sms)
+    accesses = sum(counters[f"{kind}_requests"] for kind in ("global_load", "global_store", "global_atomic", "local", "shared"))
+    yield Bound("bandwidth", "load/store unit", accesses * gpu.lsu.interval / sms)
+    read = SECTOR * counters["l2_sectors_read"]
+    yield Bound("bandwidth", "network to the SMs", read / (net.response_bytes_per_cycle * sms))
+    waiting = SECTOR * 4 * (net.depth * sms + gpu.dram.depth * gpu.dram.channels)
+    if gpu.l2:
+        at_l2 = read + max(SECTOR * counters["l2_sectors_written"] - waiting, 0)
+        yield Bound("bandwidth", "L2", at_l2 / (gpu.l2.bytes_per_cycle * gpu.sms))
+    waited, others = counters["dram_bytes_read"], counters["dram_bytes_written"]
+    if counters["global_atomic_requests"]:  # what reductions read nobody waits for
+        waited, others = 0.0, waited + others
+    at_dram = waited + max(others - waiting, 0)
+    yield Bound("roofline", "DRAM", at_dram / (gpu.dram_bytes_per_cycle * gpu.sms * gpu.dram.efficiency))
 
 
-def _latency(trace: Trace, gpu: Gpu) -> float:
-    """Return how long the warp of the longest path takes alone, its loads served by the nearest cache that takes them."""
-    arrays = trace.arrays
-    longest = np.argsort(np.diff(arrays.path_start))[::-1][:PATHS]
-    nearest = load_latency(gpu, trace.program, Hits(1.0, 1.0))
-    ends = []
-    for path in longest.tolist():
-        start = int(arrays.path_start[path])
-        end = min(int(arrays.path_start[path + 1]), start + LONGEST)
-        ends.append(schedule(gpu, trace.program, arrays.instruction[start:end].tolist(), nearest)[-1].issue + 1)
-    return float(max(ends))
+def _latency(trace: Trace, result: Result) -> Iterator[Bound]:
+    """Yield the longest chain: blocks that follow each other in one place, of each the dependences of its slowest warp."""
+    if len(trace.arrays.instruction) > MOST_ENTRIES:
+        return
+    gpu = result.gpu
+    paths = _path_cycles(trace, result)
+    blocks = paths[trace.arrays.warp_path].reshape(-1, trace.launch.warps_per_block).max(axis=1)
+    waves = math.ceil(len(blocks) / (gpu.sms * result.occupancy.blocks))
+    start, retire = gpu.blocks.start_latency, gpu.blocks.retire_latency
+    chain = max(int(blocks.max()) + start, waves * (int(blocks.min()) + start) + (waves - 1) * retire)
+    yield Bound("latency", "chain of dependences", chain)
 
 
-def _data(trace: Trace, gpu: Gpu) -> list[Bound]:
-    """Return the bounds of the bytes that must leave DRAM and the SMs."""
-    where, stores = locality(trace, gpu), trace.program.encoded.operation == Operation.STORE
-    rate = gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.alu_mhz
-    ports = gpu.interconnect.request_bytes_per_cycle * min(gpu.sms, trace.launch.blocks)
-    return [
-        Bound("data L2-DRAM", SECTOR * int(where.first[~stores].sum()) / rate),
-        Bound("stores from an SM", SECTOR * int(where.beyond_l1[stores].sum()) / ports),
-    ]
+def _path_cycles(trace: Trace, result: Result) -> np.ndarray:
+    """Return int64 [paths]: the cycles of a warp that never waits for anything but its own results."""
+    code, dependences = lower.code(result.gpu, trace.program)
+    latency = least_latencies(trace, result)
+    shortest = np.where(code.ops["memory"] == lower.GLOBAL, result.gpu.lsu.latency + 1, latency)  # of a load that no lane executes
+    tables = (code.ops["distance"].tolist(), [[n for n in row if n >= 0] for row in code.needs.tolist()], _writes(code))
+    arrays, found = trace.arrays, []
+    for start, end in zip(arrays.path_start.tolist(), arrays.path_start[1:].tolist(), strict=False):
+        lane = arrays.mask[start:end] != 0
+        instruction = arrays.instruction[start:end]
+        cycles = np.where(lane, latency[instruction], shortest[instruction]).tolist()
+        found.append(_walk(instruction.tolist(), cycles, dependences, *tables))
+    return np.array(found, np.int64)
+
+
+def _writes(code: lower.Code) -> list[list[int]]:
+    """Return what each instruction makes ready: the dependences it writes, or the counter of its control word."""
+    if code.control:
+        return [[counter] if counter >= 0 else [] for counter in code.ops["write_counter"].tolist()]
+    return [row[:count] for row, count in zip(code.writes.tolist(), code.ops["results"].tolist(), strict=True)]
+
+
+def _walk(
+    path: list[int], latency: list[int], dependences: int, distance: list[int], needs: list[list[int]], writes: list[list[int]]
+) -> int:
+    """Return the cycles from a warp's first issue to its last result. latency: per entry of the path."""
+    ready = [0] * dependences
+    now, end = 0, 0
+    for i, cycles in zip(path, latency, strict=True):
+        for name in needs[i]:
+            now = max(now, ready[name])
+        for name in writes[i]:
+            ready[name] = now + cycles
+            end = max(end, now + cycles)
+        end = max(end, now + 1)
+        now += distance[i]
+    return end
+
+
+def least_latencies(trace: Trace, result: Result) -> np.ndarray:
+    """Return int64 [n]: the fewest cycles from each instruction's issue to its dependent's, with the hits that the run had."""
+    gpu, encoded = result.gpu, trace.program.encoded
+    modelled = gpu.memory.kind == "hierarchy"
+    past_l1 = _past_l1(gpu, result) if modelled else 0
+    found = []
+    for i, (operation, space, unit) in enumerate(zip(encoded.operation, encoded.space, encoded.unit, strict=True)):
+        memory = operation in (Operation.LOAD, Operation.ATOM) and space in (Space.GLOBAL, Space.GENERIC, Space.LOCAL)
+        if not memory or not modelled:
+            found.append(1 if operation == Operation.STORE else gpu.latency(Unit(unit)))
+        elif lower.is_cached(gpu, trace.program, i) and gpu.l1 and (_hits_l1(result) or space == Space.LOCAL):
+            found.append(min(gpu.l1.latency, past_l1))
+        else:
+            found.append(past_l1)
+    return np.array(found, np.int64)
+
+
+def _hits_l1(result: Result) -> bool:
+    return result.counters["l1_hit_rate"] > 0 or result.counters["l1_merged_sectors"] > 0
+
+
+def _past_l1(gpu: Gpu, result: Result) -> int:
+    """Return the latency of a load past L1: that of DRAM when not one sector read was found in L2."""
+    counters = result.counters
+    hits = counters["l2_hit_rate"] * (counters["l2_sectors_read"] + counters["l2_sectors_written"])
+    found_in_l2 = gpu.l2 is not None and round(hits) > counters["l2_sectors_written"]
+    return gpu.l2.latency if gpu.l2 and found_in_l2 else gpu.dram.latency

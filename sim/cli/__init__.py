@@ -75,4 +75,4 @@ def main() -> None:
 
 
 from sim.cli import run, explain, timeline, view, occupancy, coalesce, interval, lint, schedule, compile, gpus  # noqa: E402, F401, I001
-from sim.cli import reproduce, validate, measure, bench, tour  # noqa: E402, F401, I001
+from sim.cli import sweep, compare, sensitivity, reproduce, validate, measure, bench, tour  # noqa: E402, F401

@@ -7,6 +7,7 @@ import typer
 from sim.cli import app
 from sim.cli.options import JSON
 from sim.cli.output import check_writable, show, working, write_json
+from sim.report.words import count
 
 if TYPE_CHECKING:
     from sim.bench import Rate
@@ -18,7 +19,7 @@ COMPILE = Annotated[bool, typer.Option("--compile/--no-compile", help="Also time
 
 @app.command()
 def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, json: JSON = None) -> None:
-    """Measure the simulator: million warp instructions per second of each half and of both, and what compiling costs."""
+    """Measure the simulator: warp instructions per second, variants of a GPU per second, and what compiling costs."""
     check_writable(json)
     with working("measuring"):
         from sim import bench as measure
@@ -29,8 +30,12 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
             *measure.growth(repeats, scale),
             *measure.engines(repeats),
         ]
+        swept = list(measure.sweeps(scale))
         compilation = measure.compilation() if compile_ else None
     _table(found, repeats)
+    for one in swept:
+        what = f"{one.points:,} variants of {one.program} ({one.instructions:,} warp instructions each)"
+        typer.echo(f"{what}: {one.seconds:.1f} s, {one.per_second:.0f} variants per second on {count(one.workers, 'core')}")
     if compilation:
         typer.echo(
             f"first result of a fresh process: {compilation.cached:.2f} s; {compilation.cold:.1f} s when kernels must be compiled first"
@@ -39,6 +44,7 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
         json,
         {
             "rates": [rate._asdict() | {"million_per_second": rate.best, "spread": rate.spread} for rate in found],
+            "sweeps": [one._asdict() | {"per_second": one.per_second} for one in swept],
             "compilation": compilation._asdict() if compilation else None,
         },
     )

@@ -15,6 +15,8 @@ app.add_typer(commands, name="gpus")
 
 NAME = Annotated[str, typer.Argument(metavar="NAME|FILE", help="A preset or a GPU file (.toml).")]
 
+SECOND = Annotated[list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change the second GPU; may be repeated.")]
+
 
 @commands.callback(invoke_without_command=True)
 def overview(context: typer.Context, json: JSON = None) -> None:
@@ -34,8 +36,8 @@ def show_one(name: NAME, set_: SET = None, json: JSON = None) -> None:
 
 
 @commands.command()
-def diff(one: NAME, other: NAME, json: JSON = None) -> None:
+def diff(one: NAME, other: NAME, set_: SECOND = None, json: JSON = None) -> None:
     """Show the fields in which two GPUs differ."""
-    first, second = sim.gpu(one), sim.gpu(other)
+    first, second = sim.gpu(one), sim.gpu(other).replace(assignments(set_, "--set"))
     show(tables.difference_table(first, second))
     write_json(json, [{"field": name, one: a, other: b} for name, a, b in tables.differences(first, second)])

@@ -10,7 +10,7 @@ import sim
 from isa.program import Program
 from isa.scheduling.finding import HAZARD
 from sim.cli import app
-from sim.cli.options import JSON, KERNEL, LISTING, sizes
+from sim.cli.options import JSON, KERNEL, LISTING, SET, assignments, sizes
 from sim.cli.output import check_writable, write_json
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import occupancy, threads_of
@@ -25,12 +25,20 @@ ALL = Annotated[bool, typer.Option("--all", help="Also list every place that los
 
 
 @app.command()
-def lint(listing: LISTING, kernel: KERNEL = None, gpu: GPU = None, block: BLOCK = "256", list_all: ALL = False, json: JSON = None) -> None:
+def lint(
+    listing: LISTING,
+    kernel: KERNEL = None,
+    gpu: GPU = None,
+    set_: SET = None,
+    block: BLOCK = "256",
+    list_all: ALL = False,
+    json: JSON = None,
+) -> None:
     """Check the control words of a listing: stall counts too small, waits that lack, cycles lost. Exit 1 when there is a hazard."""
     check_writable(json)
-    use = sizes(block, "--block")
+    use, changes = sizes(block, "--block"), assignments(set_, "--set")
     programs = [isa.load(listing, kernel)] if kernel else isa.load_all(listing)  # of CUDA, see `simtlab compile`
-    results = {program.name: _check(program, list_all) | _registers(program, gpu, threads_of(use)) for program in programs}
+    results = {program.name: _check(program, list_all) | _registers(program, gpu, changes, threads_of(use)) for program in programs}
     write_json(json, results)
     if any(result["hazards"] for result in results.values()):
         raise typer.Exit(1)
@@ -57,11 +65,12 @@ def _check(program: Program, list_all: bool) -> dict[str, Any]:
     }
 
 
-def _registers(program: Program, name: str | None, threads: int) -> dict[str, Any]:
+def _registers(program: Program, name: str | None, changes: dict[str, Any], threads: int) -> dict[str, Any]:
     """Print the blocks that an SM holds, and how few registers less would admit more; return both."""
     gpu = _gpu(program.architecture) if name is None else sim.gpu(name)
     if gpu is None:
         return {}
+    gpu = gpu.replace(changes)
     use = Use(threads, program.registers, program.shared_bytes)
     found = occupancy(gpu, *use)
     steps = next_steps(gpu, use)

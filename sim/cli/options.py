@@ -51,7 +51,7 @@ def assignments(texts: list[str] | None, option: str) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise UserError(f"{option} {text}: not of the form name=value", hint=f"write {option} {EXAMPLES[option]}")
-        result[name.strip()] = _value(value.strip())
+        result[name.strip()] = value_of(value.strip())
     return result
 
 
@@ -68,7 +68,8 @@ def numbers(text: str, option: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
+    """Return a text read as TOML (a number, true, a list), else the text."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

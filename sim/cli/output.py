@@ -17,10 +17,7 @@ COMPILE_SECONDS = 50  # of all kernels, on the 2-core machine this was measured 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show that `what` is going on: a spinner on a terminal, nothing in a pipe; say so, once, when kernels must be compiled first."""
-    from sim.kernel import is_cached
-
-    if not is_cached():
-        typer.echo(f"compiling the simulator's kernels, once (about {COMPILE_SECONDS} s)...", err=True)
+    announce()
     if not sys.stderr.isatty():
         yield
         return
@@ -28,6 +25,14 @@ def working(what: str) -> Iterator[None]:
 
     with Console(stderr=True).status(what):
         yield
+
+
+def announce() -> None:
+    """Say so, once, when kernels must be compiled first."""
+    from sim.kernel import is_cached
+
+    if not is_cached():
+        typer.echo(f"compiling the simulator's kernels, once (about {COMPILE_SECONDS} s)...", err=True)
 
 
 def check_writable(*paths: Path | None) -> None:

@@ -1,14 +1,20 @@
 """`simtlab reproduce NAME`: run a published experiment again, print its checks, exit 1 if one fails."""
 
 import dataclasses
+import json as plain
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import sim
+from isa.errors import UserError
 from sim.cli import app
-from sim.cli.options import JSON
+from sim.cli.options import JSON, SET, assignments
 from sim.cli.output import check_writable, show, working, write_json
 
 if TYPE_CHECKING:
@@ -20,7 +26,7 @@ FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="A
 
 
 @app.command()
-def reproduce(name: NAME = None, gpu: GPU = None, figure: FIGURE = None, json: JSON = None) -> None:
+def reproduce(name: NAME = None, gpu: GPU = None, set_: SET = None, figure: FIGURE = None, json: JSON = None) -> None:
     """Run a published experiment again and check its numbers; exit 1 if a check fails. Without NAME: list the experiments."""
     from programs.reproductions import REPRODUCTIONS
     from programs.reproductions import reproduce as run
@@ -33,14 +39,32 @@ def reproduce(name: NAME = None, gpu: GPU = None, figure: FIGURE = None, json: J
         from sim.report.figures import check_path
 
         check_path(figure)
-    with working(f"reproducing {name}"):
-        found = run(name, gpu)
+    with working(f"reproducing {name}"), _changed(gpu, set_) as machine:
+        found = run(name, machine)
     _print(found)
     if figure is not None:
         _draw(found, figure)
     write_json(json, dataclasses.asdict(found) | {"passed": found.passed})
     if not found.passed:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _changed(gpu: str | None, changes: list[str] | None) -> Iterator[str | None]:
+    """Give the GPU, with --set as a GPU file that extends it: experiments know their GPU by its name or file."""
+    fields = assignments(changes, "--set")
+    if not fields:
+        yield gpu
+        return
+    if gpu is None:
+        raise UserError("--set changes the GPU that --gpu names", hint="give --gpu too; without it an experiment runs on its publication's")
+    sim.gpu(gpu).replace(fields)  # refused here in words of the option
+    base = str(Path(gpu).resolve()) if gpu.endswith(".toml") else gpu
+    lines = [f"extends = {plain.dumps(base)}", *(f"{name} = {plain.dumps(value)}" for name, value in fields.items())]
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "changed.toml")
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        yield str(file)
 
 
 def _print(found: "Reproduction") -> None:
@@ -62,7 +86,6 @@ def _print(found: "Reproduction") -> None:
 
 
 def _draw(found: "Reproduction", figure: Path) -> None:
-    from isa.errors import UserError
     from sim.report.curves import save
 
     if not found.curves:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sim.cli import app
-from sim.cli.options import JSON
+from sim.cli.options import JSON, SET, assignments
 from sim.cli.output import check_writable, show, working, write_json
 
 GPU = Annotated[str | None, typer.Argument(metavar="[GPU]", help="The GPU whose measurements are wanted; only h100 was measured.")]
@@ -16,7 +16,7 @@ FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="A
 
 
 @app.command()
-def validate(gpu: GPU = None, quick: QUICK = False, figure: FIGURE = None, json: JSON = None) -> None:
+def validate(gpu: GPU = None, set_: SET = None, quick: QUICK = False, figure: FIGURE = None, json: JSON = None) -> None:
     """Simulate every launch that was measured on a GPU; print mean and worst error and correlation by family, and what is fitted."""
     from programs.measurements import validation
 
@@ -26,7 +26,7 @@ def validate(gpu: GPU = None, quick: QUICK = False, figure: FIGURE = None, json:
 
         check_path(figure)
     with working("validating"):
-        points = validation.validate(gpu, copying=not quick)
+        points = validation.validate(gpu, copying=not quick, changes=assignments(set_, "--set"))
     found = validation.families(points)
     _print(found, points)
     if figure is not None:

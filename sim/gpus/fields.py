@@ -21,6 +21,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_last_part[close[0]] if close else ""
 
 
+class ContradictionError(UserError):
+    """Each value is legal by itself, but not beside the others."""
+
+
 @functools.cache
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema of `model`; made once, for it takes longer than all the rest of validating a GPU."""
@@ -75,7 +79,10 @@ def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[st
             known = next((near for near in _prefixes(name) if meaning(model, near)), name)
             messages.append(f"{name} = {problem['input']!r} is not legal")
             hints.append(f"{known}: {meaning(model, known)}")
-    return UserError("; ".join(messages), path=path, hint="\n  ".join(dict.fromkeys(hint for hint in hints if hint)))
+    if len(messages) == 1 and hints and hints[0]:
+        return UserError(f"{messages[0]}; {hints[0]}", path=path)
+    kind = ContradictionError if all(problem["type"] == "value_error" for problem in error.errors()) else UserError
+    return kind("; ".join(messages), path=path, hint="\n  ".join(dict.fromkeys(hint for hint in hints if hint)))
 
 
 def _prefixes(name: str) -> Iterator[str]:

@@ -94,7 +94,7 @@ def _paths(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 def _line(path: Path, message: str) -> int:
     """Return the line that assigns the field a message names, 0 when that is not clear."""
-    named = re.search(r"\b(?:\w+\.)+([a-z_]\w*)\b|field (\w+)$", message)
+    named = re.search(r"\b(?:\w+\.)+([a-z_]\w*)\b|field (\w+)(?![\w.])", message)
     key = (named.group(1) or named.group(2)) if named else ""
     lines = [number for number, text in enumerate(path.read_text().splitlines(), 1) if key and re.match(rf'\s*"?{key}"?\s*=', text)]
     return lines[0] if len(lines) == 1 else 0

@@ -371,8 +371,8 @@ class Gpu(Section):
     def _unknown(self, name: str) -> UserError:
         inside = [known for known in self.names() if known.startswith(name + ".")]
         if inside:
-            return UserError(f"'{name}' is a section of {self.name}, not a field", hint="its fields: " + ", ".join(inside))
+            return UserError(f"'{name}' is a section of {self.name}, not a field; its fields: {', '.join(inside)}")
         near = nearest(name, self.names())
         sections = dict.fromkeys(known.split(".")[0] for known in self.names())
         hint = f"did you mean {near}? {meaning(type(self), near)}" if near else f"fields and sections: {', '.join(sections)}"
-        return UserError(f"{self.name} has no field '{name}'", hint=hint)
+        return UserError(f"{self.name} has no field '{name}'; {hint}")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import isa
 import sim
 from programs.intervals.kernels import launch
-from sim.analysis.bounds import bounds
+from sim.analysis.prior_bounds import bounds
 from sim.launch import Launch
 from sim.launchfile import load_launch
 from tests.test_programs import FOLDER

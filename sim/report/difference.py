@@ -1,0 +1,91 @@
+"""Two runs side by side, for a person: which is faster, and the difference by cause, by instruction and by counter."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sim.analysis.difference import Difference
+from sim.report.text import heading
+from sim.report.words import seconds, slot_meaning
+from sim.result import Result
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+ROWS = 12
+
+
+def summary(a: Result, b: Result, found: Difference) -> str:
+    """Return what ran, and which of the two is faster."""
+    runs = [
+        f"{name}  {heading(run)}\n   {run.cycles:,} cycles of the ALU clock, {seconds(run.seconds)} with the launch".replace("\n", "\n   ")
+        for name, run in (("A", a), ("B", b))
+    ]
+    if found.speed_up == 1:
+        verdict = "Both take the same time."
+    else:
+        ratio, faster = max((found.speed_up, "B"), (1 / found.speed_up, "A"))
+        verdict = f"{faster} is {ratio:.2f} times as fast."
+    return "\n".join([*runs, "", verdict])
+
+
+def tables(found: Difference) -> "list[Table]":
+    """Return the difference by cause, by instruction and by counter, the largest changes first."""
+    total = sum(share.change for share in found.causes)
+    causes = [
+        (share.cause, f"{share.first:,.0f}", f"{share.second:,.0f}", f"{share.change:+,.0f}", _meaning(share.cause))
+        for share in found.causes
+        if round(share.first) or round(share.second)
+    ]
+    both = (f"{sum(share.first for share in found.causes):,.0f}", f"{sum(share.second for share in found.causes):,.0f}")
+    causes.append(("sum", *both, f"{total:+,.0f}", ""))
+    rows = [
+        (
+            *(str(line or "-") for line in row.lines),
+            row.text,
+            *(f"{n:,}" for n in row.cycles),
+            f"{row.change:+,}",
+            f"{row.cause} {row.change_of_cause:+,}",
+        )
+        for row in found.rows[:ROWS]
+        if row.change
+    ]
+    counters = [(one.name, _number(one.first), _number(one.second), _ratio(one.first, one.second)) for one in found.counters[:ROWS]]
+    shown = [
+        _table(
+            f"The difference by cause, {found.unit}: what the issue slots of a cycle did",
+            ("cause", "A", "B", "B - A", ""),
+            causes,
+            (1, 2, 3),
+        )
+    ]
+    if rows:
+        columns = ("line A", "line B", "instruction", "A", "B", "B - A", "mostly")
+        shown.append(_table("By instruction, warp-cycles waited and issued", columns, rows, (0, 1, 3, 4, 5)))
+    if counters:
+        shown.append(_table("Counters that differ", ("counter", "A", "B", "B / A"), counters, (1, 2, 3)))
+    return shown
+
+
+def _meaning(cause: str) -> str:
+    return "before the first block starts" if cause == "launch overhead" else slot_meaning(cause)
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.4g}"
+
+
+def _ratio(first: float, second: float) -> str:
+    return f"{second / first:.3g}" if first else "-"
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="right" if place in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table

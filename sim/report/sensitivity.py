@@ -1,0 +1,158 @@
+"""What binds a run, in words and tables; and the tornado chart of its parameters."""
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isa.errors import UserError
+from sim.report.figures import check_path, write
+from sim.report.text import heading
+from sim.sensitivity import LEAST, Bar, Sensitivity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from rich.table import Table
+
+SMALL = 0.002  # of a parameter's effect, below which it is left out
+ROWS = 15
+LOWER, HIGHER = "#E69F00", "#0072B2"  # light and dark in grey
+
+
+def verdict(found: Sensitivity) -> str:
+    """Return which limit binds, in one paragraph."""
+    result, binding = found.result, found.binding
+    if binding is None:
+        text = f"No limit alone binds: without any one of them the run is less than {LEAST:.2f} times as fast"
+        if found.pair:
+            first, second, speed = found.pair
+            text += f". {first.limit.name} and {second.limit.name} bind together: without both it would be {speed:.2f} times as fast"
+        text += "."
+    else:
+        text = f"What binds: {binding.limit.name}. With {binding.limit.words}, the run would be {binding.speed_up:.2f} times as fast"
+        others = [one for one in found.removed if one.limit.binds and one is not binding and one.speed_up >= LEAST]
+        text += f"; next {others[0].limit.name}, {others[0].speed_up:.2f}." if others else "; no other limit alone gains as much as 5 %."
+    return f"{heading(result)}\n{result.cycles:,} cycles of the ALU clock\n\n{textwrap.fill(text, 100)}"
+
+
+def tables(found: Sensitivity) -> "list[Table]":
+    """Return the removed limits, the bounds, and the parameters that matter, as tables."""
+    limits = [(_named(found, one.limit.name), f"{one.speed_up:.2f}", f"{one.cycles:,}", one.limit.words) for one in found.removed]
+    cycles = found.result.cycles
+    roofs = [(bound.kind, bound.resource, f"{bound.cycles:,.0f}", f"{bound.cycles / cycles:.0%}") for bound in found.bounds]
+    shown = [_table("Without one limit", ("without", "speed-up", "cycles", "the machine has"), limits, (1, 2))]
+    shown.append(_table("Lower bounds, by closed forms", ("kind", "resource", "cycles", "of the run"), roofs, (2, 3)))
+    rows = [
+        (
+            bar.step.field,
+            *(_number(value) for value in (bar.step.lower, bar.step.value, bar.step.higher)),
+            _speed(bar.lower),
+            _speed(bar.higher),
+        )
+        for bar in moving(found)[:ROWS]
+    ]
+    if rows:
+        columns = ("parameter", "a step down", "now", "a step up", "speed-up down", "speed-up up")
+        shown.append(_table("One parameter a step off (10 %, or the next value that counts)", columns, rows, range(1, 6)))
+    return shown
+
+
+def moving(found: Sensitivity) -> list[Bar]:
+    """Return the parameters that move the run's time, the largest first."""
+    return [bar for bar in found.bars if bar.swing >= SMALL]
+
+
+def as_dict(found: Sensitivity) -> dict[str, Any]:
+    """Return everything as plain values."""
+    return {
+        "name": found.result.name,
+        "gpu": found.result.gpu.name,
+        "cycles": found.result.cycles,
+        "binds": found.binding.limit.name if found.binding else None,
+        "bind_together": [one.limit.name for one in found.pair[:2]] if found.pair else None,
+        "limits": [
+            {"name": one.limit.name, "machine": one.limit.words, "cycles": one.cycles, "speed_up": one.speed_up} for one in found.removed
+        ],
+        "bounds": [bound._asdict() for bound in found.bounds],
+        "parameters": [bar.step._asdict() | {"speed_up_lower": bar.lower, "speed_up_higher": bar.higher} for bar in found.bars],
+    }
+
+
+def save(found: Sensitivity, path: Path) -> None:
+    """Write the tornado chart. Raises UserError when no parameter moves the run's time."""
+    check_path(path)
+    from matplotlib.figure import Figure
+
+    bars = moving(found)[:ROWS]
+    if not bars:
+        raise UserError("no parameter a step off moves this run's time: there is nothing to draw", hint="leave --figure out")
+    canvas = Figure(figsize=(8.4, 1.9 + 0.36 * len(bars)), layout="constrained")
+    axes = canvas.subplots()
+    _draw(axes, bars)
+    result = found.result
+    axes.set_title(f"{result.name} on {result.gpu.name}: one parameter a step off", fontsize="medium")
+    write(canvas, path)
+
+
+def _draw(axes: "Axes", bars: Sequence[Bar]) -> None:
+    """Draw a pair of bars per parameter from 100 % outwards, the largest on top."""
+    reach = max(100 * abs(speed - 1) for bar in bars for speed in (bar.lower, bar.higher) if speed is not None)
+    for row, bar in enumerate(bars):
+        for speed, value, colour, hatch in ((bar.lower, bar.step.lower, LOWER, ""), (bar.higher, bar.step.higher, HIGHER, "//")):
+            if speed is None:
+                continue
+            change = 100 * (speed - 1)
+            axes.barh(row, change, height=0.7, color=colour, hatch=hatch, edgecolor="white" if hatch else "#666666", linewidth=0.5)
+            if abs(change) >= 0.05:
+                side = "left" if change > 0 else "right"
+                axes.annotate(
+                    _number(value),
+                    (change, row),
+                    xytext=(3 if change > 0 else -3, 0),
+                    textcoords="offset points",
+                    ha=side,
+                    va="center",
+                    fontsize=7,
+                )
+    axes.set_yticks(range(len(bars)), [f"{bar.step.field} = {_number(bar.step.value)}" for bar in bars], fontsize=8)
+    axes.invert_yaxis()
+    axes.axvline(0, color="#000000", linewidth=1)
+    axes.set_xlim(-1.25 * reach, 1.25 * reach)
+    axes.set_xlabel("speed of the run, percent more or less")
+    _legend(axes)
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _legend(axes: "Axes") -> None:
+    from matplotlib.patches import Patch
+
+    kinds = (("a step down", LOWER, "", "#666666"), ("a step up", HIGHER, "//", "white"))
+    axes.legend(
+        handles=[Patch(facecolor=c, hatch=h, edgecolor=e, label=text) for text, c, h, e in kinds], loc="lower right", framealpha=1.0
+    )
+
+
+def _named(found: Sensitivity, name: str) -> str:
+    return f"{name} (binds)" if found.binding and found.binding.limit.name == name else name
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def _speed(speed: float | None) -> str:
+    return "-" if speed is None else f"{speed:.3f}"
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="right" if place in right else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -1,0 +1,96 @@
+"""One step up and one step down of each number of a GPU that a run reads: ten percent, or the next value that makes a difference."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isa.errors import UserError
+from isa.vocabulary import Unit
+from sim.control import obeys_control_words
+from sim.gpus.model import Gpu
+from sim.gpus.unread import why_unread
+from sim.trace import Trace
+
+SHARE = 0.1
+LANES = 32
+# What changes no cycle of a run (the clock, the overhead of a launch), and granularities of allocation.
+SKIPPED = (
+    *("clock.alu_mhz", "clock.core_mhz", "blocks.launch_overhead", "limits.sub_partitions", "limits.launch_partitions"),
+    *("limits.threads_per_block", "limits.registers_per_thread", "limits.registers_per_block", "limits.register_unit"),
+    *("limits.warp_granularity", "limits.shared_unit", "limits.shared_reserved", "limits.shared_per_block"),
+)
+FIXED = ("fp32", "int32", "imad", "shift")  # units whose latencies a listing's stall counts hold
+GRAINS = {"limits.registers": 4096, "limits.shared_bytes": 1024, "limits.warps": 4, "l1.bytes": 1024, "l2.bytes": 65536}
+
+
+class Step(NamedTuple):
+    """One parameter and its neighbours; None where there is no legal one."""
+
+    field: str
+    value: float
+    lower: float | None
+    higher: float | None
+
+
+def steps(trace: Trace, gpu: Gpu) -> Iterator[Step]:
+    """Yield the parameters that a run of `trace` reads."""
+    units, pipes = _used(trace, gpu)
+    fixed = FIXED if obeys_control_words(gpu, trace.program) else ()
+    for name in gpu.names():
+        value, (section, owner, *_) = _value(gpu, name), (*name.split("."), "")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value or name in SKIPPED or why_unread(gpu, name):
+            continue
+        if (section == "units" and (owner not in units or owner in fixed)) or (section == "pipes" and owner not in pipes):
+            continue
+        lower, higher = (_legal(gpu, name, candidate) for candidate in neighbours(name, value))
+        if lower is not None or higher is not None:
+            yield Step(name, value, lower, higher)
+
+
+def neighbours(name: str, value: float) -> tuple[float, float]:
+    """Return the values one step below and above."""
+    if name.endswith(".lanes"):
+        hold = -(-LANES // int(value))
+        return -(-LANES // (hold + 1)), -(-LANES // max(hold - 1, 1))
+    if isinstance(value, float):
+        return value / (1 + SHARE), value * (1 + SHARE)
+    grain = GRAINS.get(name, 1)  # of which it must be a multiple, so that a step counts
+    step = max(round(value * SHARE / grain), 1) * grain
+    return value - step, value + step
+
+
+def variant(gpu: Gpu, name: str, value: Any) -> Gpu:
+    """Return the GPU with one field changed, and those that must follow it. Raises UserError when it cannot be."""
+    changes: dict[str, Any] = {name: value}
+    if name == "limits.shared_bytes":
+        changes["limits.shared_per_block"] = min(gpu.limits.shared_per_block, value - gpu.limits.shared_reserved)
+        if gpu.limits.shared_carveouts:
+            changes["limits.shared_carveouts"] = (*(size for size in gpu.limits.shared_carveouts[:-1] if size < value), value)
+    if name == "limits.warps":
+        changes["limits.threads_per_block"] = min(gpu.limits.threads_per_block, LANES * value)
+    return gpu.replace(changes)
+
+
+def _legal(gpu: Gpu, name: str, value: float) -> float | None:
+    if value == _value(gpu, name):
+        return None
+    try:
+        variant(gpu, name, value)
+    except UserError:
+        return None
+    return value
+
+
+def _used(trace: Trace, gpu: Gpu) -> tuple[set[str], set[str]]:
+    """Return the units that executed instructions need, and their pipes."""
+    found = np.unique(trace.program.encoded.unit[trace.executed > 0]).tolist()
+    units = {Unit(unit).name.lower() for unit in found} - {"none"}
+    return units, {gpu.units[unit].pipe for unit in units}
+
+
+def _value(gpu: Gpu, name: str) -> Any:
+    place: Any = gpu
+    for part in name.split("."):
+        place = place.get(part) if isinstance(place, Mapping) else getattr(place, part, None)
+    return place

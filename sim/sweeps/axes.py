@@ -1,0 +1,147 @@
+"""What a sweep varies: names and values -> points. A point changes the GPU, the launch, or both; all names are checked before any work.
+
+A mapping of names to lists is a grid (every combination); a list of mappings is taken point by point.
+"""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import product
+from typing import Any, NamedTuple
+
+from isa.errors import UserError
+from sim.gpus.fields import ContradictionError, meaning, nearest
+from sim.gpus.loader import load
+from sim.gpus.model import Gpu
+from sim.launch import Launch
+
+Over = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
+
+SHAPE = {
+    "grid": "blocks in the grid, a number or up to three sizes",
+    "block": "threads in a block, a number or up to three sizes",
+    "registers": "32-bit registers per thread; an integer from 1",
+    "shared_static": "static shared memory per block, bytes; an integer from 0",
+    "shared_dynamic": "dynamic shared memory per block, bytes; an integer from 0",
+}
+MACHINE = {"gpu": "a preset or a GPU file", "policy": "short for core.policy"}
+
+
+class Family(NamedTuple):
+    """Launches by what distinguishes them. names: what `build` takes, each with its meaning; build: values by name -> launch."""
+
+    names: Mapping[str, str]
+    build: Callable[[Mapping[str, Any]], Launch]
+
+
+class Point(NamedTuple):
+    """One variant. shape: what distinguishes its launch; gpu: a name in `Space.gpus`; changes: fields of that GPU, by dotted name."""
+
+    values: dict[str, Any]  # by axis, as a table shows them: numbers and texts
+    shape: tuple[tuple[str, Any], ...]
+    gpu: str
+    changes: dict[str, Any]
+
+
+class Space(NamedTuple):
+    """All points of a sweep, in order, and the GPUs that they change."""
+
+    axes: tuple[str, ...]
+    points: list[Point]
+    gpus: dict[str, Gpu]
+
+
+def family(launch: Launch | Callable[..., Launch] | Family) -> Family:
+    """Return the launches that a sweep can ask for: variants of one by its shape, or what a function makes of its parameters."""
+    if isinstance(launch, Family):
+        return launch
+    if isinstance(launch, Launch):
+        return Family(SHAPE, lambda shape: dataclasses.replace(launch, **shape))
+    return Family(dict.fromkeys(inspect.signature(launch).parameters, "a parameter of the function"), lambda shape: launch(**shape))
+
+
+def space(launches: Family, gpu: Gpu, over: Over) -> Space:
+    """Return the points of `over`. Raises UserError for a name that nothing has, and for a value that its field cannot have."""
+    rows = _rows(over)
+    axes = tuple(dict.fromkeys(name for row in rows for name in row))
+    gpus = _gpus(gpu, [row["gpu"] for row in rows if "gpu" in row])
+    _check_names(axes, launches, gpus)
+    _check_values(rows, launches, gpus)
+    points = [_point(row, launches) for row in rows]
+    for name in axes:
+        if len({isinstance(point.values[name], str) for point in points if name in point.values}) > 1:  # a column has one type
+            points = [p._replace(values=p.values | {name: str(p.values[name])}) if name in p.values else p for p in points]
+    return Space(axes, points, gpus)
+
+
+def shown(value: Any) -> Any:
+    """Return a value as a table shows it: a number or a text; sizes as 16x16, a GPU by its name."""
+    if isinstance(value, Gpu):
+        return value.name
+    if isinstance(value, list | tuple):
+        return "x".join(str(part) for part in value)
+    return value
+
+
+def _rows(over: Over) -> list[Mapping[str, Any]]:
+    """Return one mapping per point."""
+    if not isinstance(over, Mapping):
+        rows = list(over)
+    elif empty := [name for name, values in over.items() if isinstance(values, str) or not isinstance(values, Iterable) or not len(values)]:
+        raise UserError(f"{empty[0]} has no values to sweep over", hint=f'give a list: over={{"{empty[0]}": [...]}}')
+    else:
+        rows = [dict(zip(over, values, strict=True)) for values in product(*over.values())]
+    rows = [{name: value.item() if hasattr(value, "item") else value for name, value in row.items()} for row in rows]  # of NumPy
+    if not rows or not all(rows):
+        raise UserError("there is nothing to sweep over", hint='give names and values: over={"l2.latency": [200, 300]}')
+    return rows
+
+
+def _gpus(gpu: Gpu, named: list[Any]) -> dict[str, Gpu]:
+    """Return the GPUs that points name; "" is the sweep's own."""
+    found = {"": gpu}
+    for value in named:
+        name, one = shown(value), value if isinstance(value, Gpu) else load(value)
+        if found.setdefault(name, one) != one:
+            raise UserError(f"two GPUs are called {name}", hint='give one another name: gpu.replace({"name": "mine"})')
+    return found if len(found) == 1 or len(named) == 0 else {name: one for name, one in found.items() if name}
+
+
+def _check_names(axes: Iterable[str], launches: Family, gpus: Mapping[str, Gpu]) -> None:
+    some = next(iter(gpus.values()))
+    fields = set(some.names())
+    for name in axes:
+        if name in launches.names or name in MACHINE or name in fields:
+            continue
+        known = [*launches.names, *MACHINE, *fields]
+        near = nearest(name, known)
+        told = launches.names.get(near) or MACHINE.get(near) or meaning(Gpu, near)
+        others = f"names: {', '.join([*launches.names, *MACHINE])}, and the fields of `simtlab gpus show`"
+        raise UserError(f"nothing is called '{name}'; " + (f"did you mean {near}? {told}" if near else others))
+
+
+def _check_values(rows: Iterable[Mapping[str, Any]], launches: Family, gpus: Mapping[str, Gpu]) -> None:
+    """Refuse a value that its field cannot have; one that only contradicts another field may be right beside others."""
+    checked = set()
+    for row in rows:
+        for name, value in _changes(row, launches).items():
+            for key, gpu in gpus.items():
+                if (key, name, repr(value)) in checked:
+                    continue
+                checked.add((key, name, repr(value)))
+                with suppress(ContradictionError):
+                    gpu.replace({name: value})
+
+
+def _changes(row: Mapping[str, Any], launches: Family) -> dict[str, Any]:
+    """Return what a point changes of its GPU."""
+    return {
+        "core.policy" if name == "policy" else name: value for name, value in row.items() if name not in launches.names and name != "gpu"
+    }
+
+
+def _point(row: Mapping[str, Any], launches: Family) -> Point:
+    shape = tuple((name, value) for name, value in row.items() if name in launches.names)
+    name = shown(row["gpu"]) if "gpu" in row else ""
+    return Point({name: shown(value) for name, value in row.items()}, shape, name, _changes(row, launches))
