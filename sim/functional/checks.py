@@ -181,7 +181,7 @@ def no_end(launch: Launch, machine: Machine, log: Log, progress: Progress, limit
     message = f"no end: the warp has executed {limit:,} instructions and {lanes(mask)} still run"
     hint = (
         "check the loop's exit condition; a wait for another block's store has no end here\n"
-        "  for a loop that is meant to be longer: sim.functional.execute(launch, limit=N)"
+        "  for a loop that is meant to be longer: simtlab run --limit N, sim.execute(launch, limit=N)"
     )
     here = where(launch, machine, progress)
     return UserError(f"{message}\n  {here}", path=launch.program.path, line=launch.program.instructions[i].line, hint=hint)
