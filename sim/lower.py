@@ -7,8 +7,8 @@ import numpy as np
 from isa.cfg import BRANCHES
 from isa.dependences import registers, source_registers, word_slots
 from isa.program import SOURCES, Program
-from isa.vocabulary import COUNTERS, RZ, Cache, Kind, Operation, Space, Special, Unit
-from sim.control import PORTED, distance, obeys_control_words, waited_counters
+from isa.vocabulary import COUNTERS, RZ, Cache, Flag, Kind, Operation, Space, Special, Unit
+from sim.control import PORTED, Groups, distance, groups, landing, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
@@ -80,10 +80,14 @@ Op = np.dtype(
         ("width", "u4"),  # bytes per lane
         ("cached", "u4"),  # 1 = goes through L1
         ("address", "i8"),  # cycles of its port's address unit
+        ("landing", "i8"),  # cycles from where its data would be ready until LDGSTS has them in shared memory
         ("write_counter", "i4"),  # dependence counter that is released with its result, -1 = none
         ("read_counter", "i4"),  # that is released when its sources have been read, -1 = none
         ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width 2
         ("ported", "u4"),  # 1 = reads its registers through the ports of the banks
+        ("joins", "u4"),  # 1 = LDGSTS: belongs to the next increment of its write counter
+        ("waits", "i4"),  # counter that a DEPBAR waits for in part, -1 = none
+        ("most", "i4"),  # increments that it leaves
         ("reuse", "u4"),  # mask of the source slots whose registers are kept
     ],
     align=True,
@@ -94,6 +98,7 @@ class Code(NamedTuple):
     """One program on one GPU; n instructions. Dependences are renumbered 0..columns-1; under control words they are the counters."""
 
     control: np.int64  # 1: control words say when an instruction may issue, 0: the scoreboard finds out
+    kept: np.int64  # increments of a counter that are told apart; 0 = nothing waits for a part of them
     ops: np.ndarray  # Op [n]
     needs: np.ndarray  # int16 [n, *] dependences that must be ready: those read (RAW), then those written (WAW); -1 padded
     writes: np.ndarray  # int16 [n, *]; the first `results` entries count
@@ -204,13 +209,15 @@ def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
     return first + gpu.lsu.word_cycles * (max(int(program.encoded.width[i]) // 4, 1) - 1)
 
 
-def _control(program: Program, i: int, obeyed: bool) -> tuple[int, ...]:
-    """Return the last fields of instruction i's Op, which come from its control word."""
-    control = program.control
+def _control(program: Program, i: int, obeyed: bool, parts: Groups) -> tuple[int, ...]:
+    """Return the last fields of instruction i's Op, which come from its control word, or wait for parts of counters."""
+    control, part = program.control, (int(parts.joins[i]), int(parts.waits[i]), int(parts.most[i]))
     if control is None or not obeyed:
-        return -1, -1, 1, 0, 0
-    ported = Unit(program.encoded.unit[i]) in PORTED
-    return int(control.write_barrier[i]), int(control.read_barrier[i]), int(control.dual[i]), ported, int(control.reuse[i])
+        return int(parts.counter[i]), -1, 1, 0, *part, 0
+    write, ported = int(control.write_barrier[i]), Unit(program.encoded.unit[i]) in PORTED
+    if parts.joins[i]:
+        write = int(parts.counter[i])
+    return write, int(control.read_barrier[i]), int(control.dual[i]), ported, *part, int(control.reuse[i])
 
 
 def port_registers(program: Program, i: int) -> list[list[int]]:
@@ -224,7 +231,7 @@ def port_registers(program: Program, i: int) -> list[list[int]]:
     return found
 
 
-def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> tuple[int, ...]:
+def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups) -> tuple[int, ...]:
     """Return the fields of instruction i's Op."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
@@ -250,13 +257,15 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> tuple
         encoded.width[i],
         bool(memory and is_cached(gpu, program, i)),
         hold,
-        *_control(program, i, obeyed),
+        landing(gpu, program, i),
+        *_control(program, i, obeyed, parts),
     )
 
 
 def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     """Return the tables of `program` on `gpu`, and how many dependences it uses."""
     encoded, obeyed = program.encoded, obeys_control_words(gpu, program)
+    parts = groups(program, obeyed)
     # An unrolled loop has few distinct instructions: each is looked at once.
     columns = [
         encoded.operation,
@@ -267,6 +276,8 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
         encoded.cache,
         encoded.reads,
         encoded.writes,
+        encoded.flags & int(Flag.ASYNC),
+        *parts[:-1],
     ]
     if obeyed and program.control is not None:
         columns += [*program.control, encoded.source_kind, encoded.source_value, encoded.flags, _counters(program)]
@@ -281,10 +292,12 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     dependences = max(1, len(used))
     if obeyed:
         needs, dependences = _columns(_counters(program)[first], np.arange(COUNTERS)), COUNTERS
-    ops = [_op(gpu, program, int(i), int((row >= 0).sum()), obeyed) for i, row in zip(first, writes, strict=True)]
+    ops = [_op(gpu, program, int(i), int((row >= 0).sum()), obeyed, parts) for i, row in zip(first, writes, strict=True)]
     sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
     alike = alike.reshape(-1)
-    tables = Code(np.int64(obeyed), np.array(ops, Op)[alike].view(np.recarray), needs[alike], writes[alike], sources[alike])
+    tables = Code(
+        np.int64(obeyed), np.int64(parts.kept), np.array(ops, Op)[alike].view(np.recarray), needs[alike], writes[alike], sources[alike]
+    )
     return tables, dependences
 
 

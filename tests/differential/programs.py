@@ -59,6 +59,7 @@ ARITHMETIC = (
     "LDC {d}, c[0x0][scale]",
     "LDC.64 R4, c[0x0][data]",
     "NOP",
+    "DEPBAR.LE SB{counter}, {left}",
 )
 PREDICATES = (
     "ISETP.LT.AND P{p}, PT, R0, {n}, PT",
@@ -82,6 +83,8 @@ MEMORY = {  # by width
         "LDL {d}, [R12+{offset}]",
         "STL [R12+{offset}], {a}",
         "LDG RZ, [R10]",
+        "LDGSTS [R12+{offset}], [R10+{offset}]",
+        "LDGDEPBAR",
         "ATOM.ADD {d}, [R10+{offset}], {a}",
         "RED.MAX [R10+{offset}], {a}",
         "ATOMS.ADD {d}, [R12+{offset}], {a}",
@@ -129,6 +132,8 @@ class Writer:
             "small": self.pick(1, 2),
             "offset": self.pick("0x0", "0x10", "0x80", "0x180"),
             "cache": self.pick(".CA", ".CG"),
+            "counter": self.pick(0, 1, 2),
+            "left": self.pick(0, 1, 2, 3),
             "p": p,
             "q": (p + 1) % 3,
         }

@@ -34,7 +34,7 @@ class Access:
         decoded = warp.instruction.access
         assert decoded is not None
         self.lsu, self.warp, self.pending, self.row, self.decoded = lsu, warp, pending, row, decoded
-        self.source_read = warp.instruction.source_read
+        self.source_read, self.landing = warp.instruction.source_read, warp.instruction.landing
         self.kind, self.issued = decoded.kind, int(lsu.env.now)
         self.arrived = False  # where the shared unit may take it
         self.requests: list[coalescer.Request] = []
@@ -97,7 +97,7 @@ class Access:
         waited, tallies = cycle - self.issued, self.lsu.tallies
         tallies.update({Tally.LOADS: 1, Tally.LOAD_CYCLES: waited, Tally.LOAD_SECTOR_CYCLES: waited * self.sectors})
         after(self.lsu.env, cycle - int(self.lsu.env.now), self._land)
-        self.results_at(cycle)
+        self.results_at(cycle + self.landing)
 
     def _land(self) -> None:
         self.lsu.sectors_in_flight -= self.sectors
