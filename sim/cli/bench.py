@@ -29,8 +29,10 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
             *measure.growth(repeats, scale),
             *measure.engines(repeats),
         ]
+        loading = measure.loading(repeats)
         compilation = measure.compilation() if compile_ else None
     _table(found, repeats)
+    typer.echo(f"a listing of {measure.LISTED:,} instructions is read in {loading:.2f} s")
     if compilation:
         typer.echo(
             f"first result of a fresh process: {compilation.cached:.2f} s; {compilation.cold:.1f} s when kernels must be compiled first"
@@ -39,6 +41,7 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
         json,
         {
             "rates": [rate._asdict() | {"million_per_second": rate.best, "spread": rate.spread} for rate in found],
+            "loading_seconds": loading,
             "compilation": compilation._asdict() if compilation else None,
         },
     )
