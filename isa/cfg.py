@@ -19,6 +19,7 @@ MARKERS = tuple(
 BRANCHES = (
     Operation.BRA,
     Operation.BRA_DIVERGENT,
+    Operation.BRA_CONVERGENT,
     Operation.SYNC,
     Operation.BSYNC,
     Operation.BRX,
@@ -37,9 +38,9 @@ class Graph(NamedTuple):
 
 
 def is_always(encoded: Encoded, i: int) -> bool:
-    """Return True when instruction i has no guard, or @PT; nor has a BRA a predicate operand or .DIV."""
+    """Return True when instruction i has no guard, or @PT; nor has a BRA a predicate operand or .DIV or .CONV."""
     return bool(
-        encoded.operation[i] != Operation.BRA_DIVERGENT
+        encoded.operation[i] not in (Operation.BRA_DIVERGENT, Operation.BRA_CONVERGENT)
         and encoded.guard[i] == PT
         and not encoded.guard_not[i]
         and encoded.predicate_source[i, 0] == PT
@@ -50,7 +51,7 @@ def is_always(encoded: Encoded, i: int) -> bool:
 def graph(encoded: Encoded) -> Graph:
     """Return the control-flow graph by BRA and EXIT. SSY and SYNC, BSSY and BSYNC count as ordinary instructions."""
     n = len(encoded.operation)
-    branches = np.isin(encoded.operation, (Operation.BRA, Operation.BRA_DIVERGENT))
+    branches = np.isin(encoded.operation, (Operation.BRA, Operation.BRA_DIVERGENT, Operation.BRA_CONVERGENT))
     ends = branches | (encoded.operation == Operation.EXIT)
     leaders = sorted({0, n} | {int(i) + 1 for i in np.flatnonzero(ends)} | {int(t) for t in encoded.target if t >= 0})
     block = {first: index for index, first in enumerate(leaders)}

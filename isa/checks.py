@@ -14,6 +14,7 @@ from isa.vocabulary import (
     UNIFORM_BASE,
     UNIFORM_REGISTERS,
     AtomicFunction,
+    BarrierReduction,
     Combine,
     Compare,
     Flag,
@@ -22,7 +23,7 @@ from isa.vocabulary import (
     Unit,
 )
 
-EXTENDED, FLOAT, FTZ, SIGNED = int(Flag.EXTENDED), int(Flag.FLOAT), int(Flag.FTZ), int(Flag.SIGNED)
+EXTENDED, FLOAT, FTZ, SIGNED, EVERY = int(Flag.EXTENDED), int(Flag.FLOAT), int(Flag.FTZ), int(Flag.SIGNED), int(Flag.EVERY)
 
 
 def wrong(row: Row, words: Collection[str]) -> str:
@@ -67,7 +68,7 @@ def _aligned(row: Row, words: Collection[str]) -> str:
 
 
 def _carry_predicate(row: Row, words: Collection[str]) -> str:
-    if row.operation not in (Operation.IADD3, Operation.IMAD, Operation.LEA, Operation.LEA_HI) or "Pa" not in words:
+    if row.operation not in (Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA, Operation.LEA_HI) or "Pa" not in words:
         return ""
     if not row.flags & X:
         return "a carry-in predicate needs .X"
@@ -76,9 +77,9 @@ def _carry_predicate(row: Row, words: Collection[str]) -> str:
 
 
 def _wide(row: Row, words: Collection[str]) -> str:
-    if row.operation != Operation.IMAD or not row.flags & WIDE:
+    if row.operation not in (Operation.IMAD, Operation.IMAD_CARRY) or not row.flags & WIDE:
         return ""
-    if row.flags & (X | CC) and not row.flags & HIGH:
+    if row.operation == Operation.IMAD and row.flags & (X | CC) and not row.flags & HIGH:
         return ".WIDE with a carry is not modelled"
     return "the addend of .WIDE is a register pair or a constant" if row.source_kind[2] == Kind.IMMEDIATE else ""
 
@@ -101,6 +102,8 @@ def _offset(row: Row, words: Collection[str]) -> str:
 
 def _barrier(row: Row, words: Collection[str]) -> str:
     """A block has 16 named barriers (CUDA C++ Programming Guide, PTX bar.sync)."""
+    if row.operation == Operation.BAR and len({bool(row.flags & EVERY), row.combine != BarrierReduction.NONE, "Pa" in words}) > 1:
+        return "BAR.RED takes .AND, .OR or .POPC and a predicate; BAR.SYNC none of them"
     legal = row.operation != Operation.BAR or 0 <= row.function < BARRIERS
     return "" if legal else f"barrier {row.function}: a block has barriers 0 to {BARRIERS - 1}"
 
@@ -109,14 +112,14 @@ def _atomic(row: Row, words: Collection[str]) -> str:
     """Functions have the types that PTX gives them: `atom.cas` two operands, `.inc` and `.dec` .u32, `.f32` only `.add`."""
     if row.operation != Operation.ATOM:
         return ""
-    if (row.function == AtomicFunction.CAS) != (row.source_kind[1] == Kind.REGISTER):
+    if (row.function in (AtomicFunction.CAS, AtomicFunction.CAST)) != (row.source_kind[1] == Kind.REGISTER):
         return ".CAS has two data registers, the value to compare with and the new one; the others have one"
     if "r" not in words and row.function != AtomicFunction.INC:
         return "only .POPC.INC has no data register"
     if row.function in (AtomicFunction.INC, AtomicFunction.DEC) and (row.width == 8 or row.flags & SIGNED):
         return ".INC and .DEC are of .U32 only"
-    if row.flags & FLOAT and (row.function != AtomicFunction.ADD or row.width == 8 or row.flags & SIGNED):
-        return ".F32 has .ADD only, and no other type"
+    if row.flags & FLOAT and (row.function != AtomicFunction.ADD or row.flags & SIGNED):
+        return "floats have .ADD only, and no other type"
     return ".FTZ needs .F32" if row.flags & FTZ and not row.flags & FLOAT else ""
 
 
@@ -139,6 +142,15 @@ def _alike(row: Row, words: Collection[str]) -> str:
     return "" if len(signs) == 1 else "VMNMX of signed and unsigned words together is not modelled"
 
 
+def _neutral(row: Row, words: Collection[str]) -> str:
+    """What these would write or add otherwise is not modelled."""
+    if row.operation == Operation.VABSDIFF4 and not row.flags & EVERY and row.source_value[2] != RZ:
+        return "VABSDIFF4 adds its third source with .ACC only; RZ stands there"
+    if row.operation == Operation.IADD64 and row.predicate_destination != [PT, PT]:
+        return "carries out of 64-bit sums are not modelled"
+    return ""
+
+
 RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (
     _aligned,
     _carry_predicate,
@@ -149,4 +161,5 @@ RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (
     _atomic,
     _branch,
     _alike,
+    _neutral,
 )

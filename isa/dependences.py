@@ -53,7 +53,7 @@ def source_registers(operation: int, flags: int, slot: int, width: int) -> int:
     """Return how many registers a register source spans: wide data of STORE and ATOM and the addend of IMAD.WIDE are pairs or quads."""
     if operation in (Operation.STORE, Operation.ATOM):
         return max(width // 4, 1)
-    return 2 if flags & PAIRS or (operation == Operation.IMAD and flags & WIDE and slot == 2) else 1
+    return 2 if flags & PAIRS or (operation in (Operation.IMAD, Operation.IMAD_CARRY) and flags & WIDE and slot == 2) else 1
 
 
 def word_slots(operation: int, source_kind: Sequence[int]) -> tuple[int, ...]:

@@ -52,6 +52,7 @@ def program(function: RawFunction, resources: Resources, path: str = "", source:
         architecture=function.architecture,
         addresses=tuple(function.addresses),
         constants={bank: image for bank, image in resources.constants.items() if bank},
+        variables=resources.variables,
         is_open=True,
     )
 

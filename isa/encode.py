@@ -45,7 +45,7 @@ SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Speci
     "SRZ": Special.ZERO,
     "SR_CgaCtaId": Special.CGA_CTAID,
 }
-BF16, HALF64, HIGH, LEFT = int(Flag.BF16), int(Flag.HALF64), int(Flag.HIGH), int(Flag.LEFT)
+BF16, HALF64, HIGH, LEFT, X = int(Flag.BF16), int(Flag.HALF64), int(Flag.HIGH), int(Flag.LEFT), int(Flag.X)
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on
 SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
 CONSTANT_BYTES = 1 << 16
@@ -134,21 +134,25 @@ class Encoder:
             row.predicate_source_not[0] = 1
         if row.operation in CARRY_PREDICATES and "Pa" in words and "Pb" not in words:
             row.predicate_source_not[1] = 1
+        if row.operation == Operation.DSETP and row.function and "Pq" not in words:
+            raise OperandError("DSETP.MIN and .MAX have two predicates to write", 0)
         if (row.operation in MASKED and "a" not in words) or (row.operation == Operation.ATOM and "r" not in words):
             row.source_kind[0], row.source_value[0] = Kind.IMMEDIATE, 0xFFFFFFFF
         if opcode.subtracts:
             row.source_flags[1] ^= NEGATE
-        self._generation(row)
+        self._generation(row, words)
         if row.destination != -1:
             row.destination_count = dependences.destination_registers(row.operation, row.flags, row.width)
 
-    def _generation(self, row: Row) -> None:
+    def _generation(self, row: Row, words: list[str]) -> None:
         """Settle what one spelling means before and from Volta on, whose parameters start at 0x160 or above."""
         volta = self.era == "volta" if self.era else self.kernel.parameter_base >= VOLTA_PARAMETERS
         if row.operation == Operation.SHF and not volta and row.flags & HALF64 and row.flags & LEFT:
             row.flags |= HIGH  # the funnel's only left result there
         if row.operation == Operation.IMAD and volta and row.flags & HIGH:
             row.flags |= dependences.WIDE  # the addend is a pair
+        if row.operation == Operation.IMAD and ("Pd" in words or (row.flags & X and row.flags & dependences.WIDE and volta)):
+            row.operation = int(Operation.IMAD_CARRY)
         if row.operation == Operation.S2R and not volta:
             row.flags &= ~dependences.WIDE  # CS2R writes one register
 
@@ -228,6 +232,12 @@ class Encoder:
         row.address_register = RZ if operand.base == -1 else operand.base
         row.address_offset = int(operand.value)
 
+    def _shared_address(self, row: Row, operand: Operand) -> None:
+        if operand.symbol or operand.uniform not in (-1, RZ) or operand.suffix:
+            raise OperandError("the address in shared memory is a register and a number", operand.column, "write [R4+0x800]")
+        row.source_kind[0], row.source_value[0] = Kind.REGISTER, RZ if operand.base == -1 else operand.base
+        row.function = int(operand.value)
+
     def _jump_offset(self, row: Row, operand: Operand) -> None:
         row.address_offset = int(operand.value)
 
@@ -262,7 +272,7 @@ class Encoder:
 CARRY_PREDICATES = (Operation.IADD3, Operation.IMAD, Operation.LEA_HI)
 CARRIES = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA, Operation.LEA_HI, Operation.XMAD)
 COMPARES = {Operation.FSET: Operation.FSETP, Operation.ISET: Operation.ISETP}  # which write CC's zero flag
-MASKED = (Operation.WARPSYNC, Operation.BRA_DIVERGENT)  # all lanes where no mask is written
+MASKED = (Operation.WARPSYNC, Operation.BRA_DIVERGENT, Operation.BRA_CONVERGENT)  # all lanes where no mask is written
 FILL = {
     "Rd": Encoder._destination,
     "Pd": lambda self, row, operand: self._predicate_destination(row, operand, 0),
@@ -273,6 +283,7 @@ FILL = {
     "PT": Encoder._neutral,
     "PR": Encoder._predicates,
     "A": Encoder._address,
+    "D": Encoder._shared_address,
     "n": Encoder._number,
     "o": Encoder._jump_offset,
     "x": lambda self, row, operand: None,

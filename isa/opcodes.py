@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from isa.vocabulary import (
     AtomicFunction,
+    BarrierReduction,
     Cache,
     Combine,
     Compare,
@@ -28,7 +29,33 @@ from isa.vocabulary import (
     XmadAddend,
 )
 
-WORDS = {"Rd", "Pd", "Pq", "a", "b", "c", "r", "0", "H", "h", "Pa", "Pb", "Pc", "PT", "PR", "A", "K", "n", "m", "o", "x", "S", "L", "B"}
+WORDS = {
+    "Rd",
+    "Pd",
+    "Pq",
+    "a",
+    "b",
+    "c",
+    "r",
+    "0",
+    "H",
+    "h",
+    "Pa",
+    "Pb",
+    "Pc",
+    "PT",
+    "PR",
+    "A",
+    "D",
+    "K",
+    "n",
+    "m",
+    "o",
+    "x",
+    "S",
+    "L",
+    "B",
+}
 KEYS = {
     "operation",
     "unit",
@@ -55,6 +82,7 @@ FIELDS: dict[str, tuple[str, type[int], int, int]] = {  # the table's word -> fi
     "rounding": ("rounding", Rounding, WHOLE, 0),
     "mufu": ("function", Mufu, WHOLE, 0),
     "atomic": ("function", AtomicFunction, WHOLE, 0),
+    "barrier": ("combine", BarrierReduction, WHOLE, 0),
     "shuffle": ("function", Shuffle, WHOLE, 0),
     "vote": ("function", Vote, WHOLE, 0),
     "reduction": ("function", Reduction, WHOLE, 0),
@@ -206,6 +234,7 @@ def _usage(pattern: str) -> str:
     """Return a pattern in a reader's notation: `Pd, [Pq,] a, b [, Pa]`."""
     names = {
         "A": "[address]",
+        "D": "[address in shared memory]",
         "K": "c[bank][offset]",
         "n": "number",
         "S": "SR_name",

@@ -25,7 +25,7 @@ NEGATE, ABSOLUTE, INVERT = int(SourceFlag.NEGATE), int(SourceFlag.ABSOLUTE), int
 CONDITIONS = {"CC.EQ": 0, "CC.NE": INVERT}  # of a branch before Volta -> SourceFlag of CC_ZERO
 HIGHEST_REGISTER = 254
 SUFFIXES = {"": 1, "64": 1, "U32": 1, "X4": 4, "X8": 8, "X16": 16}  # of an address register -> its factor
-HALF_OR_BYTE = re.compile(r"(H[01]|B[0-3]|H0_H0|H1_H1)$")
+HALF_OR_BYTE = re.compile(r"(H[01]|B[0-3]|H0_H0|H1_H1|H0_NH1)$")
 
 
 class OperandError(ValueError):

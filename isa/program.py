@@ -69,6 +69,14 @@ class Parameter(NamedTuple):
     size: int  # bytes
 
 
+class Variables(NamedTuple):
+    """The `__device__` variables of compiled code: one piece of memory, made anew for every launch."""
+
+    image: bytes  # what they hold at launch
+    banks: tuple[tuple[int, int, int], ...]  # constant bank, byte offset in it: the address of this byte of `image`, 64 bits
+    pointers: tuple[tuple[int, int], ...]  # byte offset in `image`: the address of that byte of it
+
+
 @dataclass(frozen=True)
 class Instruction:
     """One instruction as a person reads it."""
@@ -98,6 +106,7 @@ class Program:
     architecture: str = ""  # "sm_90"; "" = mini-SASS, which is for any
     addresses: tuple[int, ...] = field(default=(), repr=False)  # of each instruction, bytes, for jumps to what a register holds
     constants: dict[int, bytes] = field(default_factory=dict, repr=False)  # what the compiler put into each constant bank
+    variables: Variables | None = field(default=None, repr=False)
     is_open: bool = False  # True when the listing does not say its parameters: a launch's arguments do
 
     def __len__(self) -> int:

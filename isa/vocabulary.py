@@ -5,6 +5,19 @@ Kernels compare plain integers: each enumeration is an IntEnum, its members fill
 
 from enum import IntEnum, IntFlag
 
+from isa.functions import (  # noqa: F401  the vocabulary's other half
+    AtomicFunction,
+    BarrierReduction,
+    Dot,
+    Mufu,
+    NumberType,
+    Permute,
+    Reduction,
+    Shuffle,
+    Vote,
+    XmadAddend,
+)
+
 
 class Operation(IntEnum):
     """What an instruction computes. Several opcodes share one (IADD, IADD32I, ... are IADD)."""
@@ -53,6 +66,8 @@ class Operation(IntEnum):
     BREAK = 43  # take lanes out of convergence barrier B
     BMOV = 44  # move convergence barrier B to a register, or back
     BRA_DIVERGENT = 45  # .DIV: go when not all living lanes of a mask are here (from Volta)
+    BRA_CONVERGENT = 46  # .CONV: go when they are
+    B2R = 47  # what the block's last BAR.RED found
     # From here on, sim.functional executes out of the hot loop: lanes of a warp together ...
     SHFL = 64  # function: Shuffle
     VOTE = 65  # function: Vote
@@ -107,6 +122,11 @@ class Operation(IntEnum):
     HMNMX2 = 115
     HSETP2 = 116
     HSET2 = 117
+    # ... and integers again
+    IMAD_CARRY = 120  # IMAD whose sum carries out to a predicate, or of 64 bits with a carry in
+    VABSDIFF4 = 121  # of four bytes; EVERY: their sum
+    IMNMX2 = 122  # of two halves
+    R2UR = 123  # MOV; the predicate: whose word is not the one moved
 
 
 class Unit(IntEnum):
@@ -174,7 +194,10 @@ class Flag(IntFlag):
     INTEGRAL = 1 << 22  # F2F, FRND: round to a whole number
     NAN_TO_ZERO = 1 << 23  # .NTZ of F2I
     REVERSE = 1 << 24  # BFE.BREV; FLO.SH: count from the other end
-    EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of HMNMX2
+    EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of HMNMX2; .F16x2 of an ATOM; .ACC of VABSDIFF4
+    ASYNC = 1 << 26  # LDGSTS: to shared memory, at source 0 + function
+    MATRIX = 1 << 27  # LDSM: rows of 16 bytes, dealt to the lanes; REVERSE: transposed
+    RELU = 1 << 28  # of halves: negative results become zero
 
 
 class SourceFlag(IntFlag):
@@ -197,6 +220,7 @@ class Part(IntEnum):
     B1 = 4
     B2 = 5
     B3 = 6
+    H0_NH1 = 7  # .H0_NH1: the halves swapped, the second one negated
 
 
 PART_SHIFT = 3
@@ -269,109 +293,6 @@ class Special(IntEnum):
     GEMASK = 22
     ZERO = 23  # SRZ
     CGA_CTAID = 24  # SR_CgaCtaId, the block's place in its cluster: 0, clusters are not modelled
-
-
-class Mufu(IntEnum):
-    """Functions of the multi-function unit (Encoded.function)."""
-
-    RCP = 0
-    RSQ = 1
-    SQRT = 2
-    EX2 = 3
-    LG2 = 4
-    SIN = 5
-    COS = 6
-    TANH = 7
-
-
-class Shuffle(IntEnum):
-    """Where SHFL reads (Encoded.function); PTX ISA, `shfl`."""
-
-    IDX = 0
-    UP = 1
-    DOWN = 2
-    BFLY = 3
-
-
-class Vote(IntEnum):
-    """What VOTE and MATCH ask of the lanes that take part (Encoded.function)."""
-
-    ALL = 0
-    ANY = 1
-    EQ = 2
-
-
-class Reduction(IntEnum):
-    """How REDUX joins the words of the lanes (Encoded.function); AND is written without a name."""
-
-    AND = 0
-    OR = 1
-    XOR = 2
-    SUM = 3
-    MIN = 4
-    MAX = 5
-
-
-class Permute(IntEnum):
-    """How PRMT reads its selector (Encoded.function); PTX ISA, `prmt`."""
-
-    INDEX = 0
-    F4E = 1
-    B4E = 2
-    RC8 = 3
-    ECL = 4
-    ECR = 5
-    RC16 = 6
-
-
-class NumberType(IntEnum):
-    """Types of conversions (Encoded.function): floats, then integers; below U8 a float, odd integers signed."""
-
-    F16 = 0
-    BF16 = 1
-    F32 = 2
-    F64 = 3
-    U8 = 4
-    S8 = 5
-    U16 = 6
-    S16 = 7
-    U32 = 8
-    S32 = 9
-    U64 = 10
-    S64 = 11
-
-
-class XmadAddend(IntEnum):
-    """What XMAD adds (Encoded.function)."""
-
-    WHOLE = 0
-    CLO = 1  # the low half
-    CHI = 2  # the high half
-    CSFU = 3  # less what signed factors read as unsigned add too much
-    CBCC = 4  # plus the second factor's register << 16
-
-
-class Dot(IntEnum):
-    """Which bytes and halves IDP multiplies (Encoded.function)."""
-
-    FOUR = 0  # four bytes by four bytes
-    TWO_LOW = 1  # two halves by the low two bytes
-    TWO_HIGH = 2
-
-
-class AtomicFunction(IntEnum):
-    """What an ATOM makes of the word in memory and its operand (Encoded.function); PTX ISA, `atom`."""
-
-    ADD = 0
-    MIN = 1
-    MAX = 2
-    INC = 3  # old >= operand ? 0 : old + 1
-    DEC = 4  # old == 0 or old > operand ? operand : old - 1
-    AND = 5
-    OR = 6
-    XOR = 7
-    EXCH = 8
-    CAS = 9  # old == operand ? second operand : old
 
 
 class Cache(IntEnum):

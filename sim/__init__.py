@@ -7,6 +7,7 @@
 Nothing here loads Numba until a program is executed or timed.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +19,7 @@ from isa.errors import UserError
 from sim.gpus import loader as _loader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from pandas import DataFrame
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from sim.result import Result
     from sim.trace import Trace
 
-__all__ = ["Launch", "UserError", "execute", "gpu", "gpus", "occupancy", "run", "simulate", "sweep"]
+__all__ = ["Launch", "UserError", "execute", "gpu", "gpus", "occupancy", "read_traces", "run", "simulate", "sweep", "write_traces"]
 
 ENGINES = ("numba", "simpy")
 
@@ -58,19 +59,20 @@ def gpus() -> tuple[str, ...]:
     return _loader.names()
 
 
-def execute(launch: "Launch") -> "Trace":
+def execute(launch: "Launch", limit: int | None = None) -> "Trace":
     """Execute every warp of `launch` and return what was executed; NumPy arguments are updated in place, as a kernel would.
 
-    Raises UserError for an access outside its array, a barrier in divergent code, a loop without end.
+    limit: instructions that one warp may execute, default 2**24; more counts as a loop without end. Raises UserError for that, for an
+    access outside its array, a barrier in divergent code.
 
     >>> import isa, numpy as np, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")
     >>> sim.execute(sim.Launch(program, grid=(2,), block=(64,))).warp_instructions
     8
     """
-    from sim.functional import execute
+    from sim.functional.execute import LIMIT, execute
 
-    return execute(launch)
+    return execute(launch, LIMIT if limit is None else limit)
 
 
 def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None, engine: str = "numba") -> "Result":
@@ -159,6 +161,38 @@ def occupancy(gpu: "Gpu", block: int | tuple[int, ...], registers: int, shared: 
     from sim.gpus.occupancy import occupancy
 
     return occupancy(gpu, block, registers, shared)
+
+
+def read_traces(path: str | Path, listing: str | Path | None = None) -> "list[Trace]":
+    """Return the kernels of an Accel-Sim trace, `kernelslist.g` or a `.traceg`, packed by xz or gzip or not; `simulate` takes each.
+
+    listing: the disassembly of the traced program, for what a trace lacks: predicates, uniform registers, control words. Raises UserError
+    with file and line for what is no such trace, and for opcodes that are not covered.
+
+    >>> import isa, sim, tempfile
+    >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = sim.write_traces([sim.execute(sim.Launch(program, grid=(2,), block=(64,)))], folder)
+    ...     [trace.warp_instructions for trace in sim.read_traces(path)]
+    [8]
+    """
+    from sim.traces import read
+
+    return read(path, listing)
+
+
+def write_traces(traces: "Sequence[Trace]", folder: str | Path) -> Path:
+    """Write what was executed as an Accel-Sim trace (tracer version 5) and return the path of its `kernelslist.g`. Raises UserError.
+
+    >>> import isa, sim, tempfile
+    >>> trace = sim.execute(sim.Launch(isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;"), grid=(2,), block=(64,)))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sim.write_traces([trace], folder).name
+    'kernelslist.g'
+    """
+    from sim.traces import write
+
+    return write(traces, folder)
 
 
 def __getattr__(name: str) -> Any:

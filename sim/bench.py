@@ -95,6 +95,9 @@ CHAINS = (
 WORK = (10_000, 100_000, 1_000_000, 10_000_000)  # warp instructions, of the table that shows how cost grows
 
 
+LISTED = 10_000  # instructions of the listing that `loading` reads
+
+
 class Rate(NamedTuple):
     """One measurement; seconds: one per repetition.
 
@@ -214,6 +217,18 @@ def engines(repeats: int = 3) -> Iterator[Rate]:
         from sim import reference
 
         yield _rate("simpy", name, n, partial(reference.simulate, trace, gpu), repeats)
+
+
+def loading(repeats: int = 3, instructions: int = LISTED) -> float:
+    """Return the seconds in which a listing of so many instructions, no two next to each other alike, becomes a `Program`; best of all."""
+    lines = [f"FFMA R{k % 200}, R{(k + 7) % 200}, R{k % 31}, R{k % 200};" for k in range(instructions - 1)]
+    text = "\n".join([".kernel long", *lines, "EXIT;"])
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        isa.parse(text)
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def compilation() -> Compilation:

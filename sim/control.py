@@ -3,10 +3,14 @@
 Rules of Volta and later: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025, sections 4 to 6.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+
 from isa.architecture import KEPLER, family
 from isa.dependences import depbar
 from isa.program import Program
-from isa.vocabulary import COUNTERS, Unit
+from isa.vocabulary import COUNTERS, Flag, Unit
 from sim.gpus.model import Gpu
 
 # Units whose instructions read their registers through the banks' ports in a fixed number of cycles.
@@ -17,25 +21,57 @@ def obeys_control_words(gpu: Gpu, program: Program) -> bool:
     """Return whether `program` on `gpu` is timed by its control words; else the scoreboard finds dependences.
 
     Not for a listing without control words, nor for another kind of GPU, whose latencies its stall counts do not know, nor for Kepler,
-    whose control words name no dependences; not on a GPU whose core.kind is "scoreboard"; and not where a DEPBAR waits for a counter to
-    fall to a value above zero: in which order results then return is not modelled.
+    whose control words name no dependences; not on a GPU whose core.kind is "scoreboard".
     """
     if gpu.core.kind != "control" or program.control is None:
         return False
     written, own = family(program.architecture), family(gpu.architecture)
-    if written is KEPLER or (written and own and written is not own):
-        return False
-    barriers = (depbar(instruction.text)[1] for instruction in program.instructions if instruction.opcode.startswith("DEPBAR"))
-    return all(partial is None or partial[1] == 0 for partial in barriers)
+    return not (written is KEPLER or (written and own and written is not own))
+
+
+class Groups(NamedTuple):
+    """What waits for a part of a counter: DEPBAR.LE SB0, 2 until all increments of SB0 but the last two are undone. n instructions.
+
+    Results of one counter return in order there: an increment counts as undone only when all before it are. LDGSTS joins the increment
+    of the LDGDEPBAR that follows it in the listing; this one is undone when its copies are in shared memory.
+    """
+
+    counter: np.ndarray  # int [n] counter of LDGSTS and LDGDEPBAR, -1 = another instruction
+    joins: np.ndarray  # bool [n] LDGSTS: no increment of its own
+    waits: np.ndarray  # int [n] counter of a DEPBAR that waits in part, -1 = none
+    most: np.ndarray  # int [n] increments that it leaves
+    kept: int  # increments, the one that is open included, that must be told apart; 0 = none
+
+
+def groups(program: Program, obeyed: bool) -> Groups:
+    """Return who waits for parts of counters. obeyed: by the control words; else, with a scoreboard, it is about LDGSTS only."""
+    n, joins = len(program), program.encoded.flags & int(Flag.ASYNC) != 0
+    found = Groups(np.full(n, -1), joins, np.full(n, -1), np.zeros(n, np.int64), 0)
+    if not obeyed and not joins.any():
+        return found
+    counter = 0
+    for i in reversed(range(n)):
+        opcode = program.instructions[i].opcode
+        if opcode == "LDGDEPBAR":
+            counter = max(int(program.control.write_barrier[i]), 0) if program.control else 0
+            found.counter[i] = counter
+        elif joins[i]:
+            found.counter[i] = counter
+        elif opcode.startswith("DEPBAR"):
+            partial = depbar(program.instructions[i].text)[1]
+            if partial and (partial[1] or joins.any()):
+                found.waits[i], found.most[i] = partial
+    return found._replace(kept=int(found.most.max()) + 1 if joins.any() or (found.waits >= 0).any() else 0)
 
 
 def waited_counters(program: Program, i: int) -> tuple[int, ...]:
-    """Return the dependence counters that must be zero before instruction i may issue: its wait mask and what a DEPBAR names."""
+    """Return the dependence counters that must be zero before instruction i may issue: its wait mask, what a DEPBAR names whole."""
     assert program.control is not None
     mask, instruction = int(program.control.wait_mask[i]), program.instructions[i]
     if instruction.opcode.startswith("DEPBAR"):
         named, partial = depbar(instruction.text)
-        mask |= sum(1 << number for number in named | ({partial[0]} if partial else set()))
+        is_whole = partial and not partial[1] and not (program.encoded.flags & int(Flag.ASYNC)).any()
+        mask |= sum(1 << number for number in named | ({partial[0]} if partial and is_whole else set()))
     return tuple(number for number in range(COUNTERS) if mask >> number & 1)
 
 
@@ -46,3 +82,10 @@ def distance(program: Program, i: int) -> int:
     """
     assert program.control is not None
     return max(int(program.control.stall[i]), 2 if program.control.yield_[i] else 1)
+
+
+def landing(gpu: Gpu, program: Program, i: int) -> int:
+    """Return how long the data of LDGSTS i take from where a load's would be ready into shared memory, cycles: passes without conflicts."""
+    if not program.encoded.flags[i] & int(Flag.ASYNC):
+        return 0
+    return gpu.shared.pass_cycles * max(int(program.encoded.width[i]) // 4, 1)

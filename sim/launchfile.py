@@ -34,6 +34,7 @@ A listing without .param lines takes its parameters from the launch file.
 """
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Mapping
 from math import isfinite
@@ -200,7 +201,10 @@ def _values(table: LaunchTable, arguments: Mapping[str, Any], file: Path) -> dic
     for argument in table.args:
         if isinstance(argument, Scalar):
             values[argument.name] = _scalar(argument, arguments.get(argument.name, argument.value), file)
-    arrays = build_arrays([argument for argument in table.args if isinstance(argument, Array)], arguments, file)
+    try:
+        arrays = build_arrays([argument for argument in table.args if isinstance(argument, Array)], arguments, file)
+    except UserError as error:
+        raise _at_its_line(error, known, file) from None
     return {name: arrays[name] if name in arrays else values[name] for name in known}
 
 
@@ -216,6 +220,18 @@ def _constants(table: LaunchTable, file: Path) -> dict[str, np.ndarray]:
         names.append(rule.name)
         banks.append(rule.bank)
     return {rule.name: make(rule, file) for rule in table.constants}
+
+
+def _at_its_line(error: UserError, names: list[str], file: Path) -> UserError:
+    """Return a mistake of an array with the line of the launch file where the array's name stands."""
+    name = next((name for name in names if error.message.startswith(f"args: {name} ") or error.message.startswith(f"args: {name}:")), None)
+    lines = file.read_text("utf-8").splitlines()
+    found = [
+        number for number, text in enumerate(lines, 1) if name and re.fullmatch(rf"name\s*=\s*[\"']{re.escape(name)}[\"'].*", text.strip())
+    ]
+    if error.line or not found:
+        return error
+    return UserError(error.message, path=error.path, line=found[0], hint=error.hint)
 
 
 def _scalar(argument: Scalar, value: Any, file: Path) -> Any:

@@ -7,9 +7,9 @@ import numpy as np
 from isa.cfg import BRANCHES
 from isa.dependences import registers, source_registers, word_slots
 from isa.program import SOURCES, Program
-from isa.vocabulary import COUNTERS, RZ, Cache, Kind, Operation, Space, Special, Unit
+from isa.vocabulary import COUNTERS, RZ, Cache, Flag, Kind, Operation, Space, Special, Unit
 from sim.constants import constant_lines
-from sim.control import PORTED, distance, obeys_control_words, waited_counters
+from sim.control import PORTED, Groups, distance, groups, landing, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
@@ -88,10 +88,14 @@ Op = np.dtype(
         ("width", "u4"),  # bytes per lane
         ("cached", "u4"),  # 1 = goes through L1
         ("address", "i8"),  # cycles of its port's address unit
+        ("landing", "i8"),  # cycles from where its data would be ready until LDGSTS has them in shared memory
         ("write_counter", "i4"),  # dependence counter that is released with its result, -1 = none
         ("read_counter", "i4"),  # that is released when its sources have been read, -1 = none
         ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width 2
         ("ported", "u4"),  # 1 = reads its registers through the ports of the banks
+        ("joins", "u4"),  # 1 = LDGSTS: belongs to the next increment of its write counter
+        ("waits", "i4"),  # counter that a DEPBAR waits for in part, -1 = none
+        ("most", "i4"),  # increments that it leaves
         ("reuse", "u4"),  # mask of the source slots whose registers are kept
         ("constant", "i4"),  # line of constants that it names, -1 = none
         ("late", "u4"),  # 1 = its result waits for it, 0 = its issue
@@ -104,6 +108,7 @@ class Code(NamedTuple):
     """One program on one GPU; n instructions. Dependences are renumbered 0..columns-1; under control words they are the counters."""
 
     control: np.int64  # 1: control words say when an instruction may issue, 0: the scoreboard finds out
+    kept: np.int64  # increments of a counter that are told apart; 0 = nothing waits for a part of them
     ops: np.ndarray  # Op [n]
     needs: np.ndarray  # int16 [n, *] dependences that must be ready: those read (RAW), then those written (WAW); -1 padded
     writes: np.ndarray  # int16 [n, *]; the first `results` entries count
@@ -242,13 +247,15 @@ def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
     return first + gpu.lsu.word_cycles * (max(int(program.encoded.width[i]) // 4, 1) - 1)
 
 
-def _control(program: Program, i: int, obeyed: bool) -> tuple[int, ...]:
-    """Return the last fields of instruction i's Op, which come from its control word."""
-    control = program.control
+def _control(program: Program, i: int, obeyed: bool, parts: Groups) -> tuple[int, ...]:
+    """Return the last fields of instruction i's Op, which come from its control word, or wait for parts of counters."""
+    control, part = program.control, (int(parts.joins[i]), int(parts.waits[i]), int(parts.most[i]))
     if control is None or not obeyed:
-        return -1, -1, 1, 0, 0
-    ported = Unit(program.encoded.unit[i]) in PORTED
-    return int(control.write_barrier[i]), int(control.read_barrier[i]), int(control.dual[i]), ported, int(control.reuse[i])
+        return int(parts.counter[i]), -1, 1, 0, *part, 0
+    write, ported = int(control.write_barrier[i]), Unit(program.encoded.unit[i]) in PORTED
+    if parts.joins[i]:
+        write = int(parts.counter[i])
+    return write, int(control.read_barrier[i]), int(control.dual[i]), ported, *part, int(control.reuse[i])
 
 
 def port_registers(program: Program, i: int) -> list[list[int]]:
@@ -262,7 +269,7 @@ def port_registers(program: Program, i: int) -> list[list[int]]:
     return found
 
 
-def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, constant: tuple[int, int]) -> tuple[int, ...]:
+def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups, constant: tuple[int, int]) -> tuple[int, ...]:
     """Return the fields of instruction i's Op. constant: the last two."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
@@ -288,7 +295,8 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, constant
         encoded.width[i],
         bool(memory and is_cached(gpu, program, i)),
         hold,
-        *_control(program, i, obeyed),
+        landing(gpu, program, i),
+        *_control(program, i, obeyed, parts),
         *constant,
     )
 
@@ -296,6 +304,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, constant
 def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     """Return the tables of `program` on `gpu`, and how many dependences it uses."""
     encoded, obeyed, constants = program.encoded, obeys_control_words(gpu, program), constant_lines(program)
+    parts = groups(program, obeyed)
     # An unrolled loop has few distinct instructions: each is looked at once.
     columns = [
         encoded.operation,
@@ -308,6 +317,8 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
         encoded.writes,
         constants.line,
         constants.late,
+        encoded.flags & int(Flag.ASYNC),
+        *parts[:-1],
     ]
     if obeyed and program.control is not None:
         columns += [*program.control, encoded.source_kind, encoded.source_value, encoded.flags, _counters(program)]
@@ -324,11 +335,12 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
         needs, dependences = _columns(_counters(program)[first], np.arange(COUNTERS)), COUNTERS
     constant = [(int(constants.line[i]), int(constants.late[i])) for i in first]
     results = [int((row >= 0).sum()) for row in writes]
-    ops = [_op(gpu, program, int(i), count, obeyed, named) for i, count, named in zip(first, results, constant, strict=True)]
+    ops = [_op(gpu, program, int(i), count, obeyed, parts, named) for i, count, named in zip(first, results, constant, strict=True)]
     sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
     alike = alike.reshape(-1)
     records = np.array(ops, Op)[alike].view(np.recarray)
-    return Code(np.int64(obeyed), records, needs[alike], writes[alike], sources[alike], constants.group), dependences
+    tables = Code(np.int64(obeyed), np.int64(parts.kept), records, needs[alike], writes[alike], sources[alike], constants.group)
+    return tables, dependences
 
 
 def _counters(program: Program) -> np.ndarray:

@@ -15,6 +15,7 @@ from sim.launch import Launch
 BASE = 0x10000000
 LIMIT = 1 << 32
 GAP = 4096
+VARIABLES = "__device__ variables"
 
 
 class Placed(NamedTuple):
@@ -56,8 +57,16 @@ def place(arrays: list[tuple[str, np.ndarray]]) -> list[Placed]:
 
 
 def placed_arguments(launch: Launch) -> list[Placed]:
-    """Return where the launch's arrays lie."""
-    return place([(p.name, a) for p, a in zip(launch.program.parameters, launch.args, strict=True) if p.type == "ptr"])
+    """Return where the launch's arrays lie; last, as one array, the program's `__device__` variables, as they are at launch."""
+    arrays = [(p.name, a) for p, a in zip(launch.program.parameters, launch.args, strict=True) if p.type == "ptr"]
+    variables = launch.program.variables
+    if variables is None:
+        return place(arrays)
+    memory = np.frombuffer(variables.image, np.uint8).copy()
+    placed = place([*arrays, (VARIABLES, memory)])
+    for offset, where in variables.pointers:
+        memory[offset : offset + 8] = np.frombuffer((placed[-1].address + where).to_bytes(8, "little"), np.uint8)
+    return placed
 
 
 def lines_of(launch: Launch) -> np.ndarray:

@@ -6,12 +6,13 @@ from typing import NoReturn
 
 from isa.architecture import KNOWN, family
 from isa.errors import UserError
-from isa.sass.image import Image, Section, Symbol
+from isa.sass.image import Image, Relocation, Section, Symbol
 
 MAGIC = b"\x7fELF"
 CUDA_MACHINE = 190  # EM_CUDA
 NO_DATA = 8  # SHT_NOBITS
 SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
+RELOCATIONS = {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # SHT_RELA, SHT_REL
 SYMBOL = struct.Struct("<IBBHQQ")
 
 
@@ -53,7 +54,12 @@ def _parse(data: bytes, path: str) -> Image:
     sections = [_section(data, name, header) for name, header in zip(names, headers, strict=True)]
     table = names.index(".symtab") if ".symtab" in names else None
     symbols = () if table is None else _symbols(sections[table].data, sections[headers[table][6]].data, names)
-    return Image(architecture, {section.name: section for section in sections}, symbols, path)
+    relocations = {
+        names[header[7]]: _relocations(section.data, header[1])
+        for header, section in zip(headers, sections, strict=True)
+        if header[1] in RELOCATIONS
+    }
+    return Image(architecture, {section.name: section for section in sections}, symbols, path, relocations)
 
 
 def _headers(data: bytes) -> tuple[list[tuple[int, ...]], list[str]]:
@@ -77,6 +83,14 @@ def _symbols(table: bytes, strings: bytes, sections: list[str]) -> tuple[Symbol,
     for name, _, _, section, value, size in SYMBOL.iter_unpack(table):
         found.append(Symbol(_string(strings, name), sections[section] if section < len(sections) else "", value, size))
     return tuple(found)
+
+
+def _relocations(table: bytes, kind: int) -> tuple[Relocation, ...]:
+    """Return the entries of a relocation section; those without an addend add nothing."""
+    return tuple(
+        Relocation(offset, information >> 32, addend[0] if addend else 0)
+        for offset, information, *addend in RELOCATIONS[kind].iter_unpack(table)
+    )
 
 
 def _slice(data: bytes, start: int, size: int) -> bytes:

@@ -23,6 +23,14 @@ class Symbol(NamedTuple):
     size: int  # bytes
 
 
+class Relocation(NamedTuple):
+    """A place of a section that gets the address of a symbol."""
+
+    offset: int  # bytes in the section
+    symbol: int  # index
+    addend: int  # bytes
+
+
 @dataclass(frozen=True)
 class Image:
     """What one compilation for one architecture holds."""
@@ -31,6 +39,7 @@ class Image:
     sections: dict[str, Section] = field(repr=False)
     symbols: tuple[Symbol, ...] = field(repr=False)  # the index is what .nv.info names
     path: str = ""
+    relocations: dict[str, tuple[Relocation, ...]] = field(default_factory=dict, repr=False)  # by section
 
     def data(self, name: str) -> bytes:
         """Return the bytes of a section; none when it is not there."""

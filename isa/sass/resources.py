@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from isa.architecture import VOLTA
 from isa.errors import UserError
+from isa.program import Variables
+from isa.sass import variables
 from isa.sass.function import RawFunction, RawInstruction
 from isa.sass.image import Image, Symbol
 from isa.sass.info import Attribute, Record, records
@@ -41,6 +43,7 @@ class Resources:
     parameters: tuple[ParameterSlot, ...] | None = None
     max_threads: tuple[int, int, int] | None = None  # __launch_bounds__
     constants: dict[int, bytes] = field(default_factory=dict, repr=False)  # bank -> what it holds at launch
+    variables: Variables | None = field(default=None, repr=False)  # __device__ ones
     symbols: tuple[Symbol, ...] = field(default=(), repr=False)  # __constant__ variables: section .nv.constant3
     path: str = ""
 
@@ -116,6 +119,7 @@ def _of_kernel(image: Image, name: str, common: Iterable[Record]) -> Resources:
         parameters=_parameters(own, base),
         max_threads=limits if limits is None else (limits[0], limits[1], limits[2]),
         constants=_constants(image, name),
+        variables=variables.of_image(image),
         symbols=tuple(symbol for symbol in image.symbols if symbol.section == ".nv.constant3" and symbol.size),
         path=image.path,
     )

@@ -12,7 +12,7 @@ from isa.program import Program
 from isa.vocabulary import Operation
 
 OPENS = {Operation.SYNC: Operation.SSY, Operation.BRK: Operation.PBK}  # what ends -> what named where it goes
-NAMING = (Operation.BRA, Operation.BRA_DIVERGENT, Operation.CAL)  # what goes to its own target
+NAMING = (Operation.BRA, Operation.BRA_DIVERGENT, Operation.BRA_CONVERGENT, Operation.CAL)  # what goes to its own target
 LEAVES = (*NAMING, Operation.EXIT, Operation.SYNC, Operation.BRK, Operation.BRX, Operation.RET)
 
 

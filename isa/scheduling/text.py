@@ -3,7 +3,8 @@
     [B0-2---:R-:W1:Y:S04:U-B--]  LDG.E R4, [R2]
 
 B: the counters waited on; R, W: the counters released when sources have been read, when the result is written; Y: another warp may have
-the turn; S: the stall count; U: the source slots A, B, C, D that the operand cache keeps (may be left out).
+the turn (D, on Kepler: issues together with the next one); S: the stall count; U: the source slots A, B, C, D that the operand cache
+keeps (may be left out).
 """
 
 import re
@@ -12,16 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isa.architecture import VOLTA, family
+from isa.architecture import KEPLER, VOLTA, family
 from isa.errors import UserError
 from isa.program import Control, Instruction, Program
 from isa.vocabulary import COUNTERS
 
-FIELDS = re.compile(r"\s*\[B([0-5-]{6}):R([0-5-]):W([0-5-]):([Y-]):S(\d\d)(?::U([ABCD-]{4}))?\](?=\s)")
+FIELDS = re.compile(r"\s*\[B([0-5-]{6}):R([0-5-]):W([0-5-]):([YD-]):S(\d\d)(?::U([ABCD-]{4}))?\](?=\s)")
 STARTS = re.compile(r"\s*\[B")
 USAGE = "write [B0-2---:R-:W1:Y:S04] before the instruction: counters waited on, read and write counter, yield, stall count"
 SLOTS = "ABCD"
-MOST_STALL = 15  # cycles
+MOST_STALL, MOST_KEPLER_STALL = 15, 31  # cycles
+KEPLER_TARGET = re.compile(r"^\s*\.target\s+sm_3", re.MULTILINE)
 
 
 class Words(NamedTuple):
@@ -33,6 +35,7 @@ class Words(NamedTuple):
     read_barrier: int
     wait_mask: int
     reuse: int
+    dual: int  # of Kepler
 
 
 def take(text: str, path: str = "") -> tuple[str, dict[int, Words]]:
@@ -40,11 +43,12 @@ def take(text: str, path: str = "") -> tuple[str, dict[int, Words]]:
     if "[B" not in text:
         return text, {}
     lines, found = text.split("\n"), {}
+    most = MOST_KEPLER_STALL if KEPLER_TARGET.search(text) else MOST_STALL
     for number, line in enumerate(lines, 1):
         if match := FIELDS.match(line):
             found[number] = _words(match)
-            if found[number].stall > MOST_STALL:
-                message = f"a stall count is at most {MOST_STALL}"
+            if found[number].stall > most:
+                message = f"a stall count is at most {most}"
                 raise UserError(message, path=path, line=number, column=line.index("[") + 1, hint="let other instructions pass the time")
             lines[number - 1] = " " * match.end() + line[match.end() :]
         elif STARTS.match(line):
@@ -61,9 +65,9 @@ def control(instructions: Sequence[Instruction], words: dict[int, Words], archit
             message = f"{instruction.text} has no control fields, others have"
             raise UserError(message, path=path, line=instruction.line, hint=USAGE)
     columns = np.array([words[instruction.line] for instruction in instructions], np.int64).T
-    stall, yield_, write, read, wait, reuse = columns
+    stall, yield_, write, read, wait, reuse, paired = columns
     encoding = family(architecture) if architecture else VOLTA
-    dual = (stall == 0) & (yield_ == 0) & (encoding is not VOLTA)
+    dual = paired if encoding is KEPLER else (stall == 0) & (yield_ == 0) & (encoding is not VOLTA)
     unsigned = [column.astype(np.uint8) for column in (yield_, wait, reuse, dual)]
     signed = [column.astype(np.int8) for column in (stall, write, read)]
     return Control(signed[0], unsigned[0], signed[1], signed[2], *unsigned[1:])
@@ -76,7 +80,8 @@ def fields(program: Program, i: int) -> str:
     waits = "".join(str(counter) if words.wait_mask[i] >> counter & 1 else "-" for counter in range(COUNTERS))
     read, write = (str(int(column[i])) if column[i] >= 0 else "-" for column in (words.read_barrier, words.write_barrier))
     kept = "".join(name if words.reuse[i] >> slot & 1 else "-" for slot, name in enumerate(SLOTS))
-    return f"[B{waits}:R{read}:W{write}:{'Y' if words.yield_[i] else '-'}:S{int(words.stall[i]):02d}:U{kept}]"
+    turn = "Y" if words.yield_[i] else "D" if words.dual[i] and family(program.architecture) is KEPLER else "-"
+    return f"[B{waits}:R{read}:W{write}:{turn}:S{int(words.stall[i]):02d}:U{kept}]"
 
 
 def _words(match: re.Match[str]) -> Words:
@@ -88,4 +93,5 @@ def _words(match: re.Match[str]) -> Words:
         read_barrier=-1 if read == "-" else int(read),
         wait_mask=sum(1 << int(counter) for counter in waits if counter != "-"),
         reuse=sum(1 << SLOTS.index(name) for name in kept or "" if name != "-"),
+        dual=int(yields == "D"),
     )

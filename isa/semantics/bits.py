@@ -96,10 +96,13 @@ def byte_index(place: int, s: Integer, mode: int) -> Integer:
 
 
 def part_of(a: np.uint32, part: int) -> np.uint32:
-    """Return the half (Part H0, H1) or the byte (B0 to B3) of a word, repeated in all of its halves or bytes."""
+    """Return the half (Part H0, H1) or the byte (B0 to B3) of a word, repeated in all of its halves or bytes; or (H0_NH1) both halves
+    swapped, the one that becomes the low one with the other sign."""
     x = np.int64(a)
     if part == 0:
         return a
+    if part == 7:
+        return word((x & 0xFFFF) << 16 | (x >> 16) ^ 0x8000)
     if part <= 2:
         return word((x >> 16 * (part - 1) & 0xFFFF) * 0x10001)
     return word((x >> 8 * (part - 3) & 0xFF) * 0x01010101)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isa.semantics.words import WORD, signed, wide, word
+from isa.semantics.words import WORD, Integer, signed, wide, word
 from isa.vocabulary import Dot, XmadAddend
 
 PSL, MRG, SIGNED_A, SIGNED_B = 16, 32, 64, 128  # bits of XMAD's and IDP's Encoded.function
@@ -80,3 +80,36 @@ def byte(a: np.uint32, number: int, is_signed: int) -> np.int64:
 def absolute_difference(a: np.uint32, b: np.uint32, c: np.uint32, is_signed: int) -> np.uint32:
     """Return |a - b| + c (PTX `sad`)."""
     return word(abs(wide(a, is_signed) - wide(b, is_signed)) + np.int64(c))
+
+
+def absolute_difference_of_bytes(a: np.uint32, b: np.uint32, c: np.uint32, is_signed: int, summed: int) -> np.uint32:
+    """Return |a - b| of each of four bytes; or their sum, plus c (PTX `vabsdiff4`)."""
+    result, total = np.int64(0), np.int64(c)
+    for place in range(0, 32, 8):
+        x, y = np.int64(a) >> place & 0xFF, np.int64(b) >> place & 0xFF
+        if is_signed:
+            x, y = (x ^ 0x80) - 0x80, (y ^ 0x80) - 0x80
+        result |= (abs(x - y) & 0xFF) << place
+        total += abs(x - y)
+    return word(total) if summed else word(result)
+
+
+def minmax_of_halves(a: np.uint32, b: np.uint32, is_signed: int, smaller: int) -> np.uint32:
+    """Return the smaller or the larger of each of two halves."""
+    result = np.int64(0)
+    for place in range(0, 32, 16):
+        x, y = np.int64(a) >> place & 0xFFFF, np.int64(b) >> place & 0xFFFF
+        flip = 0x8000 if is_signed else 0
+        result |= (x if (x ^ flip < y ^ flip) == (smaller != 0) else y) << place
+    return word(result)
+
+
+def product_sum(a: np.uint32, b: np.uint32, c: Integer, is_signed: int, is_wide: int, carry: Integer) -> tuple[Integer, Integer]:
+    """Return a * b + c + carry, of 64 bits or of the product's low 32, and what it carries out."""
+    product = wide(a, is_signed) * wide(b, is_signed)
+    if not is_wide:
+        total = (product & WORD) + c + carry
+        return total & WORD, total >> 32 & 1
+    low = (product & WORD) + (c & WORD) + carry  # in halves: of 64 bits a compiler takes an overflow for impossible
+    high = (product >> 32 & WORD) + (c >> 32 & WORD) + (low >> 32)
+    return (high & WORD) << 32 | low & WORD, high >> 32

@@ -31,11 +31,13 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
             *measure.engines(repeats),
         ]
         swept = list(measure.sweeps(scale))
+        loading = measure.loading(repeats)
         compilation = measure.compilation() if compile_ else None
     _table(found, repeats)
     for one in swept:
         what = f"{one.points:,} variants of {one.program} ({one.instructions:,} warp instructions each)"
         typer.echo(f"{what}: {one.seconds:.1f} s, {one.per_second:.0f} variants per second on {count(one.workers, 'core')}")
+    typer.echo(f"a listing of {measure.LISTED:,} instructions is read in {loading:.2f} s")
     if compilation:
         typer.echo(
             f"first result of a fresh process: {compilation.cached:.2f} s; {compilation.cold:.1f} s when kernels must be compiled first"
@@ -45,6 +47,7 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
         {
             "rates": [rate._asdict() | {"million_per_second": rate.best, "spread": rate.spread} for rate in found],
             "sweeps": [one._asdict() | {"per_second": one.per_second} for one in swept],
+            "loading_seconds": loading,
             "compilation": compilation._asdict() if compilation else None,
         },
     )

@@ -6,14 +6,17 @@ from typing import Annotated
 import typer
 
 import sim
+from isa.errors import UserError
 from sim.cli import app
 from sim.cli.inputs import Changes, launch, machine, one_sm
 from sim.cli.options import ARCH, ARG, BLOCK, ENGINE, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
 from sim.cli.output import check_writable, working, write_json, write_text
+from sim.cli.replay import not_of_traces, replay
 from sim.expectation import Expectation, check
 from sim.launch import Launch
 from sim.report import figures, memory_figure, text, timeline
 from sim.result import Result
+from sim.traces.files import is_trace
 
 TIMELINE = Annotated[
     Path | None, typer.Option("--timeline", metavar="FILE", help="Also write the first 500 cycles' timeline: .txt, .png, .svg or .pdf.")
@@ -21,6 +24,11 @@ TIMELINE = Annotated[
 MEMORY_FIGURE = Annotated[
     Path | None, typer.Option("--memory-figure", metavar="FILE", help="Also draw what moved through memory: .png, .svg or .pdf.")
 ]
+SASS = Annotated[
+    Path | None, typer.Option("--sass", metavar="FILE", help="Of a trace: the traced program's disassembly, for its control words.")
+]
+SAVE = Annotated[Path | None, typer.Option("--save-trace", metavar="FOLDER", help="Also write what was executed as an Accel-Sim trace.")]
+LIMIT = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Instructions that a warp may execute; default 16,777,216.")]
 TEXT = ("", ".txt")
 WINDOW = (0, 499)  # cycles of --timeline
 
@@ -43,9 +51,15 @@ def run(
     engine: ENGINE = "numba",
     timeline_file: TIMELINE = None,
     memory_file: MEMORY_FIGURE = None,
+    limit: LIMIT = None,
+    sass: SASS = None,
+    save_trace: SAVE = None,
     json: JSON = None,
 ) -> None:
-    """Execute a listing, time it on a GPU, and say where the warps' time went. Exit 1 when its results are not as expected."""
+    """Execute a listing, time it on a GPU, and say where the warps' time went. Exit 1 when its results are not as expected.
+
+    An Accel-Sim trace (kernelslist.g, .traceg, packed by xz or gzip or not) in place of the listing is timed kernel by kernel.
+    """
     found_gpu = machine(gpu, set_, policy)
     check_writable(json, timeline_file, memory_file)
     if memory_file is not None:
@@ -53,10 +67,19 @@ def run(
     if timeline_file is not None and timeline_file.suffix not in TEXT:
         figures.check_path(timeline_file)
     changes = Changes(grid, block, warps, arg, registers, shared)
+    if is_trace(listing):
+        not_of_traces(changes, launch_file, arch, limit, timeline_file, memory_file, save_trace)
+        replay(listing, sass, kernel, found_gpu, engine, json)
+        return
+    if sass is not None:
+        raise UserError("--sass goes with a trace", hint=f"{listing.name} has its own control words, if any")
     what, expected = launch(listing, launch_file, kernel, changes, found_gpu, arch)
     found_gpu = one_sm(found_gpu, changes, what)
     with working(f"running {what.name}"):
-        result = sim.run(what, found_gpu, engine, timeline=WINDOW if timeline_file else None)
+        trace = sim.execute(what, limit)
+        result = sim.simulate(trace, found_gpu, WINDOW if timeline_file else None, engine)
+    if save_trace is not None:
+        sim.write_traces([trace], save_trace)
     typer.echo(text.report(result))
     if timeline_file is not None:
         _write_timeline(result, timeline_file)

@@ -8,13 +8,15 @@ the value that it found. Addresses are checked by `sim.functional.memory` before
 import numpy as np
 
 from isa.semantics.atomics import atomic
+from isa.semantics.doubles import as_bits, as_double
 from isa.semantics.floats import fadd, flush
+from isa.semantics.halves import half_arithmetic, half_input, half_result
 from isa.semantics.words import as_float, as_word, high_word, pair, wide, word
-from isa.vocabulary import Space
-from sim.functional.flags import FLOAT, FTZ, SIGNED
+from isa.vocabulary import AtomicFunction, Operation, Space
+from sim.functional.flags import BF16, EVERY, FLOAT, FTZ, SIGNED
 from sim.functional.operands import row_of
 from sim.functional.state import FIRST, OUT, SECOND, Code, Machine, Memory
-from sim.kernel import inner
+from sim.kernel import inner, outlined
 
 UNSIGNED64 = np.int64(-(2**63))  # flips the sign bit, after which int64 compares as unsigned
 
@@ -38,7 +40,10 @@ def apply(i: int, w: int, mask: int, base: int, words: np.ndarray, code: Code, m
         if (mask >> k) & 1:
             index = (machine.target[k] - base) >> 2
             if flags & FLOAT:
-                add_float(index, first, result, k, flags, words, machine)
+                if flags & EVERY or code.width[i] == 8:
+                    add_floats(index, first, result, k, flags, words, machine)
+                else:
+                    add_float(index, first, result, k, flags, words, machine)
             elif code.width[i] == 4:
                 modify_word(index, first, second, result, k, function, flags, words, machine)
             else:
@@ -53,7 +58,7 @@ def modify_word(
     rows, old, is_signed = machine.rows, words[index], flags & SIGNED
     new = atomic(function, wide(old, is_signed), wide(rows[first, k], is_signed), wide(rows[second, k], is_signed), np.int64(0))
     words[index] = word(new)
-    rows[result, k] = old
+    rows[result, k] = np.uint32(old == rows[first, k]) if function == AtomicFunction.CAST else old
 
 
 @inner
@@ -65,6 +70,8 @@ def modify_pair(
     a, b = pair(rows[first, k], rows[first + 1, k]), pair(rows[second, k], rows[second + 1, k])
     new = atomic(function, pair(low, high), a, b, np.int64(0) if flags & SIGNED else UNSIGNED64)
     words[index], words[index + 1] = word(new), high_word(new)
+    if function == AtomicFunction.CAST:
+        low, high = np.uint32(pair(low, high) == a), np.uint32(0)
     rows[result, k], rows[result + 1, k] = low, high
 
 
@@ -76,3 +83,27 @@ def add_float(index: int, first: int, result: int, k: int, flags: int, words: np
     total = flush(fadd(flush(x), flush(y))) if flags & FTZ else fadd(x, y)
     words[index] = as_word(total)
     machine.rows[result, k] = old
+
+
+@outlined
+def add_floats(index: int, first: int, result: int, k: int, flags: int, words: np.ndarray, machine: Machine) -> None:
+    """Add lane k's float64, or its two halves, to those in memory."""
+    rows, low = machine.rows, words[index]
+    if flags & EVERY:
+        words[index] = word(sum_of_halves(np.int64(low), np.int64(rows[first, k]), flags & BF16))
+    else:
+        high = words[index + 1]
+        total = as_bits(as_double(pair(low, high)) + as_double(pair(rows[first, k], rows[first + 1, k])))
+        words[index], words[index + 1] = word(total), high_word(total)
+        rows[result + 1, k] = high
+    rows[result, k] = low
+
+
+@outlined
+def sum_of_halves(a: int, b: int, is_bfloat: int) -> int:
+    """Return two words of halves, added half by half."""
+    total = np.int64(0)
+    for place in range(0, 32, 16):
+        x, y = half_input(a >> place, is_bfloat, 0), half_input(b >> place, is_bfloat, 0)
+        total |= half_result(half_arithmetic(Operation.HADD2, x, y, y), is_bfloat, 0, 0) << place
+    return total

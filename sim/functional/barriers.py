@@ -1,7 +1,12 @@
 """BAR.SYNC: a warp waits until every warp of its block that has not ended is there too."""
 
+import numpy as np
+
+from isa.semantics.integers import popc
+from isa.vocabulary import BarrierReduction
 from sim.functional.divergence import arrived, fault, hold
-from sim.functional.state import AT_BARRIER, Code, Fault, Machine, Progress, Report, Status
+from sim.functional.operands import predicate
+from sim.functional.state import AT_BARRIER, FIRST, Code, Fault, Machine, Progress, Report, Status
 from sim.kernel import first_bit, inner
 
 
@@ -18,6 +23,7 @@ def arrive(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Pr
     number = code.function[i]
     if mask == machine.alive[w]:
         machine.waiting[w] = number + 1
+        vote(i, w, mask, code, machine)
         return Status.RUNNING
     here = mask | arrived(w, AT_BARRIER, machine.existing[w], machine)
     if code.apart and (machine.alive[w] & ~here or alike(w, i, machine)):
@@ -51,7 +57,29 @@ def open_barrier(machine: Machine, progress: Progress) -> int:
         number = machine.waiting[w]
     for w in range(machine.waiting.size):
         machine.waiting[w] = 0
+    if machine.asked[0] != BarrierReduction.NONE:
+        count_votes(machine)
     return Status.RUNNING
+
+
+@inner
+def vote(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Note how the lanes of a warp vote at a BAR.RED; at BAR.SYNC that there is no vote."""
+    machine.asked[0] = code.combine[i]
+    truth = predicate(i, FIRST, w, code, machine)
+    machine.votes[w] = mask & (~truth if code.combine[i] == BarrierReduction.AND else truth)
+
+
+@inner
+def count_votes(machine: Machine) -> None:
+    """Find what a BAR.RED says: how many lanes voted yes (POPC), or 1 for yes."""
+    total = np.int64(0)
+    for w in range(machine.votes.size):
+        total += 0 if machine.ended[w] else popc(machine.votes[w])
+    if machine.asked[0] == BarrierReduction.POPC:
+        machine.reduced[0] = total
+    else:
+        machine.reduced[0] = np.int64((total == 0) == (machine.asked[0] == BarrierReduction.AND))
 
 
 @inner

@@ -73,7 +73,9 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
     here = where(launch, machine, progress)
     hint = ""
     if fault in (Fault.OUT_OF_RANGE, Fault.MISALIGNED, Fault.READ_ONLY):
-        message, hint = access_message(launch, placed, memory, fault, i, int(report[Report.ADDRESS]))
+        message, hint = access_message(
+            launch, placed, memory, fault, i, int(report[Report.ADDRESS]), int(report[Report.EXPECTED]) != Space.SHARED
+        )
     elif fault == Fault.DIVERGENT_BARRIER:
         message = f"barrier in divergent code: {lanes(int(report[Report.EXPECTED]))} of the warp did not arrive with the others"
         hint = "move BAR.SYNC to where all threads come together, or let threads that skip it EXIT"
@@ -85,6 +87,8 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
             f"no progress: this warp waits at another barrier than barrier {int(report[Report.EXPECTED])}, where the warps before it wait"
         )
         hint = "; ".join(waiting(launch, machine))
+    elif fault == Fault.MATRIX_IN_PART:
+        message, hint = "lanes of the warp are missing: a matrix needs all 32", "move it out of divergent code"
     elif fault == Fault.NOWHERE:
         message = f"jump to {int(report[Report.ADDRESS]):#x}, where no instruction stands"
         hint = "a jump table lies in a constant bank: give the cubin that the listing is of"
@@ -108,10 +112,12 @@ def where(launch: Launch, machine: Machine, progress: Progress) -> str:
     return f"kernel {launch.program.name}, block {block}, warp {w}, lane {lane} (thread {thread}), instruction {i}: {text}"
 
 
-def access_message(launch: Launch, placed: list[Placed], memory: Memory, fault: Fault, i: int, address: int) -> tuple[str, str]:
-    """Return what is wrong with an access, and how far it missed."""
+def access_message(
+    launch: Launch, placed: list[Placed], memory: Memory, fault: Fault, i: int, address: int, is_source: bool
+) -> tuple[str, str]:
+    """Return what is wrong with an access, and how far it missed. is_source: False for where LDGSTS writes."""
     e = launch.program.encoded
-    width, space = int(e.width[i]), int(e.space[i])
+    width, space = int(e.width[i]), int(e.space[i]) if is_source else int(Space.SHARED)
     verb = VERBS.get(e.operation[i], "load")
     shown = f"{verb} of {width} bytes at {address & 0xFFFFFFFFFFFFFFFF:#x}"
     if fault == Fault.MISALIGNED:
@@ -181,7 +187,7 @@ def no_end(launch: Launch, machine: Machine, log: Log, progress: Progress, limit
     message = f"no end: the warp has executed {limit:,} instructions and {lanes(mask)} still run"
     hint = (
         "check the loop's exit condition; a wait for another block's store has no end here\n"
-        "  for a loop that is meant to be longer: sim.functional.execute(launch, limit=N)"
+        "  for a loop that is meant to be longer: simtlab run --limit N, sim.execute(launch, limit=N)"
     )
     here = where(launch, machine, progress)
     return UserError(f"{message}\n  {here}", path=launch.program.path, line=launch.program.instructions[i].line, hint=hint)

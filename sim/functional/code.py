@@ -44,7 +44,7 @@ TYPE_NUMBERS = {
     NumberType.F64: Numbers.DOUBLES,
 }
 ADDITIONS = (Operation.IADD, Operation.IADD3, Operation.LEA, Operation.LEA_HI)
-CARRIED = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA_HI, Operation.XMAD)
+CARRIED = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA_HI, Operation.XMAD)
 HIGH_A, HIGH_B = 256, 512  # bits of XMAD's function
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on, where MUFU.SIN and COS take turns
 
@@ -252,11 +252,11 @@ def first_uniform(launch: Launch) -> int:
 def check_modelled(program: Program) -> None:
     """Raise UserError for the first instruction whose modifiers are not modelled together."""
     e = program.encoded
-    for i in np.flatnonzero(np.isin(e.operation, (Operation.IMAD, Operation.ISETP))):
+    for i in np.flatnonzero(np.isin(e.operation, (Operation.IMAD, Operation.IMAD_CARRY, Operation.ISETP))):
         instruction = program.instructions[i]
-        flags, is_imad, is_isetp = int(e.flags[i]), e.operation[i] == Operation.IMAD, e.operation[i] == Operation.ISETP
+        flags, is_imad, is_isetp = int(e.flags[i]), e.operation[i] != Operation.ISETP, e.operation[i] == Operation.ISETP
         problem = ""
-        if is_imad and flags & Flag.WIDE and flags & (Flag.X | Flag.CC):
+        if e.operation[i] == Operation.IMAD and flags & Flag.WIDE and flags & (Flag.X | Flag.CC):
             problem = "a carry of a 64-bit IMAD"
         elif is_imad and flags & (Flag.WIDE | Flag.HIGH) and e.source_flags[i].any():
             problem = "a negated operand of a 64-bit product"

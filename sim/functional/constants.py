@@ -10,7 +10,8 @@ from isa.errors import UserError
 from isa.program import Parameter, Program
 from sim.functional.state import LOCAL_BYTES
 from sim.launch import Launch
-from sim.placement import Placed
+from sim.parameters import POINTER
+from sim.placement import VARIABLES, Placed
 
 # First parameter -> byte offsets of blockDim, gridDim and the stack pointer. Two generations share 0x140.
 PLACES = {
@@ -77,6 +78,9 @@ def build(launch: Launch, placed: list[Placed]) -> Banks:
         )
         bank[parameter.offset : parameter.offset + parameter.size] = pack[: parameter.size]
     images[0] = bytes(bank)
+    for number, offset, where in program.variables.banks if program.variables else ():
+        image = images.get(number, b"").ljust(offset + POINTER, b"\0")
+        images[number] = image[:offset] + (addresses[VARIABLES] + where).to_bytes(POINTER, "little") + image[offset + POINTER :]
     return Banks(images)
 
 

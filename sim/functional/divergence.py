@@ -9,7 +9,7 @@ stack. Three ways of coming together share it:
 * PBK L and CAL L push in the same way; BRK and RET take lanes out of the group and of what was pushed since, up to the PBK or CAL.
 * BSSY B, L notes the active lanes as B's members; BSYNC B holds lanes until every member that has not exited is there, BREAK B
   takes lanes out of it. WARPSYNC holds lanes in the same way for those of its mask. BMOV saves and restores members.
-* BRA.DIV goes where lanes of its mask are awaited, if any is elsewhere.
+* BRA.DIV goes where lanes of its mask are awaited, if any is elsewhere; BRA.CONV goes if none is.
 * BRX goes where a register says: one group of lanes for each place.
 
 The lanes that fall through run first; those that branched wait. A loop's early leavers therefore wait at once, and an
@@ -20,7 +20,7 @@ import numpy as np
 
 from isa.vocabulary import Operation
 from sim.functional.flags import CLEAR
-from sim.functional.operands import operand, predicate, row_of, write
+from sim.functional.operands import operand, predicate, row_of, write, write_predicate
 from sim.functional.state import (
     AT_WARPSYNC,
     BRANCHED,
@@ -88,6 +88,12 @@ def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Prog
         members = np.int64(machine.rows[operand(i, FIRST, w, code, machine), first_bit(mask)])
         if members & machine.alive[w] & ~mask:
             return branch(i, w, mask, code, machine, progress)
+    elif operation == Operation.BRA_CONVERGENT:
+        members = np.int64(machine.rows[operand(i, FIRST, w, code, machine), first_bit(mask)])
+        if members & machine.alive[w] & ~mask == 0:
+            return branch(i, w, mask, code, machine, progress)
+    elif operation == Operation.B2R:
+        read_reduction(i, w, mask, code, machine)
     elif operation == Operation.BREAK:
         break_out(w, mask & predicate(i, FIRST, w, code, machine), code.function[i], machine)
     elif operation == Operation.BMOV:
@@ -165,6 +171,15 @@ def move_barrier(i: int, w: int, mask: int, code: Code, machine: Machine) -> Non
         if code.flags[i] & CLEAR and (mask >> k) & 1:
             members[k] = 0
     write(OUT, i, FIRST, w, mask, code, machine)
+
+
+@inner
+def read_reduction(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Copy what the last BAR.RED of the block found to a register; the predicate: whether it is not zero."""
+    for k in range(machine.lanes[0]):
+        machine.rows[OUT, k] = np.uint32(machine.reduced[0])
+    write(OUT, i, FIRST, w, mask, code, machine)
+    write_predicate(i, FIRST, w, FULL if machine.reduced[0] else np.int64(0), mask, code, machine)
 
 
 @inner

@@ -10,6 +10,8 @@ from sim.functional.operands import predicate, write_predicate
 from sim.functional.state import FIRST, FULL, OUT, SECOND, Code, Machine
 from sim.kernel import inner, outlined
 
+SMALLER = 1  # function of DSETP.MIN; of .MAX 2, of a comparison 0
+
 
 @inner
 def double(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
@@ -21,17 +23,27 @@ def double(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, ma
             low[k] = mufu64(code.function[i], source[k])
         return
     first, second = rows[0], rows[1]
-    third, chosen = rows[2], predicate(i, FIRST, w, code, machine)
+    third, chosen, neither = rows[2], predicate(i, FIRST, w, code, machine), np.int64(0)
     for k in range(machine.lanes[0]):
         a, b, c = double_at(first, k, machine), double_at(second, k, machine), double_at(third, k, machine)
-        if operation == Operation.DSETP:
+        if operation == Operation.DSETP and code.function[i]:
+            truth |= np.int64(is_chosen(a, b, code.function[i] == SMALLER)) << k
+            neither |= np.int64(a != a and b != b) << k  # noqa: PLR0124  NaN
+        elif operation == Operation.DSETP:
             truth |= np.int64((drelation(a, b) & code.compare[i]) != 0) << k
         else:
             bits = as_bits(result_of(operation, a, b, c, code.rounding[i], (chosen >> k) & 1))
             low[k], high[k] = word(bits), high_word(bits)
     if operation == Operation.DSETP:
         write_predicate(i, FIRST, w, combine_masks(truth, chosen, code.combine[i]), mask, code, machine)
-        write_predicate(i, SECOND, w, combine_masks(FULL & ~truth, chosen, code.combine[i]), mask, code, machine)
+        other = neither if code.function[i] else FULL & ~truth
+        write_predicate(i, SECOND, w, combine_masks(other, chosen, code.combine[i]), mask, code, machine)
+
+
+@outlined
+def is_chosen(a: np.float64, b: np.float64, smaller: bool) -> bool:
+    """Return whether DSETP.MIN or .MAX, which say which source a minimum or maximum is, name the first."""
+    return as_bits(dmin(a, b) if smaller else dmax(a, b)) == as_bits(a)
 
 
 @inner

@@ -5,7 +5,7 @@ import numpy as np
 from isa.semantics.halves import half_arithmetic, half_as_single, half_input, half_minmax, half_relation, half_result
 from isa.semantics.words import word
 from isa.vocabulary import Operation
-from sim.functional.flags import BF16, EVERY, FLOAT, FTZ, SATURATE
+from sim.functional.flags import BF16, EVERY, FLOAT, FTZ, RELU, SATURATE
 from sim.functional.integers import combine_masks
 from sim.functional.operands import predicate, write_predicate
 from sim.functional.state import FIRST, FULL, OUT, SECOND, Code, Machine
@@ -39,6 +39,8 @@ def half_of(operation: int, flags: int, a: int, b: int, c: int, smaller: int) ->
     if operation == Operation.HMNMX2:
         return half_result(half_minmax(x, y, smaller, flags & EVERY), is_bfloat, ftz, 0)
     value = half_arithmetic(operation, x, y, z)
+    if flags & RELU and value < 0.0:
+        value = np.float64(0.0)
     if flags & FLOAT:
         return np.int64(half_as_single(value, ftz, clamp))
     return half_result(value, is_bfloat, ftz, clamp)

@@ -7,12 +7,14 @@ programs with 32-bit and with 64-bit addresses find the same arrays.
 
 import numpy as np
 
-from isa.vocabulary import Operation, Space
+from isa.vocabulary import PT, Operation, Space
 from sim.functional.atomics import update
+from sim.functional.bulk import copy_to_shared, fill_in, grant, load_matrices, spread_rows
 from sim.functional.divergence import fault
-from sim.functional.flags import ADDRESS64, INDEX64, SIGNED
-from sim.functional.operands import row_of
+from sim.functional.flags import ADDRESS64, ASYNC, INDEX64, MATRIX, SIGNED
+from sim.functional.operands import predicate, row_of
 from sim.functional.state import (
+    FIRST,
     FULL,
     LANES,
     LOCAL_BYTES,
@@ -46,18 +48,35 @@ def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memo
     base, stride = np.int64(0), np.int64(0)
     if mask:
         addresses(i, w, code, machine)
+        reading = mask
+        if code.flags[i] & (ASYNC | MATRIX):
+            if code.flags[i] & MATRIX:
+                lane = spread_rows(code.width[i], machine) if mask == FULL else np.int64(0)
+                if lane >= 0:
+                    progress.report[Report.ADDRESS] = machine.target[lane]
+                    return fault(Fault.MISALIGNED if mask == FULL else Fault.MATRIX_IN_PART, w, lane, i, progress)
+            else:
+                reading = mask & predicate(i, FIRST, w, code, machine)
+                fill_in(reading, machine)
         base, stride = spacing(mask, machine)
         writes = code.operation[i] != Operation.LOAD and code.space[i] <= Space.GLOBAL
-        if not locate(code.space[i], code.width[i], base, stride, mask, machine, memory):
-            return lane_fault(i, w, mask, code, machine, memory, progress)
+        if reading and not locate(code.space[i], code.width[i], base, stride, reading, machine, memory):
+            return lane_fault(i, w, reading, code, machine, memory, progress)
         lane = forbidden(code.width[i], mask, machine, memory) if writes else np.int64(-1)
         if lane >= 0:
             progress.report[Report.ADDRESS] = machine.target[lane]
             return fault(Fault.READ_ONLY, w, lane, i, progress)
         if code.operation[i] == Operation.ATOM:
             update(i, w, mask, code, machine, memory)
+        elif code.flags[i] & ASYNC:
+            if copy_to_shared(i, w, mask, reading, code, machine, memory, progress) != Status.RUNNING:
+                return Status.ERROR
+        elif code.flags[i] & MATRIX:
+            load_matrices(i, w, code, machine, memory)
         else:
             move(i, w, mask, stride, code, machine, memory)
+        if code.predicate_destination[i, 0] != PT:
+            grant(i, w, mask, code, machine)
     if stride == SCATTERED:
         base = keep_scattered(mask, machine, store)
     entry = log.accesses[w]

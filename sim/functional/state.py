@@ -62,6 +62,7 @@ class Fault(IntEnum):
     NOWHERE = 8  # an indirect jump to what is no instruction
     BREAK_WITHOUT_PBK = 9
     RET_WITHOUT_CAL = 10
+    MATRIX_IN_PART = 11  # lanes that must act together
 
 
 class Report(IntEnum):
@@ -132,6 +133,9 @@ class Machine(NamedTuple):
     active: np.ndarray  # int64 [warps] lanes at pc
     alive: np.ndarray  # int64 [warps] lanes that have not exited
     reconverge: np.ndarray  # int64 [warps] where the active lanes stop; n = the end
+    votes: np.ndarray  # int64 [warps] of the lanes at a BAR.RED: those of OR and POPC that are true, of AND those that are not
+    asked: np.ndarray  # int64 [1] BarrierReduction of that BAR
+    reduced: np.ndarray  # int64 [1] what the last BAR.RED found
     waiting: np.ndarray  # int64 [warps] 1 + the number of the barrier at which the warp waits, 0 = none
     ended: np.ndarray  # int64 [warps]
     iterations: np.ndarray  # int64 [warps, limits]

@@ -5,7 +5,7 @@ from sim.functional.bitfields import bit_field, compare_into_register, move_pred
 from sim.functional.convert import convert
 from sim.functional.crosslane import across_lanes
 from sim.functional.doubles import double
-from sim.functional.flags import PAIRS, WIDE
+from sim.functional.flags import HIGH, PAIRS, WIDE
 from sim.functional.halves import halves
 from sim.functional.operands import operand, wide_operand, write
 from sim.functional.products import integer
@@ -38,8 +38,10 @@ def compute_uncommon(i: int, w: int, mask: int, code: Code, machine: Machine) ->
         single(i, w, mask, rows, code, machine)
     elif operation <= Operation.MUFU64:
         double(i, w, mask, rows, code, machine)
+    elif operation >= Operation.IMAD_CARRY:
+        integer(i, w, mask, rows, code, machine)
     else:
         halves(i, w, mask, rows, code, machine)
     write(OUT, i, FIRST, w, mask, code, machine)
-    if flags & WIDE:
+    if flags & WIDE and not flags & HIGH:
         write(OUT + 1, i, SECOND, w, mask, code, machine)

@@ -11,6 +11,7 @@ import simpy
 
 from sim.reference.clock import Process
 from sim.reference.decode import Instruction
+from sim.reference.groups import Groups
 from sim.reference.moments import Moment
 from sim.reference.scoreboard import UNKNOWN, Pending
 from sim.vocabulary import StallCause
@@ -25,6 +26,7 @@ class DependenceCounters:
         self.env = env
         self.holders: dict[int, list[Pending]] = {}  # by counter
         self.unknown_cause: dict[int, StallCause] = {}  # of the last holder that was raised without a known end
+        self.groups = Groups()
         self.results: list[Pending] = []  # of which a wake rule would have to know: none
         self.outstanding: list[Pending] = []  # results on their way, and stores: the warp ends after them
         self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
@@ -39,7 +41,7 @@ class DependenceCounters:
         for number in instruction.needs:
             if self.holders.get(number):
                 return min(self.holders[number], key=lambda holder: holder.cause)
-        return None
+        return self.groups.missing(instruction)
 
     def full(self, instruction: Instruction) -> bool:
         """Any number of results may be on their way."""
@@ -55,6 +57,8 @@ class DependenceCounters:
             due = max(holder.due for holder in holders)
             cause = self.unknown_cause[number] if due == UNKNOWN else min(holder.cause for holder in holders if holder.due == due)
             waits.append((cause, due))
+        if part := self.groups.last_missing(instruction):
+            waits.append(part)
         return max(waits, key=itemgetter(1), default=None)  # max: the first of those due together
 
     def last_back(self) -> Pending:
@@ -76,6 +80,8 @@ class DependenceCounters:
             self.outstanding.append(pending)
         for number, holder in zip(counters, (pending, pending.reading), strict=True):
             if number is not None and holder:
+                closes = not instruction.joins or holder is not pending
+                self.groups.join(number, holder, closes, is_known=not instruction.access)
                 self.holders.setdefault(number, []).append(holder)
                 if instruction.access:
                     self.unknown_cause[number] = holder.cause
@@ -94,6 +100,7 @@ class DependenceCounters:
         for holders in self.holders.values():
             if pending in holders:
                 holders.remove(pending)
+        self.groups.let_go(pending)
         if pending in self.outstanding:
             self.outstanding.remove(pending)
         pending.back.succeed()

@@ -9,7 +9,7 @@ from isa.program import SOURCES, Program
 from isa.vocabulary import RZ, Cache, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
 from sim.constants import constant_lines
-from sim.control import PORTED, distance, obeys_control_words, waited_counters
+from sim.control import PORTED, Groups, distance, groups, landing, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
 from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, StallCause
 
@@ -84,18 +84,28 @@ class Instruction(NamedTuple):
     sources: tuple[tuple[int, ...], ...] = ()  # registers of each source slot that go through the ports of the banks
     reuse: int = 0  # mask of the source slots whose registers are kept
     constant: Constant | None = None  # that it names
+    joins: bool = False  # LDGSTS: belongs to the next increment of its write counter
+    landing: int = 0  # cycles from where its data would be ready until LDGSTS has them in shared memory
+    part: tuple[int, int] | None = None  # counter that a DEPBAR waits for in part, and how many increments it leaves
 
 
 def decode(program: Program, gpu: Gpu) -> list[Instruction]:
     """Return the program as the schedulers see it: with control words where they are obeyed, else for the scoreboard."""
-    plain = [_instruction(program, gpu, i) for i in range(len(program))]
+    obeyed = obeys_control_words(gpu, program)
+    parts = groups(program, obeyed)
+    plain = [_with_part(_instruction(program, gpu, i), parts, i, landing(gpu, program, i)) for i in range(len(program))]
     named = constant_lines(program)
     for i in (named.line >= 0).nonzero()[0]:
         line = int(named.line[i])
         plain[i] = plain[i]._replace(constant=Constant(line, int(named.group[line]), bool(named.late[i])))
-    if not obeys_control_words(gpu, program):
-        return plain
-    return [_with_control(program, gpu, i, one) for i, one in enumerate(plain)]
+    return [_with_control(program, gpu, i, one) for i, one in enumerate(plain)] if obeyed else plain
+
+
+def _with_part(plain: Instruction, parts: Groups, i: int, landing: int) -> Instruction:
+    """Return an instruction with what it has to do with parts of a counter."""
+    part = (int(parts.waits[i]), int(parts.most[i])) if parts.waits[i] >= 0 else None
+    counter = int(parts.counter[i]) if parts.counter[i] >= 0 else None
+    return plain._replace(write_counter=counter, joins=bool(parts.joins[i]), landing=landing, part=part)
 
 
 def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction) -> Instruction:
@@ -107,7 +117,7 @@ def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction) -> Ins
         needs=waited_counters(program, i),
         distance=distance(program, i),
         pairs=bool(control.dual[i]),
-        write_counter=None if write < 0 else write,
+        write_counter=plain.write_counter if plain.joins else None if write < 0 else write,
         read_counter=None if read < 0 else read,
         source_read=_source_read(gpu, plain.access),
         ported=Unit(program.encoded.unit[i]) in PORTED,

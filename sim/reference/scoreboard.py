@@ -13,6 +13,7 @@ import simpy
 from sim.gpus.model import Core
 from sim.reference.clock import Process
 from sim.reference.decode import Instruction
+from sim.reference.groups import Groups
 from sim.reference.moments import Moment
 from sim.vocabulary import StallCause
 
@@ -43,13 +44,15 @@ class Scoreboard:
         self.cap = core.in_flight_cap  # instructions of arithmetic with results on their way, at most; 0 = any number
         self.wake_all = core.wake_rule == "all_outstanding"
         self.busy: dict[int, Pending] = {}  # by dependence
+        self.groups = Groups()
         self.results: list[Pending] = []  # one per instruction of arithmetic whose results are on their way
         self.outstanding: list[Pending] = []  # these, the loads and the stores: the warp ends after them
         self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
 
     def missing(self, instruction: Instruction) -> Pending | None:
         """Return what brings the first dependence that is busy, None when all are ready."""
-        return next((self.busy[name] for name in instruction.needs if name in self.busy), None)
+        busy = next((self.busy[name] for name in instruction.needs if name in self.busy), None)
+        return busy or self.groups.missing(instruction)
 
     def full(self, instruction: Instruction) -> bool:
         """Return whether the instruction is arithmetic and there is no place for one more on its way."""
@@ -58,6 +61,8 @@ class Scoreboard:
     def last_missing(self, instruction: Instruction) -> tuple[StallCause, int] | None:
         """Return (cause, cycle) of what the instruction will wait for longest, None when it need not wait; UNKNOWN counts as longest."""
         waits = [(self.busy[name].cause, self.busy[name].due) for name in instruction.needs if name in self.busy]
+        if part := self.groups.last_missing(instruction):
+            waits.append(part)
         if waits and self.wake_all and self.results:
             last = self.last_back()
             waits.append((last.cause, last.due))
@@ -75,10 +80,14 @@ class Scoreboard:
 
     def record(self, instruction: Instruction) -> Pending | None:
         """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
-        if not (instruction.writes or instruction.is_store or instruction.access):
+        leaves = bool(instruction.writes or instruction.is_store or instruction.access)
+        if not leaves and instruction.write_counter is None:
             return None
         pending = Pending(instruction.result_cause, instruction.writes, self.env.event())
-        self.outstanding.append(pending)
+        if leaves:
+            self.outstanding.append(pending)
+        if instruction.write_counter is not None:  # LDGSTS and LDGDEPBAR
+            self.groups.join(instruction.write_counter, pending, not instruction.joins, is_known=not instruction.access)
         if instruction.writes:
             self.busy |= dict.fromkeys(instruction.writes, pending)
         if instruction.is_arithmetic:
@@ -88,7 +97,8 @@ class Scoreboard:
     def settle(self, pending: Pending, at: Moment) -> None:
         """It is known now that something will be back at that moment."""
         pending.at = at
-        self.all_back = max(self.all_back, at.cycle)
+        if pending in self.outstanding:
+            self.all_back = max(self.all_back, at.cycle)
         self.env.process(self._return(pending))
 
     def _return(self, pending: Pending) -> Process:
@@ -98,5 +108,7 @@ class Scoreboard:
             del self.busy[name]
         if pending in self.results:
             self.results.remove(pending)
-        self.outstanding.remove(pending)
+        self.groups.let_go(pending)
+        if pending in self.outstanding:
+            self.outstanding.remove(pending)
         pending.back.succeed()

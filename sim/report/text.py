@@ -5,6 +5,7 @@ import textwrap
 
 import numpy as np
 
+from isa.architecture import number
 from isa.vocabulary import Unit
 from sim.advice import diagnose
 from sim.control import obeys_control_words
@@ -41,7 +42,20 @@ def heading(result: Result) -> str:
     return (
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
         f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / WARP), 'warp')} "
-        f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}" + "".join(f"\nchanged: {change}" for change in changes(gpu))
+        f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}"
+        + "".join(f"\nchanged: {change}" for change in changes(gpu))
+        + _too_new(result)
+    )
+
+
+def _too_new(result: Result) -> str:
+    """Return a line for code of an architecture that came after the GPU's, which real GPUs of that kind do not run."""
+    written, gpu = result.program.architecture, result.gpu
+    if not written or not gpu.architecture or number(written) <= number(gpu.architecture):
+        return ""
+    rules = "its control words" if by_control_words(result) else "a register scoreboard, not its control words"
+    return (
+        f"\nnote: this is {written} code, which no {gpu.architecture} GPU runs; timed all the same, with this GPU's latencies and {rules}"
     )
 
 

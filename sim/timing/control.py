@@ -11,12 +11,14 @@ import numpy as np
 
 from sim.kernel import inner
 from sim.lower import Code, Hardware
+from sim.timing.groups import clear_groups, join
 from sim.timing.state import NEVER, Machine
 
 
 @inner
 def clear_counters(m: int, s: int, sm: Machine) -> None:
     """Begin a warp with all its counters zero."""
+    clear_groups(m, s, sm)
     for number in range(sm.unknown.shape[2]):
         sm.unknown[m, s, number] = 0
         sm.released[m, s, number] = 0
@@ -54,7 +56,7 @@ def lower_counter(m: int, s: int, number: int, cycle: int, cause: int, sm: Machi
 
 
 @inner
-def record_control(warp: np.record, op: np.record, now: int, late: int, hw: Hardware, sm: Machine) -> None:
+def record_control(warp: np.record, op: np.record, now: int, late: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Note which counters the warp's instruction, issued now, holds, and until when. late: cycles that its result waits for a constant."""
     m, s = warp.sm, warp.slot
     back, read = now + late + op.latency, now + op.source_read
@@ -68,8 +70,12 @@ def record_control(warp: np.record, op: np.record, now: int, late: int, hw: Hard
             warp.done = max(warp.done, back)
     if op.write_counter >= 0:
         raise_counter(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), sm)
+        if code.kept:
+            join(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), not op.joins, code, sm)
     if op.read_counter >= 0:
         raise_counter(m, s, np.int64(op.read_counter), read, np.int64(op.result_cause), sm)
+        if code.kept:
+            join(m, s, np.int64(op.read_counter), read, np.int64(op.result_cause), True, code, sm)
 
 
 @inner

@@ -96,7 +96,7 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     if op.memory:
         enqueue(warp, op, now, row, hw, code, sm, trace)
     if code.control:
-        record_control(warp, op, now, late, hw, sm)
+        record_control(warp, op, now, late, hw, code, sm)
     else:
         record_result(warp, op, now, late, hw, code, sm)
     sm.issues[warp.instruction] += 1

@@ -11,6 +11,7 @@ import numpy as np
 from sim.kernel import inner
 from sim.lower import Code, Hardware
 from sim.timing.constants import operand_there
+from sim.timing.groups import join, part_ready
 from sim.timing.state import NEVER, Machine
 from sim.vocabulary import StallCause
 
@@ -28,6 +29,11 @@ def wait_until(warp: np.record, earliest: int, cause: int, hw: Hardware, code: C
             break
         if sm.ready[m, s, name] > when:
             when, why = sm.ready[m, s, name], np.int64(sm.ready_cause[m, s, name])
+    waits = np.int64(code.ops[i].waits)
+    if waits >= 0:
+        at, reason = part_ready(m, s, waits, np.int64(code.ops[i].most), code, sm)
+        if at > when:
+            when, why = at, reason
     if hw.wake_all and when > earliest and warp.outstanding > when:
         when, why = warp.outstanding, np.int64(warp.outstanding_cause)
     if hw.in_flight_cap and code.ops[i].arithmetic and warp.flight_free > when:
@@ -62,6 +68,9 @@ def fly(warp: np.record, back: int, hw: Hardware, sm: Machine) -> None:
 def record_result(warp: np.record, op: np.record, now: int, late: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Note when the results of the warp's instruction, issued now, are back. late: cycles that they wait for a constant."""
     m, s, i = warp.sm, warp.slot, warp.instruction
+    if op.write_counter >= 0:  # LDGSTS and LDGDEPBAR
+        back = NEVER if op.memory else now + late + op.latency
+        join(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), not op.joins, code, sm)
     if op.memory:
         record_memory(warp, op, code, sm)
         return

@@ -131,6 +131,11 @@ class Machine(NamedTuple):
     unknown: np.ndarray  # uint32 [m, s, COUNTERS] holders of a dependence counter of whom nobody knows when they let go
     released: np.ndarray  # int64 [m, s, COUNTERS] when the last of the others lets go
     released_cause: np.ndarray  # uint8 [m, s, COUNTERS]
+    raised: np.ndarray  # int64 [m, s, COUNTERS] increments of each counter so far
+    group_unknown: np.ndarray  # uint32 [m, s, COUNTERS, kept + 1] the last of them and the open one, in turn; at `kept` all before
+    group_released: np.ndarray  # int64 [m, s, COUNTERS, kept + 1]
+    group_cause: np.ndarray  # uint8 [m, s, COUNTERS, kept + 1]
+    latest_cause: np.ndarray  # uint8 [m, s, COUNTERS] of the last holder without a known end
     reuse: np.ndarray  # int64 [m, q, banks, SOURCES] what the reuse cache has: warp slot * 256 + register, -1 = nothing
     bank_free: np.ndarray  # int64 [m, q, banks] first cycle in which the port of a register bank is free
     bank_reads: np.ndarray  # int64 [m, q, banks] registers that the instruction issued now reads from it
@@ -160,7 +165,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
     """Return the machine at rest before cycle 0. window: first and last cycle of the timeline, None = none."""
     sms, schedulers, pipes = int(hw.sms), int(hw.schedulers), len(hw.row)
     slots = -(-int(hw.places * hw.warps) // schedulers) * schedulers
-    instructions, counters = len(code.ops), COUNTERS if code.control else 0
+    instructions, counters, parts = len(code.ops), COUNTERS if code.control else 0, COUNTERS if code.kept else 0
     rows = 65536 + sms * schedulers * int(hw.issue_width)  # the run loop returns to have the logs enlarged
     machine = Machine(
         chip=_records(Chip, 1),
@@ -176,6 +181,11 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         unknown=np.zeros((sms, slots, counters), np.uint32),
         released=np.zeros((sms, slots, counters), np.int64),
         released_cause=np.zeros((sms, slots, counters), np.uint8),
+        raised=np.zeros((sms, slots, parts), np.int64),
+        group_unknown=np.zeros((sms, slots, parts, int(code.kept) + 1), np.uint32),
+        group_released=np.zeros((sms, slots, parts, int(code.kept) + 1), np.int64),
+        group_cause=np.zeros((sms, slots, parts, int(code.kept) + 1), np.uint8),
+        latest_cause=np.zeros((sms, slots, parts), np.uint8),
         reuse=np.full((sms, schedulers, max(1, int(hw.banks)), SOURCES), -1, np.int64),
         bank_free=np.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
         bank_reads=np.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),

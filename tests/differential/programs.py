@@ -61,6 +61,7 @@ ARITHMETIC = (
     "LDC {d}, c[0x3][{place}]",
     "FADD {d}, {a}, c[0x3][{place}]",
     "NOP",
+    "DEPBAR.LE SB{counter}, {left}",
 )
 PREDICATES = (
     "ISETP.LT.AND P{p}, PT, R0, {n}, PT",
@@ -84,6 +85,8 @@ MEMORY = {  # by width
         "LDL {d}, [R12+{offset}]",
         "STL [R12+{offset}], {a}",
         "LDG RZ, [R10]",
+        "LDGSTS [R12+{offset}], [R10+{offset}]",
+        "LDGDEPBAR",
         "ATOM.ADD {d}, [R10+{offset}], {a}",
         "RED.MAX [R10+{offset}], {a}",
         "ATOMS.ADD {d}, [R12+{offset}], {a}",
@@ -132,6 +135,8 @@ class Writer:
             "offset": self.pick("0x0", "0x10", "0x80", "0x180"),
             "cache": self.pick(".CA", ".CG"),
             "place": self.pick("0x0", "0x48", "0xc0", "0x104", "0x300"),
+            "counter": self.pick(0, 1, 2),
+            "left": self.pick(0, 1, 2, 3),
             "p": p,
             "q": (p + 1) % 3,
         }

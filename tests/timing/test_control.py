@@ -65,10 +65,35 @@ def test_depbar_waits_for_what_it_names(run) -> None:
     assert run(text, **CONTROL).first()[1:3] == [100, 104]
 
 
-@pytest.mark.parametrize("most", ["0x1", "1"])
-def test_a_depbar_for_part_of_a_counter_leaves_the_listing_to_the_scoreboard(run, most: str) -> None:
-    text = listing(f"{word(2, write='2')} LDG R0, [R4]", f"{word(4)} DEPBAR.LE SB2, {most}", f"{FREE} MOV R6, R0")
-    assert run(text, **CONTROL).first()[2] == 100
+LOADS = (f"{word(2, write='2')} LDG R0, [R4]", f"{word(2, write='2')} LDG R1, [R4]", f"{word(2, write='2')} LDS R2, [R4]")
+
+
+@pytest.mark.parametrize(("most", "issued"), [("0x0", 102), ("1", 102), ("0x2", 100), ("3", 6)])
+def test_a_depbar_waits_for_all_increments_but_the_last_ones(run, most: str, issued: int) -> None:
+    """The first load is back in cycle 100, the second in 102, the third long before: results return in order."""
+    text = listing(*LOADS, f"{word(4)} DEPBAR.LE SB2, {most}", f"{FREE} MOV R6, R0")
+    done = run(text, **CONTROL)
+    assert done.first()[3:5] == [issued, issued + 4]
+    if issued > 6:
+        assert done.stalls(3)["long_scoreboard"] == issued - 5
+
+
+def test_read_and_write_increments_of_one_counter_are_told_apart(run) -> None:
+    text = listing(f"{word(2, read='1', write='1')} MUFU.RCP R0, R4", f"{word(1)} DEPBAR.LE SB1, 0x1")
+    assert run(text, **CONTROL, core__source_read=3, units__mufu__latency=30).first()[1] == 30  # the result's increment comes first
+
+
+COPIES = ("LDGSTS [R8], [R4]", "LDGSTS [R8+0x80], [R4]", "LDGDEPBAR", "LDGSTS [R8+0x100], [R4]", "LDGDEPBAR")
+
+
+@pytest.mark.parametrize(("most", "copy"), [(1, 1), (0, 3)])
+def test_a_depbar_waits_for_groups_of_copies(run, most: int, copy: int) -> None:
+    """Each copy takes 100 cycles; the scoreboard waits for copies in the same way."""
+    lines = [f"{word(2, write='0' if line == 'LDGDEPBAR' else '-')} {line}" for line in COPIES]
+    text = ".shared 1024\n" + listing(*lines, f"{word(2)} DEPBAR.LE SB0, {most}", f"{FREE} LDS R2, [R8]")
+    assert run(text, **CONTROL).first()[5] == 2 * copy + 100
+    done = run(text)
+    assert done.first()[5] == done.first()[copy] + 100
 
 
 @pytest.mark.parametrize(

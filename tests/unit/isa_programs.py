@@ -53,6 +53,7 @@ def operand(opcode: Opcode, word: str) -> st.SearchStrategy[str]:
         return (REGISTERS | CONSTANTS).flatmap(lambda text: _signed(opcode, text)) | numbers
     return {
         "Rd": REGISTERS,
+        "D": st.builds(lambda register, n: f"[{register}+{n:#x}]", st.sampled_from(["R4", "RZ", "R17"]), st.integers(0, 0x8000)),
         "r": REGISTERS,
         "Pd": PREDICATES,
         "Pq": PREDICATES,

@@ -300,7 +300,7 @@ def test_an_interrupt_exits_130_without_a_traceback(monkeypatch: pytest.MonkeyPa
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sim.run", interrupted)
+    monkeypatch.setattr("sim.simulate", interrupted)
     result = simtlab("run", LOOP)
     assert result.exit_code == 130
     assert "Traceback" not in result.output

@@ -50,7 +50,7 @@ MISTAKES = {
     ".X of a comparison that needs more than a carry": "ISETP.EQ.X P0, R0, R1\nEXIT",
     "predicate of a minimum": "VIMNMX R0, P0, PT, R1, R2, PT\nEXIT",
     "atomic without a function": "ATOM.E.STRONG.GPU R0, [R2], R4\nEXIT",
-    "atomic with a predicate": "ATOMG.ADD P0, R0, [R2], R4\nEXIT",
+    "atomic with two predicates": "ATOMG.ADD P0, P1, R0, [R2], R4\nEXIT",
     "exchange that returns nothing": "RED.EXCH [R2], R4\nEXIT",
     "swap without a new value": "ATOMS.CAS R0, [R2], R4\nEXIT",
     "sum of two values": "ATOMS.ADD R0, [R2], R4, R5\nEXIT",

@@ -18,7 +18,8 @@ def test_every_operation_has_an_opcode() -> None:
     opcodes = isa.OPCODES.values()
     effects = [effect for opcode in opcodes for names in opcode.modifiers.values() for effect in names.values()]
     changed = {value for effect in effects for field, _, value in effect.fields if field == "operation"}
-    assert {opcode.operation for opcode in opcodes} | changed == set(Operation)
+    made = {Operation.IMAD_CARRY}  # of IMAD, by isa.encode
+    assert {opcode.operation for opcode in opcodes} | changed | made == set(Operation)
 
 
 @pytest.mark.parametrize("text", [text for texts in EXAMPLES.values() for text in texts])

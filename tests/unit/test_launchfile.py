@@ -210,3 +210,10 @@ def test_fft_of_expressions_takes_and_gives_pairs() -> None:
     angle = 2 * np.pi * np.arange(8) / 8
     assert np.allclose(fft(points)[1], 3 * np.stack((np.cos(angle), -np.sin(angle)), axis=-1), atol=1e-12)
     assert not fft(points)[0].any()
+
+
+def test_a_mistake_of_an_array_names_its_line(tmp_path: Path) -> None:
+    (tmp_path / "f.sass").write_text(".kernel f\n.param ptr x\nMOV R0, c[0x0][x]\nEXIT\n")
+    (tmp_path / "f.toml").write_text('grid = 1\nblock = 32\n\n[[args]]\nname = "x"\ndtype = "float33"\nshape = 4\n')
+    with pytest.raises(UserError, match=r"f\.toml:5: args: x has dtype 'float33'"):
+        load_launch(tmp_path / "f.sass")

@@ -89,3 +89,10 @@ def test_sizes_drop_trailing_ones() -> None:
 def test_dependences_are_named_as_listings_write_them() -> None:
     names = isa.parse(".kernel f\nIADD R1.CC, R2, R3;\nISETP.NE.AND P2, PT, R1, RZ, PT\nEXIT").encoded.writes
     assert [dependences.name(int(n)) for n in np.unique(names[names >= 0])] == ["R1", "P2", "CC"]
+
+
+def test_code_that_the_gpu_is_too_old_for_is_flagged() -> None:
+    program = isa.parse(".kernel f\n.target sm_90\nFADD R0, R0, 1;\nEXIT;")
+    trace = sim.execute(sim.Launch(program, grid=(1,), block=(32,)))
+    assert "note: this is sm_90 code, which no sm_70 GPU runs" in text.report(sim.simulate(trace, sim.gpu("v100")))
+    assert "note:" not in text.report(sim.simulate(trace, sim.gpu("h100")))

@@ -37,6 +37,7 @@ class Access:
         self.lsu, self.warp, self.pending, self.row, self.decoded = lsu, warp, pending, row, decoded
         latency = int(lsu.memory.numbers.latency)
         self.source_read, self.pipe = warp.instruction.source_read, warp.instruction.pipe
+        self.landing = warp.instruction.landing
         store = "lsu.shared_store_read" if decoded.space == Space.SHARED else "lsu.store_read"
         self.source_field = "lsu.load_read" if decoded.kind is Kind.LOAD else store  # that tells it
         self.kind = decoded.kind
@@ -105,7 +106,7 @@ class Access:
         waited = cycle - self.issued
         tallies.update({Tally.LOADS: 1, Tally.LOAD_CYCLES: waited, Tally.LOAD_SECTOR_CYCLES: waited * self.sectors})
         after(self.lsu.env, cycle - int(self.lsu.env.now), self._land)
-        self.results_at(moment)
+        self.results_at(moment.then(cycle + self.landing, "memory.shared_load") if self.landing else moment)
 
     def _land(self) -> None:
         self.lsu.sectors_in_flight -= self.sectors

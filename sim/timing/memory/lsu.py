@@ -46,6 +46,8 @@ def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, co
     entry.log = log
     entry.slot = warp.slot
     entry.instruction = warp.instruction
+    if code.kept:
+        take_tickets(m, entry, op, sm)
     describe(m, number, place, op, np.int64(warp.access), trace.mask[warp.position], mh, memory, trace)
     warp.access += 1
     queue.count += 1
@@ -53,6 +55,16 @@ def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, co
         sm.row_open[m, row] = NEVER
     if queue.count == 1:  # else the head of the queue, which alone can be taken, is the same
         plan(m, mh, code, memory)
+
+
+@inner
+def take_tickets(m: int, entry: np.record, op: np.record, sm: Machine) -> None:
+    """Note which increments of its counters an instruction will hold."""
+    if op.write_counter >= 0:
+        entry.ticket = sm.raised[m, entry.slot, op.write_counter]
+    if op.read_counter >= 0:
+        ahead = np.int64(op.write_counter == op.read_counter and not op.joins)
+        entry.read_ticket = sm.raised[m, entry.slot, op.read_counter] + ahead
 
 
 @inner
@@ -135,7 +147,7 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     queue.spaced = now + max(op.address, mh.replay * entry.passes)
     unit.free = now + busy(entry, op, mh)
     open_row(m, number, now, hw, sm)
-    sources_read(m, np.int64(entry.slot), np.int64(entry.instruction), now, hw, code, sm)
+    sources_read(m, np.int64(entry.slot), np.int64(entry.instruction), entry.read_ticket, now, hw, code, sm)
     if op.memory == SHARED:
         take_shared(m, entry, op, now, hw, code, sm)
     elif op.access in WAITS:
@@ -184,10 +196,10 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
         tallies[SHARED_CONFLICTS] += entry.passes - entry.needed
     last = max(np.int64(entry.passes) - 1, np.int64(0)) * mh.pass_cycles
     if op.access not in WAITS:
-        taken(m, np.int64(entry.slot), np.int64(entry.instruction), now + 1 + last, hw, code, sm)
+        taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, now + 1 + last, hw, code, sm)
     else:
         ready = now + mh.shared_latency + last
-        resolve(m, np.int64(entry.slot), np.int64(entry.instruction), ready, entry.log, hw, code, sm)
+        resolve(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, ready, entry.log, hw, code, sm)
 
 
 @inner
@@ -225,7 +237,7 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
     over = now + busy(entry, op, mh)
     if entry.requests:
         over = max(over, whole_cycles(memory.units[m].request_free))
-    taken(m, np.int64(entry.slot), np.int64(entry.instruction), over, hw, code, sm)
+    taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, over, hw, code, sm)
 
 
 @inner
@@ -247,7 +259,7 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
     access = memory.accesses[m, a]
     access.ready = now + max(mh.l1_latency, np.int64(1)) + max(extra, np.int64(0))
     access.issued, access.log, access.sectors = entry.issued, entry.log, sectors
-    access.slot, access.instruction = entry.slot, entry.instruction
+    access.slot, access.instruction, access.ticket = entry.slot, entry.instruction, entry.ticket
     if access.missing == 0:
         finish_access(m, a, hw, code, sm)
 
@@ -296,5 +308,5 @@ def finish_access(m: int, number: int, hw: Hardware, code: Code, sm: Machine) ->
     memory.tallies[LOAD_CYCLES] += access.ready - access.issued
     memory.tallies[LOAD_SECTOR_CYCLES] += (access.ready - access.issued) * access.sectors
     slot, i = np.int64(access.slot), np.int64(access.instruction)
-    resolve(m, slot, i, access.ready, access.log, hw, code, sm)
+    resolve(m, slot, i, access.ticket, access.ready + code.ops[i].landing, access.log, hw, code, sm)
     close_access(m, number, memory)

@@ -6,13 +6,14 @@ from sim.kernel import inner
 from sim.lower import Code, Hardware
 from sim.timing.blocks import finish_warp
 from sim.timing.control import lower_counter
+from sim.timing.groups import let_go
 from sim.timing.scoreboard import wait_until
 from sim.timing.state import Machine
 from sim.timing.wakeup import sleep
 
 
 @inner
-def resolve(m: int, slot: int, i: int, ready: int, log: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def resolve(m: int, slot: int, i: int, ticket: int, ready: int, log: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """The results of instruction i of a warp may be read from cycle `ready` on: let it go on if it waited for that."""
     warp, op = sm.warps[m, slot], code.ops[i]
     if log >= 0:
@@ -24,18 +25,22 @@ def resolve(m: int, slot: int, i: int, ready: int, log: int, hw: Hardware, code:
     else:
         for column in range(op.results):
             sm.ready[m, slot, np.uint32(code.writes[i, column])] = ready
+    if code.kept and op.write_counter >= 0:
+        let_go(m, slot, np.int64(op.write_counter), ticket, ready, np.int64(op.result_cause), code, sm)
     if warp.parked:
         reconsider(warp, hw, code, sm)
     leave_memory(warp, hw, sm)
 
 
 @inner
-def sources_read(m: int, slot: int, i: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def sources_read(m: int, slot: int, i: int, ticket: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """The load/store unit takes instruction i of a warp now: it is known when its sources will have been read."""
     op = code.ops[i]
     if op.read_counter < 0:
         return
     lower_counter(m, slot, np.int64(op.read_counter), now + op.source_read, np.int64(op.result_cause), sm)
+    if code.kept:
+        let_go(m, slot, np.int64(op.read_counter), ticket, now + op.source_read, np.int64(op.result_cause), code, sm)
     if sm.warps[m, slot].parked:
         reconsider(sm.warps[m, slot], hw, code, sm)
 
@@ -58,12 +63,14 @@ def leave_memory(warp: np.record, hw: Hardware, sm: Machine) -> None:
 
 
 @inner
-def taken(m: int, slot: int, i: int, done: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def taken(m: int, slot: int, i: int, ticket: int, done: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """A store of the warp, instruction i, has left the load/store unit by cycle `done`."""
     warp, op = sm.warps[m, slot], code.ops[i]
     warp.done = max(warp.done, done)
     if op.write_counter >= 0:
         lower_counter(m, slot, np.int64(op.write_counter), done, np.int64(op.result_cause), sm)
+        if code.kept:
+            let_go(m, slot, np.int64(op.write_counter), ticket, done, np.int64(op.result_cause), code, sm)
         if warp.parked:
             reconsider(warp, hw, code, sm)
     leave_memory(warp, hw, sm)

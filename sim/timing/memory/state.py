@@ -32,6 +32,8 @@ Queue = np.dtype([("first", "i8"), ("count", "i8"), ("spaced", "i8")], align=Tru
 Entry = np.dtype(  # an instruction that waits for the load/store unit
     [
         ("issued", "i8"),
+        ("ticket", "i8"),  # which increment of its write counter it holds
+        ("read_ticket", "i8"),  # and of its read counter
         ("log", "i8"),  # its row of the timeline, NONE = no row
         ("slot", "u4"),  # warp slot
         ("instruction", "u4"),
@@ -45,6 +47,7 @@ Entry = np.dtype(  # an instruction that waits for the load/store unit
 Access = np.dtype(  # a load under way
     [
         ("issued", "i8"),
+        ("ticket", "i8"),
         ("ready", "i8"),  # when what has come so far may be read
         ("log", "i8"),
         ("slot", "u4"),

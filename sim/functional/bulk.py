@@ -1,0 +1,100 @@
+"""Accesses that few kernels have, out of the hot loop: LDGSTS, LDSM, and the predicates that accesses write.
+
+LDGSTS: the words go to shared memory at once; where its predicate is false zeros go there, and nothing is read. LDSM: the rows of 8-by-8
+matrices of halves, 16 bytes each, are dealt to the lanes as PTX's `ldmatrix` says.
+"""
+
+import numpy as np
+
+from isa.vocabulary import PT, Operation, Space
+from sim.functional.divergence import fault
+from sim.functional.flags import REVERSE
+from sim.functional.operands import row_of, write_predicate
+from sim.functional.state import FIRST, FULL, SCRATCH, Code, Fault, Machine, Memory, Progress, Report, Status
+from sim.kernel import first_bit, outlined
+
+ROW_BYTES, ROWS = 16, 8  # of a matrix of LDSM
+
+
+@outlined
+def copy_to_shared(i: int, w: int, mask: int, reading: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Execute LDGSTS i for the lanes of `mask`; those of `reading` read global memory, at addresses that have been checked."""
+    width = code.width[i]
+    for k in range(machine.lanes[0]):
+        for part in range(width >> 2):
+            value = np.uint32(0)
+            if (reading >> k) & 1:
+                value = memory.words[((machine.target[k] - memory.base) >> 2) + part]
+            machine.rows[SCRATCH + part, k] = value
+    base = machine.rows[row_of(code.operand[i, FIRST], w, code, machine)]
+    for k in range(machine.lanes[0]):
+        if (mask >> k) & 1:
+            address = (np.int64(base[k]) + code.function[i]) & FULL
+            if address + width > memory.shared_bytes or address & (width - 1):
+                progress.report[Report.ADDRESS], progress.report[Report.EXPECTED] = address, Space.SHARED
+                inside = address + width <= memory.shared_bytes
+                return fault(Fault.MISALIGNED if inside else Fault.OUT_OF_RANGE, w, np.int64(k), i, progress)
+            for part in range(width >> 2):
+                memory.shared[(address >> 2) + part] = machine.rows[SCRATCH + part, k]
+    return Status.RUNNING
+
+
+@outlined
+def spread_rows(width: int, machine: Machine) -> int:
+    """Let lane k address the width bytes of the matrices' rows that it moves; return the first lane whose row is misaligned, or -1.
+
+    Rows are addressed by the first lanes, 8 for each matrix; all lanes together then address every byte of them once.
+    """
+    rows = 2 * width  # 8 of each matrix, of which a lane gets 4 bytes
+    for k in range(rows):
+        machine.index[k] = machine.target[k]
+        if machine.target[k] & (ROW_BYTES - 1):
+            return np.int64(k)
+    for k in range(machine.lanes[0]):
+        machine.target[k] = machine.index[k % rows] + width * (k // rows)
+    return np.int64(-1)
+
+
+@outlined
+def load_matrices(i: int, w: int, code: Code, machine: Machine, memory: Memory) -> None:
+    """Execute LDSM i: lane k gets two neighbours of row k / 4 of each matrix, or transposed of column k / 4.
+
+    machine.index holds the addresses of the rows.
+    """
+    if code.destination[i] < 0:
+        return
+    first = row_of(code.destination[i], w, code, machine)
+    for matrix in range(code.width[i] >> 2):
+        for k in range(machine.lanes[0]):
+            place = 2 * (k % 4)
+            low, high = element(matrix, k // 4, place, machine, memory), element(matrix, k // 4, place + 1, machine, memory)
+            if code.flags[i] & REVERSE:
+                low, high = element(matrix, place, k // 4, machine, memory), element(matrix, place + 1, k // 4, machine, memory)
+            machine.rows[first + matrix, k] = np.uint32(low | high << 16)
+
+
+@outlined
+def element(matrix: int, row: int, column: int, machine: Machine, memory: Memory) -> int:
+    """Return a half of a matrix in shared memory."""
+    address = machine.index[ROWS * matrix + row] + 2 * column
+    return (np.int64(memory.shared[address >> 2]) >> (8 * (address & 2))) & 0xFFFF
+
+
+@outlined
+def grant(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Write the predicate of an access: true; of LDSLK true in the first of the lanes that name the same word."""
+    granted = mask
+    if code.operation[i] == Operation.LOAD and code.predicate_destination[i, 0] != PT:
+        for k in range(machine.lanes[0]):
+            for before in range(k):
+                if (mask >> before) & 1 and machine.target[before] == machine.target[k]:
+                    granted &= ~(np.int64(1) << k)
+    write_predicate(i, FIRST, w, granted, mask, code, machine)
+
+
+@outlined
+def fill_in(reading: int, machine: Machine) -> None:
+    """Give lanes that read nothing the address of one that does, so that they move nothing more."""
+    address = machine.target[first_bit(reading)] if reading else np.int64(0)
+    for k in range(machine.lanes[0]):
+        machine.target[k] = machine.target[k] if (reading >> k) & 1 else address

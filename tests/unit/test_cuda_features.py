@@ -1,0 +1,124 @@
+"""What CUDA programs use beyond arithmetic on floats, compiled and executed: asynchronous copies, atomics, votes, device variables."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import isa
+import sim
+from isa import compiler
+from isa.errors import UserError
+
+SOURCES = Path(__file__).parents[1] / "data" / "cuda"
+RANDOM = np.random.default_rng(7)
+pytestmark = pytest.mark.skipif(not compiler.is_installed(), reason="needs the extra `cuda`")
+
+
+def executed(name: str, architecture: str, grid: tuple[int, ...], block: tuple[int, ...], *args: Any, shared: int = 0) -> sim.Launch:
+    program = isa.compile(SOURCES / f"{name}.cu", architecture, name)
+    launch = sim.Launch(program, grid, block, args, shared_dynamic=shared)
+    sim.execute(launch)
+    return launch
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
+def test_asynchronous_copies_of_tiles(architecture: str) -> None:
+    n = 48
+    a, b, c = RANDOM.random((n, n), np.float32), RANDOM.random((n, n), np.float32), np.zeros((n, n), np.float32)
+    launch = executed("async_tile", architecture, (3, 3), (16, 16), c, a, b, np.int32(n))
+    assert c == pytest.approx(a @ b, rel=1e-5)
+    if architecture != "sm_75":
+        trace = sim.execute(launch)
+        for gpu in (sim.gpu("h100"), sim.gpu("gtx480")):  # by control words where they fit, by a scoreboard
+            assert sim.simulate(trace, gpu).cycles > 1000
+
+
+def test_copies_of_a_group_and_reductions_over_tiles() -> None:
+    x, v = RANDOM.random(768, np.float32), RANDOM.integers(-1000, 1000, 192).astype(np.int32)
+    sums, largest = np.zeros(24, np.float32), np.full(1, -5000, np.int32)
+    executed("group_copy", "sm_80", (3,), (64,), sums, largest, x, v, np.int32(256), shared=1024)
+    assert sums == pytest.approx(x.reshape(24, 32).sum(1), rel=1e-5)
+    assert largest[0] == v.max()
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+def test_compare_and_swap_wide_atomics_and_a_last_block(architecture: str) -> None:
+    n, blocks = 200, 4
+    x, index = RANDOM.standard_normal(n).astype(np.float32), np.arange(n)
+    largest, total, words = np.zeros(1, np.float32), np.zeros(1), np.zeros(4, np.uint64)
+    ticket, partial = np.zeros(1, np.uint32), np.zeros(blocks + 1)
+    executed("cas_loops", architecture, (blocks,), (64,), largest, total, words, ticket, partial, x, np.int32(n))
+    parity = 0
+    for i in range(n):
+        parity ^= (0x100000001 << (i & 31)) % (1 << 64)
+    assert (largest[0], total[0], ticket[0]) == (x.max(), n / 2, 0)
+    assert words.tolist() == [int(index.sum()) << 20, 0x123456789 * (n - 1), parity, -((n - 1) ** 2) % (1 << 64)]
+    assert partial == pytest.approx([*np.add.reduceat(x.astype(np.float64), index[::64]), x.astype(np.float64).sum()], rel=1e-12)
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_80"])
+def test_lanes_and_warps_ask_each_other(architecture: str) -> None:
+    x = RANDOM.integers(-6, 12, 128).astype(np.int32)
+    out, counts = np.zeros(128, np.uint32), np.zeros(2, np.int32)
+    executed("warp_ops", architecture, (2,), (64,), out, counts, x, np.int32(128))
+    expected = [word for warp in x.reshape(4, 32).tolist() for word in (asked(warp, lane) for lane in range(32))]
+    assert out.tolist() == expected
+    blocks = x.reshape(2, 64)
+    assert counts.tolist() == [4 * int((b > 2).sum()) + 2 * bool((b > -50).all()) + bool((b == 9).any()) for b in blocks]
+
+
+def asked(v: list[int], lane: int) -> int:
+    """Return what a lane of warp_ops finds."""
+    own = v[lane]
+    found = sum(1 << k for k in range(32) if v[k] > 3) + sum(1 << k for k in range(32) if v[k] & 3 == own & 3)
+    found += sum(v[: lane + 1]) + v[lane ^ 5] + (v[lane + 1] if lane % 16 < 15 else own)
+    parity = 0
+    for word in v:
+        parity ^= word % (1 << 32)
+    found += sum(v) + max(v) + parity
+    if lane < 20 and own & 1:
+        odd = [word for word in v[:20] if word & 1]
+        found += odd[0] + len(odd)
+    return (8 * found + all(word > -100 for word in v) + 2 * any(word == 7 for word in v)) % (1 << 32)
+
+
+def test_the_library_of_doubles_and_its_tables() -> None:
+    x, y = RANDOM.standard_normal(60), RANDOM.standard_normal(60)
+    out, exponents = np.zeros(60), np.zeros(60, np.int32)
+    executed("double_math", "sm_80", (1,), (64,), out, exponents, x, y, np.int32(60))
+    assert out == pytest.approx([doubles(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)], rel=1e-13)
+
+
+def doubles(a: float, b: float) -> float:
+    """Return what a lane of double_math computes."""
+    total = math.exp(a) + math.log(abs(b) + 1) + math.sin(a * 10) + math.cos(b * 1000)
+    total += abs(a) ** b + math.sqrt(abs(a)) + 1 / math.sqrt(abs(b) + 0.1) + math.cbrt(a)
+    total += math.erf(a) + math.tanh(b) + math.atan2(a, b) + (a * b + 1) + a / b + math.hypot(a, b)
+    total += math.floor(a * 3) + round(b * 7) + math.fmod(a * 100, 3.0) + min(a, b) + float(np.float32(a)) + int(b * 1e12)
+    return total + math.frexp(a)[0]
+
+
+VARIABLES = """
+__device__ int counter = 5;
+__device__ int* where = &counter;
+extern "C" __global__ void count(int* out) { out[threadIdx.x] = atomicAdd(&counter, 1); __syncthreads(); out[32] = *where; }
+"""
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+def test_device_variables_are_made_anew_for_every_launch(architecture: str) -> None:
+    program = isa.compile(VARIABLES, architecture)
+    for _ in range(2):
+        out = np.zeros(33, np.int32)
+        sim.execute(sim.Launch(program, (1,), (32,), (out,)))
+        assert out.tolist() == [*range(5, 37), 37]
+
+
+def test_a_copy_beside_shared_memory_names_where_it_writes() -> None:
+    text = ".target sm_80\n.shared 64\n.param ptr x\nMOV R2, c[0x0][x]\nMOV R3, c[0x0][x+4]\nLDGSTS.E [RZ+0x40], [R2.64]\nEXIT"
+    launch = sim.Launch(isa.parse(text), (1,), (32,), (np.zeros(64, np.float32),))
+    with pytest.raises(UserError, match="outside shared memory"):
+        sim.execute(launch)

@@ -1,0 +1,173 @@
+"""Accel-Sim traces: what the text says, what goes out comes back, mistakes."""
+
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import isa
+import sim
+from isa.errors import UserError
+from sim.cli import app
+from sim.launchfile import load_launch
+from sim.placement import BASE
+from sim.trace import SCATTERED, Trace
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+HEAD = """-kernel name = _Z4copyPfS_
+-kernel id = 1
+-grid dim = (2,1,1)
+-block dim = (64,1,1)
+-shmem = 512
+-nregs = 18
+-binary version = 70
+-cuda stream id = 0
+-shmem base_addr = 0x00007f5d3a000000
+-local mem base_addr = 0x00007f5d38000000
+-nvbit version = 1.5.5
+-accelsim tracer version = 5
+-enable lineinfo = 0
+
+#traces format = threadblock_x ...
+"""
+# Stride 4 over a full warp; a list with holes; deltas; shared memory by its own and by a generic address; local memory.
+WARP = """
+warp = {warp}
+insts = 8
+0000 ffffffff 1 R0 S2R 0 0 33
+0010 ffffffff 1 R2 LDG.E.SYS 1 R2 4 1 0x7f5d0f000000 4 0
+0020 00000111 1 R4 LDG.E.64.SYS 1 R2 8 0 0x7f5d0f000200 0x7f5d0f000300 0x7f5d0f000000 0
+0030 0000000f 0 STG.E.SYS 2 R2 R4 4 2 0x7f5d50000000 128 -64 256 0
+0040 ffffffff 0 STS 2 R6 R4 4 1 0x0 4 0
+0050 000000f0 1 R5 LD.E.SYS 1 R2 4 1 0x7f5d3a000040 8 0
+0060 00000000 1 R5 LDL 1 R1 0 0
+0070 ffffffff 0 EXIT 0 0
+"""
+BLOCK = "\n#BEGIN_TB\n\nthread block = {x},0,0\n" + WARP.replace("{warp}", "0") + WARP.replace("{warp}", "1") + "#END_TB\n"
+TEXT = HEAD + BLOCK.replace("{x}", "1") + BLOCK.replace("{x}", "0")  # blocks in any order
+
+
+@pytest.fixture
+def trace_file(tmp_path: Path) -> Path:
+    file = tmp_path / "kernel-1.traceg"
+    file.write_text(TEXT)
+    return file
+
+
+def addresses(trace: Trace, k: int, mask: int) -> list[int]:
+    base, stride = int(trace.arrays.access_base[k]), int(trace.arrays.access_stride[k])
+    lanes = [lane for lane in range(32) if mask >> lane & 1]
+    return [int(trace.arrays.scattered[base][lane]) if stride == SCATTERED else base + lane * stride for lane in lanes]
+
+
+def test_a_trace_says_instructions_masks_and_addresses(trace_file: Path) -> None:
+    (trace,) = sim.read_traces(trace_file)
+    assert (trace.launch.grid, trace.launch.block, trace.launch.name) == ((2, 1, 1), (64, 1, 1), "_Z4copyPfS_")
+    assert (trace.launch.registers_per_thread, trace.launch.shared_per_block) == (18, 512)
+    assert trace.executed.tolist() == [4] * 8
+    assert trace.active_lanes.tolist() == [128, 128, 12, 16, 128, 16, 0, 128]
+    assert len(trace.arrays.path_start) == 2  # all warps do the same: stored once
+    page = BASE + 0xF000000 % (1 << 21)
+    assert addresses(trace, 0, 0xFFFFFFFF) == [page + 4 * lane for lane in range(32)]
+    assert addresses(trace, 1, 0x111) == [page + 0x200, page + 0x300, page]
+    first, *rest = addresses(trace, 2, 0xF)  # the next region of pages
+    assert (first, rest) == (BASE + (1 << 21), [first + 128, first + 64, first + 320])
+    assert addresses(trace, 3, 1) == [0]
+    assert addresses(trace, 4, 0xF0) == [0x40, 0x48, 0x50, 0x58]  # the shared window's start taken off
+    memory = trace.program.encoded
+    assert [isa.vocabulary.Space(s).name for s in memory.space] == [
+        "NONE",
+        "GLOBAL",
+        "GLOBAL",
+        "GLOBAL",
+        "SHARED",
+        "SHARED",
+        "LOCAL",
+        "NONE",
+    ]
+    assert [r for r in memory.reads[3] if r >= 0] == [4, 2, 3]
+    assert [r for r in memory.writes[2] if r >= 0] == [4, 5]
+
+
+@pytest.mark.parametrize("listing", ["cuda/transpose.sm_90.sass", "cuda/spmv.sm_90.sass", "atomics/histogram.sass", "saxpy.sass"])
+def test_what_is_written_reads_back(listing: str, tmp_path: Path) -> None:
+    file = PROGRAMS / listing
+    trace = sim.execute(load_launch(file).launch)
+    written = sim.write_traces([trace], tmp_path)
+    (same,) = sim.read_traces(written, file)
+    assert np.array_equal(trace.executed, same.executed)
+    assert np.array_equal(trace.true_lanes, same.true_lanes)
+    for name in ("path_start", "instruction", "mask", "warp_path", "access_start", "access_stride"):
+        assert np.array_equal(getattr(trace.arrays, name), getattr(same.arrays, name)), name
+    gpu = sim.gpu("h100").replace({"l2.start": "cold"})
+    (alone,) = sim.read_traces(written)
+    assert sim.simulate(same, gpu).cycles == sim.simulate(trace, gpu).cycles
+    assert alone.warp_instructions == trace.warp_instructions
+    assert sim.simulate(alone, gpu).counters["global_load_sectors"] == sim.simulate(trace, gpu).counters["global_load_sectors"]
+
+
+def test_run_times_every_kernel_of_a_list(tmp_path: Path) -> None:
+    (tmp_path / "kernel-1.traceg.xz").write_bytes(lzma.compress(TEXT.encode()))
+    (tmp_path / "kernel-2.traceg.gz").write_bytes(gzip.compress(TEXT.replace("copy", "same").encode()))
+    (tmp_path / "kernelslist.g").write_text("MemcpyHtoD,0x7f5d0f000000,4096\nkernel-1.traceg\nkernel-2.traceg.gz\n")
+    run = ["run", str(tmp_path / "kernelslist.g"), "--gpu", "v100"]
+    result = CliRunner().invoke(app, [*run, "--json", str(tmp_path / "r.json")])
+    assert result.exit_code == 0, result.output
+    assert "2 kernels on Tesla V100" in result.stdout
+    assert "_Z4copyPfS_ on Tesla V100" in result.stdout
+    first, second = json.loads((tmp_path / "r.json").read_text())["kernels"]
+    assert first["cycles"] == second["cycles"] > 0
+    one = CliRunner().invoke(app, [*run, "--kernel", "_Z4samePfS_"])
+    assert "kernels on" not in one.stdout
+    refused = CliRunner().invoke(app, [*run, "--grid", "4"])
+    assert (refused.exit_code, "a trace has been launched" in refused.stderr) == (2, True)
+    assert "it has _Z4copyPfS_" in CliRunner().invoke(app, [*run, "--kernel", "other"]).stderr
+
+
+def test_save_trace_writes_what_run_executed(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["run", str(PROGRAMS / "reduce_shared.sass"), "--save-trace", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    (trace,) = sim.read_traces(tmp_path / "out" / "kernelslist.g")
+    assert trace.program.name == "reduce_shared"
+
+
+MISTAKES = {
+    "cut": (TEXT[: TEXT.rindex("0060")] + "\n#END_TB\n", "of 8 instructions"),
+    "cut in a block": (TEXT[: TEXT.rindex("#END_TB")], "ends inside a block"),
+    "no grid": (TEXT.replace("-grid dim = (2,1,1)\n", ""), "no -grid dim"),
+    "bad size": (TEXT.replace("(64,1,1)", "(64)"), "not three sizes"),
+    "bad mask": (TEXT.replace("00000111", "1ffffffff"), "is no instruction of a trace"),
+    "too few addresses": (TEXT.replace(" 0x7f5d0f000000 0\n", "\n"), "is no instruction of a trace"),
+    "no addresses": (TEXT.replace("4 1 0x7f5d0f000000 4 0", "0 0"), "LDG.E.SYS has no addresses"),
+    "unknown opcode": (TEXT.replace("S2R", "QQQ"), "unknown opcode QQQ"),
+    "block outside": (TEXT.replace("block = 1,0,0", "block = 2,0,0"), "outside the grid"),
+    "block missing": (HEAD + BLOCK.replace("{x}", "1"), "no instructions of warp 0 of block 0"),
+    "too far": (TEXT.replace("4 2 0x7f5d50000000 128", "4 2 0x7f5d50000000 128000000000"), "bytes of memory"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_name_the_file(name: str, tmp_path: Path) -> None:
+    text, message = MISTAKES[name]
+    file = tmp_path / "kernel-1.traceg"
+    file.write_text(text)
+    with pytest.raises(UserError, match=r"kernel-1\.traceg") as caught:
+        sim.read_traces(file)
+    assert message in str(caught.value)
+
+
+def test_mistakes_of_lists_and_listings(trace_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "kernelslist.g").write_text("kernel-1.traceg\n\nkernel-7.traceg\n")
+    with pytest.raises(UserError, match=r"kernelslist.g:3: there is no kernel file kernel-7.traceg"):
+        sim.read_traces(tmp_path / "kernelslist.g")
+    (tmp_path / "bad.traceg.xz").write_bytes(b"no xz")
+    with pytest.raises(UserError, match="cannot read the trace"):
+        sim.read_traces(tmp_path / "bad.traceg.xz")
+    trace_file.write_text(TEXT.replace("0x7f5d3a000040", "0x7f5d0f000040"))
+    (tmp_path / "f.sass").write_text(".kernel _Z4copyPfS_\nFADD R0, R0, 1;\nEXIT;\n")
+    with pytest.raises(UserError, match=r"executes S2R at 0x0, where f\.sass has FADD"):
+        sim.read_traces(trace_file, tmp_path / "f.sass")
