@@ -10,7 +10,6 @@ from sim.cli import app
 from sim.cli.inputs import Changes, launch, machine, one_sm
 from sim.cli.options import ARCH, ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
 from sim.cli.output import check_writable, working, write_json
-from sim.report import causes
 from sim.report.text import unread
 
 WARP = Annotated[
@@ -58,6 +57,8 @@ def explain(
     for change in unread(found_gpu):
         typer.echo(f"changed: {change}\n")
     if path:
+        from sim.report import causes  # not above: it needs the SimPy engine
+
         typer.echo(f"{causes.text(path, result.program)}\n\nLongest wait on it:\n")
     typer.echo(str(chain))
     write_json(json, {"chain": chain.as_dict()} | ({"critical_path": path.as_dict()} if path else {}))

@@ -29,7 +29,6 @@ from sim.cli.options import (
 )
 from sim.cli.output import check_writable, working, write_json, write_text
 from sim.gpus.model import Gpu
-from sim.report.view.page import check_jinja, page
 from sim.result import Result
 from sim.trace import Trace
 
@@ -107,6 +106,8 @@ def view(
 ) -> None:
     """Write a page that shows a run in a browser: listing, warps by cycles, causes, memory, the machine; no network needed."""
     check_writable(json, output)
+    from sim.report.view.page import check_jinja, page  # not above: it needs the SimPy engine
+
     check_jinja()
     if last is not None and last < first:
         raise UserError(f"--from {first} --to {last}: the window ends before it begins")

@@ -358,3 +358,12 @@ def test_listings_of_several_architectures_share_a_launch_file() -> None:
     assert result.exit_code == 0, result.output
     assert "Results equal NumPy's: y." in result.stdout
     assert "the arguments have names here" in refused("run", COMPILED, "--arg", "f32:1.5")
+
+
+def test_the_command_runs_on_the_base_install() -> None:
+    """No command may need a package of an extra before it is asked for."""
+    extras = ("simpy", "jinja2", "matplotlib", "pandas", "pyarrow", "distributed", "dask", "playwright", "cupy")
+    script = f"import sys; sys.modules.update(dict.fromkeys({extras})); sys.argv = ['simtlab', 'gpus']; from sim.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "gtx480" in done.stdout
