@@ -167,12 +167,13 @@ MARKS = "os^vD<>Pp*Xhd8"
 
 def _panel(axes: object, unit: str, points: list[Point]) -> None:
     draw: Callable = axes.plot  # type: ignore[attr-defined]
-    for number, family in enumerate(dict.fromkeys(point.family for point in points)):
-        own = [point for point in points if point.family == family]
-        draw([p.measured for p in own], [p.simulated for p in own], MARKS[number % len(MARKS)], label=family, ms=4, alpha=0.7)
+    groups = [point.family.split(",")[0] for point in points]
+    for number, group in enumerate(dict.fromkeys(groups)):
+        own = [point for point, its in zip(points, groups, strict=True) if its == group]
+        draw([p.measured for p in own], [p.simulated for p in own], MARKS[number % len(MARKS)], label=group, ms=4, alpha=0.7)
     if points:
         ends = [min(p.measured for p in points), max(p.measured for p in points)]
         draw(ends, ends, "k-", lw=0.8)
         axes.set(xscale="log", yscale="log")  # type: ignore[attr-defined]
-        axes.legend(fontsize=7, ncols=2)  # type: ignore[attr-defined]
+        axes.legend(fontsize=7, ncols=2, loc="upper left")  # type: ignore[attr-defined]
     axes.set(xlabel=f"measured {unit}", ylabel=f"simulated {unit}")  # type: ignore[attr-defined]
