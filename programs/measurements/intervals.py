@@ -153,7 +153,7 @@ def _curves(pairs: Pairs) -> Iterator[Curve]:
         yield Curve("simulated", warps, tuple(100 * best / ms for _, ms in own), kernel)
 
 
-STORES = "the simulated SM joins no stores, and its L2 takes a sector of a store as fast as it gives one"
+STORES = "the simulated SM joins no stores, and whatever follows whatever"
 LOADED = "DRAM's latency grows with its load on the H100: a queue of channels alone does not do that"
 MISSES = {"mxv_lcs": STORES, "mxv_lc_s": STORES, "mxv_per_thd": LOADED, "add_one": LOADED}
 

@@ -59,7 +59,7 @@ def _issue(result: Result) -> Iterator[Bound]:
 def _bandwidth(result: Result) -> Iterator[Bound]:
     """Yield the bounds of the banks, the load/store unit, the network, L2 and DRAM.
 
-    A store or a reduction is over when the unit has taken it: what queues can hold of its bytes may still wait when the run ends.
+    A store or a reduction is over when it has left the SM: what queues can hold of its bytes may still wait when the run ends.
     """
     gpu, counters = result.gpu, result.counters
     sms, net = counters["sms_used"], gpu.interconnect

@@ -1,4 +1,6 @@
-"""What no run of a trace can beat on a GPU: lower bounds on its cycles, from the trace and the preset's numbers alone.
+"""What no run of a trace can beat on a GPU: lower bounds on its cycles, from the trace and the preset's numbers alone, before any run.
+
+`bounds` has those of a run that is over, from its own counters; there hits and misses are known.
 
 Each is a law of its own, so the largest holds: a scheduler issues so many instructions per cycle, a pipe takes so many threads, a warp
 waits for its own results, what an SM stores leaves it, and what a launch loads for the first time comes out of DRAM. What is stored may
@@ -71,5 +73,5 @@ def _data(trace: Trace, gpu: Gpu) -> list[Bound]:
     ports = gpu.interconnect.request_bytes_per_cycle * min(gpu.sms, trace.launch.blocks)
     return [
         Bound("data L2-DRAM", SECTOR * int(where.first[~stores].sum()) / rate),
-        Bound("stores from an SM", SECTOR * int(where.beyond_l1[stores].sum()) / ports),
+        Bound("stores from an SM", gpu.interconnect.store_least * int(where.beyond_l1[stores].sum()) / ports),
     ]

@@ -24,7 +24,7 @@ def why_unread(gpu: Gpu, name: str) -> str:
     if gpu.memory.kind == "fixed" and section in HIERARCHY:
         return "not read: memory.kind = 'fixed' has one latency for every access"
     if gpu.memory.kind == "hierarchy" and name == "memory.global_store":
-        return "not read: with memory.kind = 'hierarchy' a store is over when the load/store unit has taken it"
+        return "not read: with memory.kind = 'hierarchy' a store is over when it has left the SM"
     if gpu.memory.kind == "hierarchy" and section in ("l1", "l2") and getattr(gpu, section) is None:
         return f"not read: this GPU has no {section.upper()}"
     if name in CONTROL and gpu.core.kind == "scoreboard":

@@ -14,7 +14,7 @@ CAUSE_MEANINGS = {
     "lg_throttle": "is ready, but the load/store port is taken",
     "barrier": "waits at a barrier for the other warps of its block",
     "branch_resolving": "waits for its branch to be decided",
-    "no_instruction": "waits for its first instruction: its block is starting",
+    "no_instruction": "waits for an instruction: its block starts, or it jumped to code not fetched",
     "imc_miss": "waits for a constant from memory",
     "dispatch_stall": "is held: the scheduler or the register ports are taken, or it has too many instructions in flight",
     "drain": "has finished, but its last results are not back",

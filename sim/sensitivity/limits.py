@@ -13,6 +13,7 @@ import numpy as np
 from isa.program import Control
 from isa.vocabulary import Operation, Space
 from sim.analysis import banks
+from sim.constants import constant_lines
 from sim.control import obeys_control_words
 from sim.gpus.fields import ContradictionError
 from sim.gpus.model import Gpu
@@ -73,16 +74,18 @@ def _barriers(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 def _pipes(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
     memory = {gpu.units[unit].pipe for unit in MEMORY_UNITS}
     names = [name for name in gpu.pipes if name not in memory]
-    return trace, gpu.replace({f"pipes.{name}.{field}": most for name in names for field, most in (("lanes", 32), ("count", 8))})
+    widest = (("lanes", 32), ("count", 8), ("within", None))
+    return trace, gpu.replace({f"pipes.{name}.{field}": most for name in names for field, most in widest})
 
 
 def _dram(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    changes = {"dram.bandwidth": HUGE * gpu.dram.bandwidth, "dram.efficiency": 1.0, "dram.depth": 4096}
+    changes = {"dram.bandwidth": HUGE * gpu.dram.bandwidth, "dram.efficiency": 1.0, "dram.depth": 4096, "dram.write_cost": 1.0}
     return (trace, gpu.replace(changes)) if _beyond_l1(gpu, result) else None
 
 
 def _l2(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    changes = {"l2.bytes_per_cycle": HUGE, "l2.atomic_cycles": 1, "dram.depth": 4096}
+    costs = {"l2.store_cost": 1.0, "l2.partial_cost": 1.0, "l2.fill_cost": 0.0}
+    changes = costs | {"l2.bytes_per_cycle": HUGE, "l2.atomic_cycles": 1, "dram.depth": 4096}
     return (trace, gpu.replace(changes)) if gpu.l2 and _beyond_l1(gpu, result) else None
 
 
@@ -138,18 +141,21 @@ def least_latencies(gpu: Gpu, least: int = 1) -> Gpu:
     dram = max(gpu.dram.latency - (arrays.l2 - 1 if gpu.l2 else 0) - arrays.dram + 1, l2 + 1, least)
     while True:  # the time of a transfer is rounded to whole cycles: one more may be needed
         try:
-            return changed(gpu, {"l1.latency": max(gpu.lsu.latency + 1, least), "l2.latency": l2, "dram.latency": dram})
+            near = {"l1.latency": max(gpu.lsu.latency + 1, least), "l2.latency": l2, "dram.latency": dram}
+            return changed(gpu, near | {"l2.far": 0, "dram.late": 0})
         except ContradictionError:
             dram += 1
 
 
 def _constants(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    used = (trace.program.encoded.operation == Operation.LDC).any()
-    return (trace, gpu.replace({"memory.constant_load": 1})) if used else None
+    named = bool((constant_lines(trace.program).line >= 0).any()) and gpu.constants.near > 0
+    used = named or (trace.program.encoded.operation == Operation.LDC).any()
+    return (trace, gpu.replace({"memory.constant_load": 1, "constants.near": 0, "constants.far": 0})) if used else None
 
 
 def _branches(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    return (trace, gpu.replace({"core.branch_latency": 1})) if gpu.core.branch_latency > 1 else None
+    waits = gpu.core.branch_latency > 1 or gpu.fetch.jump
+    return (trace, gpu.replace({"core.branch_latency": 1, "fetch.jump": 0})) if waits else None
 
 
 def _issue(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
@@ -164,8 +170,9 @@ def _one_more(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 
 
 def _blocks(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    free = {"blocks.start_interval": 0, "blocks.start_latency": 0, "blocks.retire_latency": 0}
-    return (trace, gpu.replace(free)) if any(getattr(gpu.blocks, name.split(".")[1]) for name in free) else None
+    free = {"blocks.start_interval": 0, "blocks.start_latency": 0, "blocks.retire_latency": 0, "blocks.awaits_stores": False}
+    overheads = any(getattr(gpu.blocks, name.split(".")[1]) for name in free) or gpu.fetch.first
+    return (trace, gpu.replace(free | {"fetch.first": 0})) if overheads else None
 
 
 def _room(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:

@@ -67,6 +67,11 @@ def variant(gpu: Gpu, name: str, value: Any) -> Gpu:
         changes["limits.shared_per_block"] = min(gpu.limits.shared_per_block, value - gpu.limits.shared_reserved)
         if gpu.limits.shared_carveouts:
             changes["limits.shared_carveouts"] = (*(size for size in gpu.limits.shared_carveouts[:-1] if size < value), value)
+    section, _, field = name.rpartition(".")
+    if section.startswith("pipes.") and field == "lanes":  # a pipe within another has the same lanes
+        own = section.removeprefix("pipes.")
+        others = [other for other, pipe in gpu.pipes.items() if pipe.within == own or other == gpu.pipes[own].within]
+        changes |= {f"pipes.{other}.lanes": value for other in others}
     if name == "limits.warps":
         changes["limits.threads_per_block"] = min(gpu.limits.threads_per_block, LANES * value)
     return gpu.replace(changes)

@@ -15,6 +15,7 @@ from sim.gpus.fields import ContradictionError, meaning, nearest
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
 from sim.launch import Launch
+from sim.scoring import ScoredPolicy
 
 Over = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
 
@@ -124,14 +125,23 @@ def _check_names(axes: Iterable[str], launches: Family, gpus: Mapping[str, Gpu])
 def _check_values(rows: Iterable[Mapping[str, Any]], launches: Family, gpus: Mapping[str, Gpu]) -> None:
     """Refuse a value that its field cannot have; one that only contradicts another field may be right beside others."""
     checked = set()
+    for gpu in gpus.values():
+        _check_policy(gpu.core.policy)
     for row in rows:
         for name, value in _changes(row, launches).items():
+            _check_policy(value)
             for key, gpu in gpus.items():
                 if (key, name, repr(value)) in checked:
                     continue
                 checked.add((key, name, repr(value)))
                 with suppress(ContradictionError):
                     gpu.replace({name: value})
+
+
+def _check_policy(value: Any) -> None:
+    """Refuse a policy of the user's: a function has no name by which stored results could be told apart."""
+    if callable(value) or isinstance(value, ScoredPolicy):
+        raise UserError("a sweep takes policies by name, not a function", hint="call sim.simulate(trace, gpu) for it, point by point")
 
 
 def _changes(row: Mapping[str, Any], launches: Family) -> dict[str, Any]:

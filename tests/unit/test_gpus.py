@@ -71,7 +71,7 @@ FITTED = {
         *("dram.efficiency", "blocks.retire_latency", "lsu.depth"),
     },
     "h100": {
-        *("blocks.start_interval", "dram.efficiency", "dram.write_cost", "dram.late", "dram.late_share"),
+        *("blocks", "blocks.start_interval", "fetch.first", "dram.efficiency", "dram.write_cost", "dram.late", "dram.late_share"),
         *("l2.store_cost", "l2.partial_cost", "l2.fill_cost", "interconnect.store_least"),
     },
 } | {name: {"blocks"} for name in ("v100", "a100", "a6000", "rtx4090")}

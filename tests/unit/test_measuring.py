@@ -76,7 +76,9 @@ def test_clocks_that_were_written() -> None:
     assert (row["caches"], row["cycles"], row["kernel"]) == ("cold", "40 50", "f")
 
 
-def test_without_a_toolkit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_toolkit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UserError, match="measuring needs nvcc"):
         build.cubin(Path("k.cu"), "sm_90", Path())
+    with pytest.raises(UserError, match="measuring needs nvcc"):
+        measure.measure(PLANS / "kernels.toml", tmp_path, "sm_90")

@@ -129,9 +129,7 @@ def test_ideal_traces_have_what_their_names_say() -> None:
 
 @pytest.mark.parametrize("gpu", ["gtx480", "gt200", "h100", "textbook"])
 def test_no_run_beats_its_bounds(gpu: str) -> None:
-    files = [
-        file for file in sorted(PROGRAMS.glob("*/*.toml")) if file.name != "published.toml" and file.parent.name not in ("cuda", "sgemm")
-    ]
+    files = [file.with_suffix(".toml") for file in sorted(PROGRAMS.glob("*/*.sass")) if file.parent.name not in ("cuda", "sgemm")]
     found = 0
     for file in files[::2]:
         trace, machine = sim.execute(load_launch(file).launch), sim.gpu(gpu)
@@ -152,7 +150,8 @@ def test_no_run_under_control_words_beats_its_bounds() -> None:
         found = bounds(trace, result)
         assert max(bound.cycles for bound in found) <= result.cycles
         chain_of = next(bound for bound in found if bound.kind == "latency")
-        assert chain_of.cycles > 0.5 * result.cycles  # all three wait for chains of results
+        waited = result.cycles - sim.gpu("h100").fetch.first
+        assert chain_of.cycles > 0.45 * waited  # all three wait for chains of results
 
 
 @pytest.mark.parametrize("gpu", sim.gpus())

@@ -6,17 +6,23 @@ from pathlib import Path
 
 from isa.errors import UserError
 
-TOOLKIT = "install the CUDA toolkit, and put its bin folder on the PATH"
+TOOLKIT = "install the CUDA toolkit and Nsight Compute, and put their folders on the PATH"
 
 
 def run(command: list[str], path: Path) -> str:
     """Return what a tool of the toolkit prints. Raises UserError."""
-    if shutil.which(command[0]) is None:
-        raise UserError(f"measuring needs {command[0]}, which is not on the PATH", path=str(path), hint=TOOLKIT)
+    check(tuple(command[:1]), path)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise UserError(f"{command[0]} fails: {(done.stderr or done.stdout).strip()}", path=str(path))
     return done.stdout
+
+
+def check(tools: tuple[str, ...], path: Path) -> None:
+    """Raise UserError for the first tool that is not on the PATH."""
+    for tool in tools:
+        if shutil.which(tool) is None:
+            raise UserError(f"measuring needs {tool}, which is not on the PATH", path=str(path), hint=TOOLKIT)
 
 
 def cubin(source: Path, architecture: str, folder: Path) -> Path:

@@ -30,6 +30,7 @@ def measure(plan: Path, folder: Path, architecture: str, repeat: int = REPEAT) -
     Listings of compiled sources are written to `folder` unless one beside the source has the same code. Raises UserError.
     """
     jobs = read(plan)
+    build.check(("nvcc", "cuobjdump", "ncu"), plan)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch)
