@@ -18,9 +18,8 @@ from sim.launchfile import load_launch
 from sim.result import Result
 from sim.timing import simulate
 from sim.trace import Trace
+from tests.listings import FOLDER, PROGRAMS
 
-FOLDER = Path(__file__).parents[1] / "programs"
-PROGRAMS = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.sass"))
 GPUS = ("gtx480", "gtx460", "textbook")  # one issue per scheduler, two, and a dispatch port that narrow pipes hold
 COMPILED_FOR = {".sm_52": "gtx980", ".sm_75": "t4", ".sm_80": "a100", ".sm_90": "h100"}
 PAIRS = [(p, gpu) for p in PROGRAMS for gpu in ((COMPILED_FOR[Path(p).suffix],) if Path(p).suffix in COMPILED_FOR else GPUS)]

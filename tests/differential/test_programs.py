@@ -15,9 +15,8 @@ from sim.gpus.loader import load
 from sim.launchfile import load_launch
 from sim.trace import Trace
 from tests.differential.cases import EVERYTHING, check_account, check_chains
+from tests.listings import FOLDER, PROGRAMS
 
-FOLDER = Path(__file__).parents[2] / "programs"
-PROGRAMS = sorted(str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.rglob("*.sass"))
 GPUS = ("gtx480", "gtx460", "textbook", "h100")  # all-outstanding wake-up, dual issue, dispatch held, one issue per cycle
 SIZES = ((3, None), (1, None), (1, 64), (1, 32))  # blocks, threads per block (None: the program's own)
 COMPILED_FOR = (".sm_52", ".sm_75", ".sm_80", ".sm_90")  # of a kernel's four listings each runs on one of the GPUs
