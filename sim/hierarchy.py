@@ -30,6 +30,7 @@ class Hierarchy(NamedTuple):
     interval: np.int64
     replay: np.int64
     word_cycles: np.int64
+    store_lines: np.int64  # that an SM keeps for stores to join
     bank_rule: np.int64  # index in BANK_RULES
     banks: np.int64
     pass_bytes: np.int64  # that a pass delivers at most
@@ -131,6 +132,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "interval": lsu.interval,
         "replay": lsu.replay,
         "word_cycles": lsu.word_cycles,
+        "store_lines": lsu.store_lines if gpu.memory.kind == "hierarchy" else 0,
         "bank_rule": BANK_RULES.index(gpu.shared.rule),
         **dict(zip(("banks", "pass_bytes", "interleave", "bank_row"), GEOMETRY[gpu.shared.rule], strict=True)),
         "pass_cycles": gpu.shared.pass_cycles,
@@ -150,7 +152,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "least_words": net.store_least // 4,
         "response_ticks": ticks(net.response_bytes_per_cycle, SECTOR),
         "request_depth": net.depth,
-        "request_ring": max(net.depth, MOST_REQUESTS),
+        "request_ring": max(net.depth, MOST_REQUESTS) + lsu.store_lines,
         "l2_sets": max(1, l2_lines // l2.ways) if l2 else 0,
         "l2_ways": l2.ways if l2 else 0,
         "l2_latency": arrays.l2,

@@ -112,6 +112,7 @@ class Tally(IntEnum):
     LOAD_SECTOR_CYCLES = 23  # the same, times the sectors of each
     TABLE_PEAK = 24  # most entries of a pending request table in use
     PORT_PEAK = 25  # most requests of one SM on their way to L2
+    STORES_JOINED = 26  # lines of stores that the SM added to one that it kept
 
 
 TALLIES = len(Tally)

@@ -25,6 +25,7 @@ KERNELS = {
 }
 VECTORS, COUNTED_VECTORS = 2162688, 270336  # of the timed launches, and of those whose counters were read
 SMALL = ("mxv_per_thd", "add_one")  # a pass is one element, not a vector of 16
+SETTLED = 64  # passes of all warps of an SM, after which few warps do not begin their loads and stores together any more
 PARTS = 4  # of the chip; one is simulated
 ASKED = 8.0  # percent: mean error
 LOSS, FULL_PORT = 8, 0.8  # warps per SM from which bandwidth is lost; share of the time
@@ -58,8 +59,9 @@ def passes(kernel: str, warps: int, sms: int, vectors: int = VECTORS) -> float:
 
 
 def simulated(one: Timed, part: Gpu) -> float:
-    """Return milliseconds of the whole launch: a few passes, then every further one as long as the last of these."""
-    few, many = (8, 16) if one.kernel in SMALL else (2, 4)
+    """Return milliseconds of the whole launch: a few passes, then every further one as long as the last of these on average."""
+    few = max(SETTLED // one.warps, 2) * (4 if one.kernel in SMALL else 1)
+    many = 2 * few
     runs = [_run(one.kernel, part, one.warps, count) for count in (few, many)]
     each = (runs[1].cycles - runs[0].cycles) / (many - few)
     cycles = runs[1].cycles + (passes(one.kernel, one.warps, part.sms * PARTS) - many) * each + part.blocks.launch_overhead

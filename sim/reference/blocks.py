@@ -13,7 +13,7 @@ import simpy
 from sim.gpus.path import TICKS, cycles
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process, after
-from sim.reference.moments import Moment, Work, latest
+from sim.reference.moments import ISSUE_SLOT, Moment, Work, latest
 from sim.reference.wakeup import Warp
 from sim.vocabulary import SlotCause
 
@@ -70,6 +70,7 @@ class Block:
         self.alive = count  # warps that have not issued their last instruction
         self.barriers: dict[int, Barrier] = {}
         self.stores = 0  # requests of its stores that have not reached L2
+        self.to_take = 0  # its stores that wait for the load/store unit
         self.stored = self.started  # moment in which the answers to the others have come
         self.no_stores: simpy.Event | None = None  # somebody waits until there are none
         sm.free_places.remove(self.place)
@@ -95,6 +96,8 @@ class Block:
         warp.draining, warp.ready = True, False
         self.machine.env.process(warp.drain())
         self.alive -= 1
+        if self.sm.lsu:
+            self.sm.lsu.stores.let_go(self, warp.issued.then(warp.issued.cycle + 1, ISSUE_SLOT))
         for barrier in self.barriers.values():
             barrier.open_if_complete(warp)
 

@@ -58,6 +58,7 @@ Place = np.dtype(
         ("end", "i8"),  # last cycle of its finished warps
         ("stores", "i8"),  # requests of its stores that have not reached L2
         ("stored", "i8"),  # cycle in which the answers to the others have come
+        ("to_take", "i8"),  # its stores that wait for the load/store unit
     ],
     align=True,
 )

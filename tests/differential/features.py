@@ -32,6 +32,7 @@ MEMORY_COUNTERS = (
     "shared_wavefronts",
     "l1_sectors",
     "l1_merged_sectors",
+    "stores_joined",
     "l2_sectors_read",
     "l2_sectors_written",
     "dram_bytes_read",

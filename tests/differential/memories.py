@@ -31,6 +31,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "load_read": pick(1, 6),
             "store_read": pick(1, 4, 11),
             "shared_store_read": pick(1, 2),
+            "store_lines": pick(0, 0, 1, 3, 20),
         },
         "shared": {"rule": pick("fermi", "kepler4", "kepler8", "cc1"), "pass_cycles": pick(1, 2)},
         "l1": None

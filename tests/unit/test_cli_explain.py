@@ -1,6 +1,7 @@
 """`simtlab explain` and `simtlab tour`: what they print, and what they refuse."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,7 @@ def test_the_tour_runs_through_and_says_what_is_true(tmp_path: Path) -> None:
     assert min(warps, chains) > 98
     assert abs(hardware - 2 * few) < 1
     assert "R8 came from FFMA R8, R8, R2, R3 (line 19): units.fp32.latency, 18 cycles" in printed["Why did this warp wait?"]
-    assert "99.5% ████████████████████ units.fp32.latency" in printed["What did the whole run wait for?"]
+    assert re.search(r"99\.\d% ████████████████████ units\.fp32\.latency", printed["What did the whole run wait for?"])
 
 
 def test_a_tour_may_begin_later() -> None:

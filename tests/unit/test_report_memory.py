@@ -83,7 +83,7 @@ def test_bytes_have_three_digits_and_a_unit(number: int, written: str) -> None:
         ("g80", "l1.bytes", 16384, ""),
         ("gtx480", "core.group_size", 4, "no fetch groups"),
         ("gtx480", "l2.latency", 320, ""),
-        ("gtx480", "memory.global_store", 9, "load/store unit has taken it"),
+        ("gtx480", "memory.global_store", 9, "it has left the SM"),
         ("gtx480", "core.register_banks", 2, "obeys no control words"),
         ("h100", "core.read_window", 4, ""),
     ],

@@ -102,7 +102,7 @@ def test_mistakes_are_answered() -> None:
     gpu = sim.gpu("gtx480")
     with pytest.raises(UserError, match=r"policy <lambda> takes \(warp\)\n  write: def"):
         gpu.replace({"core.policy": lambda warp: warp})
-    with pytest.raises(UserError, match=r"core.policy = 'fifo' is not legal\n.*one of lrr"):
+    with pytest.raises(UserError, match=r"core.policy = 'fifo' is not legal.*one of lrr"):
         gpu.replace({"core.policy": "fifo"})
     bad = ScoredPolicy(lambda slot, age, last, again: {"a": slot}[0] + missing)  # type: ignore[name-defined]  # noqa: F821
     with pytest.raises(UserError, match=r"Numba cannot compile the policy <lambda>(?s:.*)engine='simpy'"):

@@ -70,6 +70,11 @@ class Access:
             self.repeat = max(Counter(address // coalescer.WORD for address in addresses.values()).values())
 
     @property
+    def is_store(self) -> bool:
+        """Whether it goes to memory and nobody waits for an answer: a store or a reduction."""
+        return self.decoded.space != Space.SHARED and not self.kind.returns
+
+    @property
     def sectors(self) -> int:
         """Sectors of all its requests."""
         return sum(len(request.sectors) for request in self.requests)

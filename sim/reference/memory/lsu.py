@@ -17,6 +17,7 @@ from sim.gpus.path import L1_LOOKUP
 from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
+from sim.reference.memory.joins import StoreLines
 from sim.reference.memory.l1 import L1
 from sim.reference.memory.network import Deliver, Packet, RequestPort, ResponsePort
 from sim.reference.memory.table import Load, PendingTable
@@ -82,12 +83,15 @@ class LoadStoreUnit:
         self.table = PendingTable(int(self.numbers.pending), self.tallies)
         self.responses = ResponsePort(memory)
         self.requests = RequestPort(memory, self.responses)
+        self.stores = StoreLines(int(self.numbers.store_lines), self.requests, self.tallies)
         self.sectors_in_flight: int = 0  # that loads have asked for and not got
 
     def put(self, warp: Warp, scheduler: int, pending: Pending, row: list[int] | None) -> None:
         """Take in the warp's instruction, which issues now. row: of the timeline."""
         queue = self.sm.pipes.queue(warp.instruction, scheduler)
-        queue.put(Access(self, warp, pending, row))
+        access = Access(self, warp, pending, row)
+        warp.block.to_take += access.is_store
+        queue.put(access)
 
     def step(self) -> None:
         """Start the transfers of answers, then take the next ready instruction, of the queues in turn, for which there is room."""
@@ -159,12 +163,17 @@ class LoadStoreUnit:
     def _store(self, access: Access) -> None:
         """Send a store or a reduction to L2, line by line; it is over for its warp when it has left the SM."""
         access.count(self.tallies)
+        before = len(self.requests.packets)
         for k, request in enumerate(access.requests):
             if access.decoded.cached and self.l1.sets:
                 self.tallies[Tally.L1_SECTORS] += len(request.sectors)
                 self.tallies[Tally.L1_HITS] += len(request.sectors) * self.l1.store(request)
             self._send(access, k, request.sectors, None)
-        access.stored_at(latest(self._done(access), self.requests.sent) if access.requests else self._done(access))
+        done = self._done(access)
+        done = latest(done, self.requests.sent) if len(self.requests.packets) > before else done
+        access.warp.block.to_take -= 1
+        self.stores.let_go(access.warp.block, self._looked_up(access))
+        access.stored_at(done)
 
     def _load(self, access: Access) -> None:
         """Look a load or an atomic up, line by line; what is not there becomes pieces that it waits for."""
@@ -212,9 +221,16 @@ class LoadStoreUnit:
 
     def _send(self, access: Access, k: int, sectors: set[int], deliver: Deliver) -> None:
         """Send sectors of line k to L2, or ask for them."""
-        request, looked_up = access.requests[k], access.taken.then(access.taken.cycle + L1_LOOKUP, "the look-up in L1")
+        request, looked_up = access.requests[k], self._looked_up(access)
         start = looked_up.then(looked_up.cycle + k * int(self.numbers.line_cycles), "l1.line_cycles", note=f"{k} lines before")
         words = set() if access.kind is Kind.LOAD else request.words
         block = access.warp.block
-        block.stores += deliver is None
-        self.requests.send(Packet(self.sm.number, request.line, sectors, words, access.kind, access.repeat, deliver, block, start))
+        packet = Packet(self.sm.number, request.line, sectors, words, access.kind, access.repeat, deliver, block, start)
+        if access.kind is Kind.STORE:
+            self.stores.put(packet)
+        else:
+            block.stores += deliver is None
+            self.requests.send(packet)
+
+    def _looked_up(self, access: Access) -> Moment:
+        return access.taken.then(access.taken.cycle + L1_LOOKUP, "the look-up in L1")

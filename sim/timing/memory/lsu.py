@@ -14,6 +14,7 @@ from sim.lower import ATOMIC, GLOBAL, LOAD, SHARED, STORE, Code, Hardware
 from sim.timing.account import account_ready
 from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, local, most_alike
+from sim.timing.memory.joins import let_go, put
 from sim.timing.memory.l1 import NO_SECTORS, allocate, fetched, find, store
 from sim.timing.memory.requests import sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
@@ -50,6 +51,8 @@ def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, co
         take_tickets(m, entry, op, sm)
     describe(m, number, place, op, np.int64(warp.access), trace.mask[warp.position], mh, memory, trace)
     warp.access += 1
+    if op.memory != SHARED and op.access not in WAITS:
+        sm.places[m, warp.place].to_take += 1
     queue.count += 1
     if queue.count == mh.depth:
         sm.row_open[m, row] = NEVER
@@ -227,17 +230,31 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
     count_sectors(m, number, place, op, memory)
     block = np.int64(sm.warps[m, entry.slot].place)
     sm.places[m, block].stores += entry.requests
+    before = memory.units[m].requests
     for k in range(entry.requests):
         line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
         words = memory.entry_words[m, number, place, k]
         if op.cached and mh.l1_sets and op.access == STORE:
             store(m, line, sectors, words, mh, memory)
         start = now + L1_LOOKUP + k * mh.line_cycles
-        send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, block, mh, memory)
+        if mh.store_lines and op.access == STORE:
+            sm.places[m, block].stores -= put(m, start, line, sectors, words, block, mh, memory)
+        else:
+            send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, block, mh, memory)
     over = now + busy(entry, op, mh)
-    if entry.requests:
+    if memory.units[m].requests != before:
         over = max(over, whole_cycles(memory.units[m].request_free))
+    sm.places[m, block].to_take -= 1
+    if sm.places[m, block].alive == 0:
+        let_stores_go(m, block, now + L1_LOOKUP, mh, sm)
     taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, over, hw, code, sm)
+
+
+@inner
+def let_stores_go(m: int, block: int, start: int, mh: np.record, sm: Machine) -> None:
+    """The last warp of the block in a place has issued its last instruction: what is kept of its stores leaves, once all are taken."""
+    if sm.places[m, block].to_take == 0:
+        let_go(m, block, start, mh, sm.memory)
 
 
 @inner

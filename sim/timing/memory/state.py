@@ -25,6 +25,7 @@ Unit = np.dtype(  # the load/store unit of one SM, its pending request table and
         ("piece", "i4"),  # first free piece
         ("access", "i4"),  # first free access
         ("turn", "u4"),  # queue that was served last
+        ("kept", "i8"),  # lines of stores in `kept`
     ],
     align=True,
 )
@@ -76,6 +77,10 @@ Request = np.dtype(
     ],
     align=True,
 )
+Kept = np.dtype(  # a line that stores have written, and that has not left the SM
+    [("line", "i8"), ("sectors", "u4"), ("words", "u4"), ("block", "i8")],  # block: place of the first of them
+    align=True,
+)
 Response = np.dtype([("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("piece", "i4"), ("place", "i4")], align=True)
 Bank = np.dtype([("free", "i8"), ("served", "i8")], align=True)  # a slice or a channel: ticks, and how many requests so far
 L2Line = np.dtype(
@@ -95,6 +100,7 @@ class Memory(NamedTuple):
     accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no piece while all others wait
     pieces: Any  # Piece [m, pending]
     lines: Any  # Line [m, sets * ways]
+    kept: Any  # Kept [m, store lines], the oldest first
     requests: Any  # Request [m, request depth]
     responses: Any  # Response [m, pending] a heap by time, then sequence
     slices: Any  # Bank [channels]
@@ -130,6 +136,7 @@ def allocate(mh: np.record, sms: int, never: int) -> Memory:
         accesses=_records(Access, used, pending + 1),
         pieces=_records(Piece, used, pending),
         lines=_records(Line, used, int(mh.l1_sets * mh.l1_ways)),
+        kept=_records(Kept, used, max(int(mh.store_lines), 1)),
         requests=_records(Request, used, int(mh.request_ring)),
         responses=_records(Response, used, pending),
         slices=_records(Bank, banks),

@@ -1,0 +1,56 @@
+"""What an SM keeps of its stores: up to `lsu.store_lines` lines, which further stores join.
+
+A line leaves for L2 when all of it has been written, when another needs its place (the oldest goes), or when its block has ended: its
+last warp has issued its last instruction, and the load/store unit has taken all stores of the block.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from sim.hierarchy import SECTORS
+from sim.reference.memory.l1 import whole_sectors
+from sim.vocabulary import Tally
+
+if TYPE_CHECKING:
+    from sim.reference.blocks import Block
+    from sim.reference.memory.network import Packet, RequestPort
+    from sim.reference.moments import Moment
+
+
+class StoreLines:
+    """The lines kept, by number, the oldest first, each as the packet that it will leave in."""
+
+    def __init__(self, places: int, port: RequestPort, tallies: Counter[Tally]) -> None:
+        self.places, self.port, self.tallies = places, port, tallies
+        self.lines: dict[int, Packet] = {}
+
+    def put(self, packet: Packet) -> None:
+        """Take in what a store writes of a line; its block waits for the answer to what leaves, but not twice for one line."""
+        kept = self.lines.get(packet.line)
+        if kept:
+            self.tallies[Tally.STORES_JOINED] += 1
+            kept.sectors, kept.words = kept.sectors | packet.sectors, kept.words | packet.words
+        else:
+            packet.block.stores += 1
+            if len(whole_sectors(packet.words)) == SECTORS or not self.places:
+                self.port.send(packet)
+                return
+            if len(self.lines) == self.places:
+                self._leave(next(iter(self.lines)), packet.moment)
+            kept = self.lines[packet.line] = packet
+        if len(whole_sectors(kept.words)) == SECTORS:
+            self._leave(kept.line, packet.moment)
+
+    def let_go(self, block: Block, moment: Moment) -> None:
+        """Send the lines of a block if it has ended."""
+        if block.alive or block.to_take:
+            return
+        for packet in [packet for packet in self.lines.values() if packet.block is block]:
+            self._leave(packet.line, moment)
+
+    def _leave(self, line: int, moment: Moment) -> None:
+        packet = self.lines.pop(line)
+        packet.moment = moment
+        self.port.send(packet)

@@ -1,0 +1,75 @@
+"""Lines that an SM keeps of its stores, so that further stores join them: `lsu.store_lines` of them, the oldest first.
+
+A line leaves for L2 when all of it has been written, when another needs its place, or when its block has ended: its last warp has
+issued its last instruction, and the unit has taken all stores of the block.
+"""
+
+import numpy as np
+
+from sim.kernel import inner
+from sim.lower import STORE
+from sim.timing.memory.requests import send
+from sim.timing.memory.state import NONE, Memory
+from sim.vocabulary import Tally
+
+STORES_JOINED = int(Tally.STORES_JOINED)
+WHOLE_LINE = np.uint32(0xFFFFFFFF)  # every word is written
+
+
+@inner
+def put(m: int, start: int, line: int, sectors: int, words: int, block: int, mh: np.record, memory: Memory) -> bool:
+    """Keep what a store of the block in a place writes of a line, or join it to what is kept; return whether it joined."""
+    unit = memory.units[m]
+    k = find(m, line, memory)
+    joined = k < unit.kept
+    if joined:
+        memory.tallies[STORES_JOINED] += 1
+    elif words == WHOLE_LINE:
+        send(m, start, line, sectors, words, np.int64(STORE), np.int64(1), np.int64(NONE), block, mh, memory)
+        return joined
+    else:
+        if unit.kept == mh.store_lines:
+            leave(m, np.int64(0), start, mh, memory)
+        k = np.int64(unit.kept)
+        kept = memory.kept[m, k]
+        kept.line, kept.sectors, kept.words, kept.block = line, np.uint32(0), np.uint32(0), block
+        unit.kept += 1
+    kept = memory.kept[m, k]
+    kept.sectors |= sectors
+    kept.words |= words
+    if kept.words == WHOLE_LINE:
+        leave(m, k, start, mh, memory)
+    return joined
+
+
+@inner
+def find(m: int, line: int, memory: Memory) -> int:
+    """Return the place of a line that is kept; how many are kept when it is not."""
+    k = np.int64(0)
+    while k < memory.units[m].kept and memory.kept[m, k].line != line:
+        k += 1
+    return k
+
+
+@inner
+def leave(m: int, k: int, start: int, mh: np.record, memory: Memory) -> None:
+    """Send the k-th line, which may leave from cycle `start` on."""
+    unit, kept = memory.units[m], memory.kept[m, k]
+    place = np.int64(kept.block)
+    send(m, start, kept.line, kept.sectors, kept.words, np.int64(STORE), np.int64(1), np.int64(NONE), place, mh, memory)
+    unit.kept -= 1
+    for later in range(k, unit.kept):
+        following = memory.kept[m, later + 1]
+        kept = memory.kept[m, later]
+        kept.line, kept.sectors, kept.words, kept.block = following.line, following.sectors, following.words, following.block
+
+
+@inner
+def let_go(m: int, block: int, start: int, mh: np.record, memory: Memory) -> None:
+    """Send all lines of the block in a place, which has ended."""
+    k = np.int64(0)
+    while k < memory.units[m].kept:
+        if memory.kept[m, k].block == block:
+            leave(m, k, start, mh, memory)
+        else:
+            k += 1
