@@ -31,6 +31,8 @@ class Hierarchy(NamedTuple):
     replay: np.int64
     word_cycles: np.int64
     store_lines: np.int64  # that an SM keeps for stores to join
+    store_wait: np.int64
+    store_line_ticks: np.int64  # of the unit per line of a store after an instruction of the same queue
     bank_rule: np.int64  # index in BANK_RULES
     banks: np.int64
     pass_bytes: np.int64  # that a pass delivers at most
@@ -51,6 +53,7 @@ class Hierarchy(NamedTuple):
     request_ticks: np.int64  # per request's header
     data_ticks: np.int64  # per word of a store
     least_words: np.int64  # that a sector of a store counts at least
+    mask_ticks: np.int64  # more, for a request of a store that does not write whole sectors
     response_ticks: np.int64  # per sector
     request_depth: np.int64
     request_ring: np.int64  # places for them: an instruction may have more than the depth
@@ -133,6 +136,8 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "replay": lsu.replay,
         "word_cycles": lsu.word_cycles,
         "store_lines": lsu.store_lines if gpu.memory.kind == "hierarchy" else 0,
+        "store_wait": lsu.store_wait,
+        "store_line_ticks": round(TICKS * lsu.store_line_cycles),
         "bank_rule": BANK_RULES.index(gpu.shared.rule),
         **dict(zip(("banks", "pass_bytes", "interleave", "bank_row"), GEOMETRY[gpu.shared.rule], strict=True)),
         "pass_cycles": gpu.shared.pass_cycles,
@@ -150,6 +155,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "request_ticks": ticks(net.request_bytes_per_cycle, net.header) if net.header else 0,
         "data_ticks": ticks(net.request_bytes_per_cycle, 4),
         "least_words": net.store_least // 4,
+        "mask_ticks": ticks(net.request_bytes_per_cycle, net.store_mask) if net.store_mask else 0,
         "response_ticks": ticks(net.response_bytes_per_cycle, SECTOR),
         "request_depth": net.depth,
         "request_ring": max(net.depth, MOST_REQUESTS) + lsu.store_lines,

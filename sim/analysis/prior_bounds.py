@@ -71,7 +71,8 @@ def _data(trace: Trace, gpu: Gpu) -> list[Bound]:
     where, stores = locality(trace, gpu), trace.program.encoded.operation == Operation.STORE
     rate = gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.alu_mhz
     ports = gpu.interconnect.request_bytes_per_cycle * min(gpu.sms, trace.launch.blocks)
+    leaving = where.first if gpu.lsu.store_lines else where.beyond_l1  # a sector may leave once for all stores to it
     return [
         Bound("data L2-DRAM", SECTOR * int(where.first[~stores].sum()) / rate),
-        Bound("stores from an SM", gpu.interconnect.store_least * int(where.beyond_l1[stores].sum()) / ports),
+        Bound("stores from an SM", gpu.interconnect.store_least * int(leaving[stores].sum()) / ports),
     ]

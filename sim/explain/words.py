@@ -35,6 +35,7 @@ SENTENCES = {
     "lsu.shared_store_read": "{who} read its registers",
     "lsu.word_cycles": "the further registers of {who} were written",
     "shared.pass_cycles": "the banks of shared memory served {who}: {note}",
+    "lsu.store_line_cycles": "the load/store unit stored the lines of {who}, after another instruction of its port ({note})",
     "l1.line_cycles": "the load/store unit looked up the lines of {who} one by one ({note})",
     "l1.bytes_per_cycle": "the data of {who} moved between L1 and the registers",
     "l1.latency": "L1 had the data of {who}",

@@ -166,6 +166,14 @@ class LoadStore(Section):
     store_lines: Annotated[int, Field(ge=0, le=128)] = Field(
         default=0, description="lines of stores that an SM keeps so that further stores join them; 0 = each leaves at once"
     )
+    store_wait: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=30,
+        description="cycles in which a further store must join a kept line; else the line leaves when the unit takes the next store",
+    )
+    store_line_cycles: Annotated[float, Field(ge=0, le=64)] = Field(
+        default=0.0,
+        description="cycles of the unit per line of a global or local store that follows an instruction of its own port",
+    )
 
 
 class SharedMemory(Section):
@@ -206,6 +214,9 @@ class Interconnect(Section):
     store_least: Annotated[int, Field(ge=4, le=32)] = Field(
         default=32, description="bytes that a stored sector takes at least on its way; more when more of it is written"
     )
+    store_mask: Annotated[int, Field(ge=0, le=128)] = Field(
+        default=0, description="bytes more of a store's request some sector of which it does not write whole"
+    )
     depth: Annotated[int, Field(ge=8, le=65536)] = Field(
         default=256, description="requests of an SM on their way to L2; the unit waits for room for all of an instruction's, or for none"
     )
@@ -226,7 +237,9 @@ class L2(Section):
     store_cost: Annotated[float, Field(gt=0, le=64)] = Field(
         1, description="time of a slice for a sector stored whole; a sector loaded = 1"
     )
-    partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="the same for a sector stored in part")
+    partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(
+        1, description="the same for a sector stored in part; a request that has one takes one more, for what is written"
+    )
     fill_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same for a sector that DRAM sends, beside its load")
     atomic_cycles: Annotated[int, Field(ge=1, le=10000)] = Field(1, description="cycles of the slice per lane that updates the same word")
     start: Literal["cold", "warm", "dirty"] = Field(

@@ -32,6 +32,8 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "store_read": pick(1, 4, 11),
             "shared_store_read": pick(1, 2),
             "store_lines": pick(0, 0, 1, 3, 20),
+            "store_wait": pick(1, 10, 300),
+            "store_line_cycles": pick(0.0, 1.5, 2.25),
         },
         "shared": {"rule": pick("fermi", "kepler4", "kepler8", "cc1"), "pass_cycles": pick(1, 2)},
         "l1": None
@@ -54,6 +56,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "header": pick(0, 8),
             "depth": pick(8, 30, 140),
             "store_least": pick(4, 16, 32),
+            "store_mask": pick(0, 24),
         },
         "l2": None
         if pick(0, 0, 0, 1)

@@ -1,7 +1,8 @@
 """What an SM keeps of its stores: up to `lsu.store_lines` lines, which further stores join.
 
-A line leaves for L2 when all of it has been written, when another needs its place (the oldest goes), or when its block has ended: its
-last warp has issued its last instruction, and the load/store unit has taken all stores of the block.
+A line leaves for L2 when all of it has been written, when another needs its place (the oldest goes), when the load/store unit takes a
+store and none has joined the line for `lsu.store_wait` cycles, or when its block has ended: its last warp has issued its last
+instruction, and the unit has taken all stores of the block.
 """
 
 from __future__ import annotations
@@ -22,12 +23,19 @@ if TYPE_CHECKING:
 class StoreLines:
     """The lines kept, by number, the oldest first, each as the packet that it will leave in."""
 
-    def __init__(self, places: int, port: RequestPort, tallies: Counter[Tally]) -> None:
-        self.places, self.port, self.tallies = places, port, tallies
+    def __init__(self, places: int, wait: int, port: RequestPort, tallies: Counter[Tally]) -> None:
+        self.places, self.wait, self.port, self.tallies = places, wait, port, tallies
         self.lines: dict[int, Packet] = {}
+        self.written: dict[int, int] = {}  # line -> cycle in which the unit took the latest store of it
 
-    def put(self, packet: Packet) -> None:
-        """Take in what a store writes of a line; its block waits for the answer to what leaves, but not twice for one line."""
+    def store_taken(self, cycle: int, looked_up: Moment) -> None:
+        """The unit takes a store in this cycle: what waited too long for it leaves."""
+        for line in [line for line in self.lines if self.written[line] + self.wait < cycle]:
+            self._leave(line, looked_up)
+
+    def put(self, packet: Packet, cycle: int) -> None:
+        """Take in what a store of this cycle writes of a line; its block waits for the answer to what leaves, not twice for one line."""
+        self.written[packet.line] = cycle
         kept = self.lines.get(packet.line)
         if kept:
             self.tallies[Tally.STORES_JOINED] += 1

@@ -61,7 +61,8 @@ class Slice:
         """Return how long a request holds the slice: for its sectors, or for the updates of one word one after another."""
         if packet.kind is Kind.STORE:
             whole = len(packet.sectors & whole_sectors(packet.words))
-            return whole * int(self.numbers.store_ticks) + (len(packet.sectors) - whole) * int(self.numbers.partial_ticks)
+            partial = len(packet.sectors) - whole
+            return whole * int(self.numbers.store_ticks) + (partial + bool(partial)) * int(self.numbers.partial_ticks)
         moved = len(packet.sectors) * int(self.numbers.l2_ticks)
         return max(moved, packet.repeat * int(self.numbers.atomic_ticks)) if packet.kind.updates else moved
 

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from isa.vocabulary import Space
-from sim.gpus.path import L1_LOOKUP
+from sim.gpus.path import L1_LOOKUP, cycles
 from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
@@ -83,7 +83,7 @@ class LoadStoreUnit:
         self.table = PendingTable(int(self.numbers.pending), self.tallies)
         self.responses = ResponsePort(memory)
         self.requests = RequestPort(memory, self.responses)
-        self.stores = StoreLines(int(self.numbers.store_lines), self.requests, self.tallies)
+        self.stores = StoreLines(int(self.numbers.store_lines), int(self.numbers.store_wait), self.requests, self.tallies)
         self.sectors_in_flight: int = 0  # that loads have asked for and not got
 
     def put(self, warp: Warp, scheduler: int, pending: Pending, row: list[int] | None) -> None:
@@ -94,41 +94,49 @@ class LoadStoreUnit:
         queue.put(access)
 
     def step(self) -> None:
-        """Start the transfers of answers, then take the next ready instruction, of the queues in turn, for which there is room."""
+        """Start the transfers of answers, then take the ready instruction that was issued first, of those for which there is room.
+
+        Of instructions issued together the next in turn.
+        """
         self.responses.step()
-        for turn in range(1, len(self.queues) + 1):
-            number = (self.last + turn) % len(self.queues)
-            access = self.queues[number].head()
-            if self.unit.free and access and self._room_for(access):
-                self.last = number
-                self._take(self.queues[number], access)
+        if self.unit.free:
+            turns = [(self.last + turn) % len(self.queues) for turn in range(1, len(self.queues) + 1)]
+            heads = [(number, access) for number in turns if (access := self.queues[number].head()) and self._room_for(access)]
+            if heads:
+                number, access = min(heads, key=lambda head: head[1].issued)
+                again, self.last = number == self.last, number
+                self._take(self.queues[number], access, again)
 
     def _room_for(self, access: Access) -> bool:
         """Return whether the port, and for a load the table, has room for all its lines, whether they will be needed or not."""
         lines = len(access.requests)
         return not lines or (self.requests.room_for(lines) and (not access.kind.returns or self.table.room_for(lines)))
 
-    def _take(self, queue: Queue, access: Access) -> None:
+    def _take(self, queue: Queue, access: Access, again: bool) -> None:
         taken = access.taken = self._free_for(queue, access).then(int(self.env.now), work=access.arrival.work)
         replays = int(self.numbers.replay) * access.passes
         held, resource = max((access.decoded.address_cycles, f"pipes.{access.pipe}.lanes"), (replays, "lsu.replay"), key=itemgetter(0))
         queue.pop(taken.then(taken.cycle + held, resource))
-        self.unit.hold(self._done(access))
+        done = self._done(access, again)
+        self.unit.hold(done)
         access.sources_read_at(taken.then(taken.cycle + access.source_read, access.source_field))
         if access.decoded.space == Space.SHARED:
             self._share(access)
         elif access.kind.returns:
             self._load(access)
         else:
-            self._store(access)
+            self._store(access, done)
 
     def _free_for(self, queue: Queue, access: Access) -> Moment:
         """Return the moment from which nothing kept an instruction that is taken now."""
         freed = [moment for moment in (queue.address_unit.freed, self.unit.freed) if moment]
         return latest(access.arrival, *freed, self.requests.left, self.responses.begun)
 
-    def _done(self, access: Access) -> Moment:
-        """Return until when an instruction keeps the unit: its passes, its lines, or its data between L1 and the registers."""
+    def _done(self, access: Access, again: bool) -> Moment:
+        """Return until when an instruction keeps the unit: its passes, its lines, or its data between L1 and the registers.
+
+        again: the one before came from the same queue.
+        """
         numbers = self.numbers
         if access.decoded.space == Space.SHARED:
             busy = [(access.passes * int(numbers.pass_cycles), "shared.pass_cycles", f"{access.passes} passes over the banks")]
@@ -138,8 +146,10 @@ class LoadStoreUnit:
                 (lines * int(numbers.line_cycles), "l1.line_cycles", f"{lines} lines"),
                 (self._data_cycles(access), "l1.bytes_per_cycle", ""),
             ]
-        cycles, resource, note = max((int(numbers.interval), "lsu.interval", ""), *busy, key=itemgetter(0))
-        return access.taken.then(access.taken.cycle + cycles, resource, note=note)
+            if again and access.kind is Kind.STORE:
+                busy.append((cycles(lines * int(numbers.store_line_ticks)), "lsu.store_line_cycles", f"{lines} lines"))
+        held, resource, note = max((int(numbers.interval), "lsu.interval", ""), *busy, key=itemgetter(0))
+        return access.taken.then(access.taken.cycle + held, resource, note=note)
 
     def _data_cycles(self, access: Access) -> int:
         """Return the cycles of a whole warp's data at l1.bytes_per_cycle, which is given in sixteenths."""
@@ -160,16 +170,17 @@ class LoadStoreUnit:
         else:
             access.stored_at(taken.then(taken.cycle + 1 + last, "shared.pass_cycles", note=note))
 
-    def _store(self, access: Access) -> None:
+    def _store(self, access: Access, done: Moment) -> None:
         """Send a store or a reduction to L2, line by line; it is over for its warp when it has left the SM."""
         access.count(self.tallies)
         before = len(self.requests.packets)
+        if access.kind is Kind.STORE:
+            self.stores.store_taken(access.taken.cycle, self._looked_up(access))
         for k, request in enumerate(access.requests):
             if access.decoded.cached and self.l1.sets:
                 self.tallies[Tally.L1_SECTORS] += len(request.sectors)
                 self.tallies[Tally.L1_HITS] += len(request.sectors) * self.l1.store(request)
             self._send(access, k, request.sectors, None)
-        done = self._done(access)
         done = latest(done, self.requests.sent) if len(self.requests.packets) > before else done
         access.warp.block.to_take -= 1
         self.stores.let_go(access.warp.block, self._looked_up(access))
@@ -227,7 +238,7 @@ class LoadStoreUnit:
         block = access.warp.block
         packet = Packet(self.sm.number, request.line, sectors, words, access.kind, access.repeat, deliver, block, start)
         if access.kind is Kind.STORE:
-            self.stores.put(packet)
+            self.stores.put(packet, access.taken.cycle)
         else:
             block.stores += deliver is None
             self.requests.send(packet)

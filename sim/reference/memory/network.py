@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sim.gpus.path import FILL, TICKS, cycles
 from sim.reference.clock import Process, after
 from sim.reference.decode import Kind
-from sim.reference.memory.l1 import words_of
+from sim.reference.memory.l1 import WORDS_OF_SECTOR, words_of
 from sim.reference.moments import Moment, latest
 from sim.vocabulary import Tally
 
@@ -63,6 +63,8 @@ class RequestPort:
         if packet.kind is not Kind.LOAD:
             written = [len(packet.words & words_of(sector)) for sector in packet.sectors]
             size += sum(max(count, int(self.numbers.least_words)) for count in written) * int(self.numbers.data_ticks)
+            if packet.kind is Kind.STORE and min(written) < WORDS_OF_SECTOR:
+                size += int(self.numbers.mask_ticks)
         begins = packet.moment if start >= self.free else self.sent
         self.free = max(start, self.free) + size
         self.sent = begins.then(cycles(self.free), "interconnect.request_bytes_per_cycle", packet.moment.work)

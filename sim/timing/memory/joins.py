@@ -1,7 +1,8 @@
 """Lines that an SM keeps of its stores, so that further stores join them: `lsu.store_lines` of them, the oldest first.
 
-A line leaves for L2 when all of it has been written, when another needs its place, or when its block has ended: its last warp has
-issued its last instruction, and the unit has taken all stores of the block.
+A line leaves for L2 when all of it has been written, when another needs its place, when the unit takes a store and none has joined the
+line for `lsu.store_wait` cycles, or when its block has ended: its last warp has issued its last instruction, and the unit has taken all
+stores of the block.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ WHOLE_LINE = np.uint32(0xFFFFFFFF)  # every word is written
 
 
 @inner
-def put(m: int, start: int, line: int, sectors: int, words: int, block: int, mh: np.record, memory: Memory) -> bool:
+def put(m: int, now: int, start: int, line: int, sectors: int, words: int, block: int, mh: np.record, memory: Memory) -> bool:
     """Keep what a store of the block in a place writes of a line, or join it to what is kept; return whether it joined."""
     unit = memory.units[m]
     k = find(m, line, memory)
@@ -35,6 +36,7 @@ def put(m: int, start: int, line: int, sectors: int, words: int, block: int, mh:
         kept.line, kept.sectors, kept.words, kept.block = line, np.uint32(0), np.uint32(0), block
         unit.kept += 1
     kept = memory.kept[m, k]
+    kept.until = now + mh.store_wait
     kept.sectors |= sectors
     kept.words |= words
     if kept.words == WHOLE_LINE:
@@ -61,7 +63,19 @@ def leave(m: int, k: int, start: int, mh: np.record, memory: Memory) -> None:
     for later in range(k, unit.kept):
         following = memory.kept[m, later + 1]
         kept = memory.kept[m, later]
-        kept.line, kept.sectors, kept.words, kept.block = following.line, following.sectors, following.words, following.block
+        kept.line, kept.until, kept.block = following.line, following.until, following.block
+        kept.sectors, kept.words = following.sectors, following.words
+
+
+@inner
+def expire(m: int, now: int, start: int, mh: np.record, memory: Memory) -> None:
+    """Send the lines that no store joined for too long, in the cycle in which the unit takes a store."""
+    k = np.int64(0)
+    while k < memory.units[m].kept:
+        if memory.kept[m, k].until < now:
+            leave(m, k, start, mh, memory)
+        else:
+            k += 1
 
 
 @inner

@@ -48,7 +48,8 @@ def service(request: np.record, mh: np.record) -> int:
     count = sector_count(request.sectors)
     if request.kind == STORE:
         whole = sector_count(whole_sectors(request.words))
-        return whole * mh.store_ticks + (count - whole) * mh.partial_ticks
+        mask = np.int64(count > whole)
+        return whole * mh.store_ticks + (count - whole + mask) * mh.partial_ticks
     moved = count * mh.l2_ticks
     if request.kind >= ATOMIC:
         return max(moved, request.alike * mh.atomic_ticks)

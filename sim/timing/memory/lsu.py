@@ -1,8 +1,8 @@
 """Load/store unit: an instruction waits in the queue of its port, then the SM's shared unit takes it, one at a time.
 
 Stages: 1. at issue its addresses are coalesced, or its bank passes counted; 2. from `latency` cycles later, and spaced by the
-address unit of its port, it may be taken; 3. the unit takes the ready head of the queues in turn, if the pending request table
-and the port towards L2 have room for all its lines; 4. shared memory and L1 hits are answered, the rest goes out.
+address unit of its port, it may be taken; 3. the unit takes the head that was issued first, of those for whose lines the pending
+request table and the port towards L2 have room; 4. shared memory and L1 hits are answered, the rest goes out.
 Peak rate: one instruction per `interval` cycles, one pass over the banks per `pass_cycles`, one line per `line_cycles`.
 """
 
@@ -14,7 +14,7 @@ from sim.lower import ATOMIC, GLOBAL, LOAD, SHARED, STORE, Code, Hardware
 from sim.timing.account import account_ready
 from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, local, most_alike
-from sim.timing.memory.joins import let_go, put
+from sim.timing.memory.joins import expire, let_go, put
 from sim.timing.memory.l1 import NO_SECTORS, allocate, fetched, find, store
 from sim.timing.memory.requests import sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
@@ -126,13 +126,15 @@ def plan(m: int, mh: np.record, code: Code, memory: Memory) -> None:
 
 @inner
 def choose_queue(m: int, now: int, mh: np.record, code: Code, memory: Memory) -> int:
-    """Return the next queue in turn whose head can be taken now."""
+    """Return the queue whose head can be taken now and was issued first; of heads issued together, the next in turn."""
+    oldest, issued = np.int64(NOTHING), np.int64(NEVER)
     for turn in range(1, mh.queues + 1):
         number = (np.int64(memory.units[m].turn) + turn) % mh.queues
         queue = memory.queues[m, number]
-        if queue.count and head_ready(queue, m, number, mh, memory) <= now and has_room(m, number, mh, code, memory):
-            return number
-    return NOTHING
+        earlier = queue.count and memory.entries[m, number, queue.first].issued < issued
+        if earlier and head_ready(queue, m, number, mh, memory) <= now and has_room(m, number, mh, code, memory):
+            oldest, issued = number, memory.entries[m, number, queue.first].issued
+    return oldest
 
 
 @inner
@@ -144,11 +146,12 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     place = queue.first
     entry = memory.entries[m, number, place]
     op = code.ops[entry.instruction]
+    again = unit.turn == number
     unit.turn = number
     queue.first = (place + 1) % mh.depth
     queue.count -= 1
     queue.spaced = now + max(op.address, mh.replay * entry.passes)
-    unit.free = now + busy(entry, op, mh)
+    unit.free = now + busy(entry, op, again, mh)
     open_row(m, number, now, hw, sm)
     sources_read(m, np.int64(entry.slot), np.int64(entry.instruction), entry.read_ticket, now, hw, code, sm)
     if op.memory == SHARED:
@@ -161,11 +164,12 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
 
 
 @inner
-def busy(entry: np.record, op: np.record, mh: np.record) -> int:
-    """Return the cycles that an instruction keeps the shared unit."""
+def busy(entry: np.record, op: np.record, again: bool, mh: np.record) -> int:
+    """Return the cycles that an instruction keeps the shared unit. again: the one before came from the same queue."""
     if op.memory == SHARED:
         return max(mh.interval, entry.passes * mh.pass_cycles)
-    return max(mh.interval, entry.requests * mh.line_cycles, data_cycles(op, mh))
+    stored = whole_cycles(entry.requests * mh.store_line_ticks) if again and op.access == STORE else np.int64(0)
+    return max(mh.interval, entry.requests * mh.line_cycles, stored, data_cycles(op, mh))
 
 
 @inner
@@ -231,6 +235,8 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
     block = np.int64(sm.warps[m, entry.slot].place)
     sm.places[m, block].stores += entry.requests
     before = memory.units[m].requests
+    if mh.store_lines and op.access == STORE:
+        expire(m, now, now + L1_LOOKUP, mh, memory)
     for k in range(entry.requests):
         line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
         words = memory.entry_words[m, number, place, k]
@@ -238,10 +244,10 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
             store(m, line, sectors, words, mh, memory)
         start = now + L1_LOOKUP + k * mh.line_cycles
         if mh.store_lines and op.access == STORE:
-            sm.places[m, block].stores -= put(m, start, line, sectors, words, block, mh, memory)
+            sm.places[m, block].stores -= put(m, now, start, line, sectors, words, block, mh, memory)
         else:
             send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, block, mh, memory)
-    over = now + busy(entry, op, mh)
+    over = memory.units[m].free
     if memory.units[m].requests != before:
         over = max(over, whole_cycles(memory.units[m].request_free))
     sm.places[m, block].to_take -= 1

@@ -4,11 +4,12 @@ import numpy as np
 
 from sim.hierarchy import TICKS
 from sim.kernel import inner
-from sim.lower import LOAD
+from sim.lower import LOAD, STORE
 from sim.timing.memory.state import Memory
 from sim.vocabulary import Tally
 
 PORT_PEAK = int(Tally.PORT_PEAK)
+SECTOR_WORDS = 8
 
 
 @inner
@@ -27,9 +28,9 @@ def whole_cycles(ticks: int) -> int:
 
 
 @inner
-def words_moved(sectors: int, words: int, mh: np.record) -> int:
-    """Return the words that a store's sectors count on their way: those written, and a least number for each sector."""
-    total = np.int64(0)
+def data_ticks(sectors: int, words: int, kind: int, mh: np.record) -> int:
+    """Return how long what is written keeps the port: a least number of words for each sector, and a mask when a sector is not whole."""
+    total, partial = np.int64(0), False
     for sector in range(4):
         if (sectors >> np.uint32(sector)) & np.uint32(1) != np.uint32(0):
             written, count = (words >> np.uint32(8 * sector)) & np.uint32(0xFF), np.int64(0)
@@ -37,7 +38,8 @@ def words_moved(sectors: int, words: int, mh: np.record) -> int:
                 written &= written - np.uint32(1)
                 count += 1
             total += max(count, mh.least_words)
-    return total
+            partial |= count < SECTOR_WORDS
+    return mh.data_ticks * total + (mh.mask_ticks if partial and kind == STORE else np.int64(0))
 
 
 @inner
@@ -58,7 +60,7 @@ def send(
     unit = memory.units[m]
     size = mh.request_ticks
     if kind != LOAD:
-        size += mh.data_ticks * words_moved(sectors, words, mh)
+        size += data_ticks(sectors, words, kind, mh)
     unit.request_free = max(start * TICKS, unit.request_free) + size
     request = memory.requests[m, (unit.first + unit.requests) % mh.request_ring]
     request.arrival = whole_cycles(unit.request_free) + mh.network

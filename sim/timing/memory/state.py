@@ -78,7 +78,13 @@ Request = np.dtype(
     align=True,
 )
 Kept = np.dtype(  # a line that stores have written, and that has not left the SM
-    [("line", "i8"), ("sectors", "u4"), ("words", "u4"), ("block", "i8")],  # block: place of the first of them
+    [
+        ("line", "i8"),
+        ("until", "i8"),  # last cycle in which a store that the unit takes joins it
+        ("sectors", "u4"),
+        ("words", "u4"),
+        ("block", "i8"),  # place of that of the first of them
+    ],
     align=True,
 )
 Response = np.dtype([("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("piece", "i4"), ("place", "i4")], align=True)
