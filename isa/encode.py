@@ -16,6 +16,8 @@ What the arrays hold where `isa.program` leaves a choice:
 * PSETP: predicate_destination[0] is (source predicate 0 COMBINE 1), [1] its negation.
 """
 
+from collections.abc import Callable
+
 from isa import architecture, checks, dependences
 from isa.bind import bind
 from isa.diagnostics import Diagnostics, nearest
@@ -53,32 +55,43 @@ BARRIERS = 16
 
 
 class Encoder:
-    """Encodes the instructions of one kernel; mistakes go to `diagnostics`."""
+    """Encodes the instructions of one kernel; mistakes go to `diagnostics`.
 
-    def __init__(self, kernel: Kernel, diagnostics: Diagnostics) -> None:
-        self.kernel, self.diagnostics = kernel, diagnostics
+    locate: gives a statement the columns of its line, asked only for those with mistakes.
+    """
+
+    def __init__(self, kernel: Kernel, diagnostics: Diagnostics, locate: Callable[[Statement], Statement]) -> None:
+        self.kernel, self.diagnostics, self.locate = kernel, diagnostics, locate
         self.parameters = {parameter.name: parameter.offset for parameter in kernel.parameters}
         self.era = architecture.era(kernel.architecture) if kernel.architecture else ""
 
     def encode(self) -> tuple[Encoded, tuple[Instruction, ...]]:
         """Return the arrays and the readable instructions; incomplete when `diagnostics` has found mistakes."""
-        done: dict[int, tuple[Row, str]] = {}  # statements repeated by .rept are one object
-        rows, instructions = [], []
+        done: dict[tuple[str, str, int], tuple[int, str]] = {}  # by what is written; equal operands are mostly one object
+        distinct: list[Row] = []
+        numbers, instructions = [], []
         for index, statement in enumerate(self.kernel.instructions):
-            if id(statement) not in done:
-                encoded = self._checked(statement)
+            key = (statement.guard, statement.opcode, id(statement.operands))
+            known = done.get(key)
+            if known is None:
+                encoded = self._checked(statement)  # each place of a mistake is named
                 if encoded is None:
                     continue
-                done[id(statement)] = encoded
-            row, text = done[id(statement)]
-            rows.append(row)
-            instructions.append(Instruction(index, statement.line, statement.opcode, text))
+                known = done[key] = len(distinct), encoded[1]
+                distinct.append(encoded[0])
+            numbers.append(known[0])
+            instructions.append(Instruction(index, statement.line, statement.opcode, known[1]))
+        rows = [distinct[number] for number in numbers]
         for index in checks.without_condition(rows, {label.at for label in self.kernel.labels.values()}):
             message = "this branch needs a comparison into RZ.CC before it, with nothing between that jumps or writes CC"
             self.diagnostics.add(instructions[index].line, 0, message)
-        return pack(rows), tuple(instructions)
+        return pack(distinct, numbers), tuple(instructions)
 
     def _checked(self, statement: Statement) -> tuple[Row, str] | None:
+        try:
+            return self._instruction(statement)
+        except (SpellingError, OperandError):
+            statement = self.locate(statement)
         try:
             return self._instruction(statement)
         except SpellingError as error:
