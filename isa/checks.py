@@ -152,6 +152,8 @@ def _neutral(row: Row, words: Collection[str]) -> str:
         return "VABSDIFF4 adds its third source with .ACC only; RZ stands there"
     if row.operation == Operation.IADD64 and row.predicate_destination != [PT, PT]:
         return "carries out of 64-bit sums are not modelled"
+    if row.operation == Operation.IADD2 and any(row.source_flags):
+        return "a sign before two halves is not modelled"
     return ""
 
 
@@ -165,7 +167,7 @@ RULES: tuple[tuple[Callable[[Row, Collection[str]], str], tuple[Operation, ...]]
     (_atomic, (Operation.ATOM,)),
     (_branch, ()),
     (_alike, (Operation.VIADDMNMX,)),
-    (_neutral, (Operation.VABSDIFF4, Operation.IADD64)),
+    (_neutral, (Operation.VABSDIFF4, Operation.IADD64, Operation.IADD2)),
 )
 
 

@@ -24,7 +24,7 @@ from isa.sass.resources import Resources
 from isa.vocabulary import RZ
 
 MOST_LINES = 6  # of one mistake that are named
-INDIRECT = ("BRX", "RET", "JMX")
+INDIRECT = ("BRX", "RET", "JMX", "CALL")
 
 
 def program(function: RawFunction, resources: Resources, path: str = "", source: str = "") -> Program:
@@ -118,13 +118,15 @@ class _Reader:
         for position, text in enumerate(instruction.operands):
             try:
                 operand = operand_of(text)
-                if position == last and name in self.jumps:
-                    operand = self._target(instruction, operand)
-                elif position == last and name in INDIRECT and position:
+                if position == last and name in INDIRECT and position:
                     operand = self._offset(instruction, operand)
+                elif position == last and name in self.jumps:
+                    operand = self._target(instruction, operand)
             except OperandError as error:
                 raise OperandError(str(error), self._column(instruction, text), error.hint) from None
             yield operand
+        if name == "LEPC" and not last:  # until Ampere it gives its own address and does not name it
+            yield Operand(HEXADECIMAL, instruction.address)
 
     def _target(self, instruction: RawInstruction, operand: Operand) -> Operand:
         """Return the label of a target that is written as an address."""

@@ -43,10 +43,11 @@ from isa.program import Encoded, Instruction
 from isa.rows import Row, pack
 from isa.vocabulary import CC_ZERO, PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
 
-SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special < Special.ZERO} | {
+SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special} | {
     "SRZ": Special.ZERO,
     "SR_CgaCtaId": Special.CGA_CTAID,
 }
+del SPECIALS["SR_ZERO"], SPECIALS["SR_CGA.CTAID"]
 BF16, HALF64, HIGH, LEFT, X = int(Flag.BF16), int(Flag.HALF64), int(Flag.HIGH), int(Flag.LEFT), int(Flag.X)
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on
 SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
@@ -151,6 +152,8 @@ class Encoder:
             raise OperandError("DSETP.MIN and .MAX have two predicates to write", 0)
         if (row.operation in MASKED and "a" not in words) or (row.operation == Operation.ATOM and "r" not in words):
             row.source_kind[0], row.source_value[0] = Kind.IMMEDIATE, 0xFFFFFFFF
+        if row.operation == Operation.BRA and "r" in words:
+            row.operation = int(Operation.BRX)  # CALL through a register
         if opcode.subtracts:
             row.source_flags[1] ^= NEGATE
         self._generation(row, words)

@@ -8,7 +8,8 @@ stack. Three ways of coming together share it:
 * SSY L pushes the active lanes, to go on at L; SYNC takes lanes out of the group; the entry below goes on (before Volta).
 * PBK L and CAL L push in the same way; BRK and RET take lanes out of the group and of what was pushed since, up to the PBK or CAL.
 * BSSY B, L notes the active lanes as B's members; BSYNC B holds lanes until every member that has not exited is there, BREAK B
-  takes lanes out of it. WARPSYNC holds lanes in the same way for those of its mask. BMOV saves and restores members.
+  takes lanes out of it. WARPSYNC holds lanes in the same way for those of its mask; with
+  .EXCLUSIVE lanes of other masks come after them, as a REDUX joins what comes together. BMOV saves and restores members.
 * BRA.DIV goes where lanes of its mask are awaited, if any is elsewhere; BRA.CONV goes if none is.
 * BRX goes where a register says: one group of lanes for each place.
 
@@ -19,7 +20,7 @@ The lanes that fall through run first; those that branched wait. A loop's early 
 import numpy as np
 
 from isa.vocabulary import Operation
-from sim.functional.flags import CLEAR
+from sim.functional.flags import CLEAR, EXCLUSIVE
 from sim.functional.operands import operand, predicate, row_of, write, write_predicate
 from sim.functional.state import (
     AT_WARPSYNC,
@@ -82,6 +83,12 @@ def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Prog
         return unwind(i, w, mask, CALL, Fault.RET_WITHOUT_CAL, machine, progress)
     elif operation == Operation.WARPSYNC:
         members = np.int64(machine.rows[row_of(code.operand[i, FIRST], w, code, machine), first_bit(mask)])
+        if code.flags[i] & EXCLUSIVE and mask & members and mask & ~members:
+            if set_aside(w, i, mask & ~members, machine, progress) != Status.RUNNING:
+                return Status.ERROR
+            mask &= members
+            if set_aside(w, i + 1, machine.active[w] & ~mask, machine, progress) != Status.RUNNING:
+                return Status.ERROR
         if members & machine.alive[w] & ~mask:
             return hold(w, i + 1, mask, AT_WARPSYNC, members, machine, progress)
     elif operation == Operation.BRA_DIVERGENT:
@@ -92,6 +99,8 @@ def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Prog
         members = np.int64(machine.rows[operand(i, FIRST, w, code, machine), first_bit(mask)])
         if members & machine.alive[w] & ~mask == 0:
             return branch(i, w, mask, code, machine, progress)
+    elif operation == Operation.TRAP:
+        return fault(Fault.TRAP, w, first_bit(mask), i, progress)
     elif operation == Operation.B2R:
         read_reduction(i, w, mask, code, machine)
     elif operation == Operation.BREAK:
@@ -99,6 +108,15 @@ def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Prog
     elif operation == Operation.BMOV:
         move_barrier(i, w, mask, code, machine)
     return Status.RUNNING
+
+
+@inner
+def set_aside(w: int, pc: int, lanes: int, machine: Machine, progress: Progress) -> int:
+    """Take lanes out of the running group; they go on at `pc` after it."""
+    if lanes == 0:
+        return Status.RUNNING
+    machine.active[w] &= ~lanes
+    return push(w, pc, lanes, machine.reconverge[w], RUNNABLE, BRANCHED, machine, progress)
 
 
 @inner
