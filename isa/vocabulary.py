@@ -200,7 +200,7 @@ class Flag(IntFlag):
     ASYNC = 1 << 26  # LDGSTS: to shared memory, at source 0 + function
     MATRIX = 1 << 27  # LDSM: rows of 16 bytes, dealt to the lanes; REVERSE: transposed
     RELU = 1 << 28  # of halves: negative results become zero
-    EXCLUSIVE = 1 << 29  # WARPSYNC: lanes with another mask come after, not together with these
+    EXCLUSIVE = 1 << 29  # .EXCLUSIVE, .COLLECTIVE of WARPSYNC: lanes with another mask come after, not together with these
 
 
 class SourceFlag(IntFlag):

@@ -197,6 +197,24 @@ def test_lanes_of_another_mask_come_after_an_exclusive_warpsync() -> None:
     assert (guarded - lane).tolist() == [120] * 16 + [156] * 8 + [220] * 8
 
 
+def test_a_guard_of_bra_div_says_whose_mask_is_right_and_all_lanes_go() -> None:
+    """Three masks in a warp: no lane stays on the fast path, where one REDUX would join those of the other two."""
+    code = ("ISETP.GE.AND P1, PT, R8, 0x4, PT", "ISETP.GE.AND P2, PT, R8, 0xa, PT", "MOV R4, 0xf", "@P1 MOV R4, 0x3f0",
+            "@P2 MOV R4, 0xfffffc00", "REDUX.OR UR4, R4", "R2UR P0, URZ, R4", "@!P0 BRA.DIV UR4, 0xe0",
+            "REDUX.SUM UR5, R8", "MOV R0, UR5", "BRA 0x140",
+            "BSSY B0, 0x140", "WARPSYNC.COLLECTIVE R4, 0x130", "REDUX.SUM UR5, R8", "MOV R0, UR5", "ENDCOLLECTIVE", "BSYNC B0")  # fmt: skip
+    assert stored(*code).tolist() == [6] * 4 + [39] * 6 + [451] * 22
+    assert stored(*code[:2], "MOV R4, 0xffffffff", "NOP", "NOP", *code[5:]).tolist() == [496] * 32
+
+
+def test_lanes_of_several_masks_wait_each_for_their_own() -> None:
+    """Lanes 0, 4, 8, ... come apart from the others, of eight masks: each meets the three beside it."""
+    code = ("LOP3.LUT R4, R8, 0x1c, RZ, 0xc0, !PT", "MOV R5, 0xf", "SHF.L.U32 R4, R5, R4, RZ", "LOP3.LUT R5, R8, 0x3, RZ, 0xc0, !PT",
+            "ISETP.EQ.AND P0, PT, R5, RZ, PT", "BSSY B0, 0xe0", "@P0 BRA 0xa0", "NOP", "WARPSYNC R4",
+            "REDUX.SUM UR4, R8", "MOV R0, UR4", "BSYNC B0")  # fmt: skip
+    assert stored(*code).tolist() == np.repeat(np.arange(32).reshape(8, 4).sum(1), 4).tolist()
+
+
 def test_special_registers_of_a_warp_and_a_block() -> None:
     assert stored("S2R R0, SR_VIRTID", "SHF.R.U32.HI R0, RZ, 0x8, R0", "SGXT.U32 R0, R0, 0x7").tolist() == [0] * 32
     assert stored("S2R R0, SR_SMEMSZ", shared_dynamic=96).tolist() == [96] * 32
