@@ -1,8 +1,9 @@
 """What the opcode table cannot say: rules between operands and modifiers. Each returns what is wrong, or an empty string."""
 
+import functools
 from collections.abc import Callable, Collection, Sequence
 
-from isa.dependences import ADDRESS64, CC, HIGH, INDEX64, WIDE, X, source_registers
+from isa.dependences import ADDRESS64, CC, HIGH, INDEX64, PAIRS, WIDE, X, source_registers
 from isa.operands import register_name
 from isa.rows import Row
 from isa.vocabulary import (
@@ -28,7 +29,10 @@ EXTENDED, FLOAT, FTZ, SIGNED, EVERY = int(Flag.EXTENDED), int(Flag.FLOAT), int(F
 
 def wrong(row: Row, words: Collection[str]) -> str:
     """Return the first rule that one row of `Encoded` breaks, or an empty string. words: of the operand pattern."""
-    return next(filter(None, (rule(row, words) for rule in RULES)), "")
+    for rule in _rules_of(row.operation):
+        if message := rule(row, words):
+            return message
+    return ""
 
 
 def without_condition(rows: Sequence[Row], labels: Collection[int]) -> list[int]:
@@ -49,6 +53,8 @@ def without_condition(rows: Sequence[Row], labels: Collection[int]) -> list[int]
 
 def _aligned(row: Row, words: Collection[str]) -> str:
     """Registers that hold 8 or 16 bytes start at a multiple of 2 or 4."""
+    if row.destination_count <= 1 and row.width <= 4 and not row.flags & (ADDRESS64 | INDEX64 | PAIRS | WIDE):
+        return ""  # single words
     groups = [(row.destination, row.destination_count), (row.address_register, 2 if row.flags & ADDRESS64 else 1)]
     groups.append((row.address_index, 2 if row.flags & INDEX64 else 1))
     if row.operation in (Operation.STORE, Operation.ATOM):
@@ -58,6 +64,8 @@ def _aligned(row: Row, words: Collection[str]) -> str:
         if kind == Kind.REGISTER and row.operation not in (Operation.STORE, Operation.ATOM):
             groups.append((register, source_registers(row.operation, row.flags, slot, row.width)))
     for first, count in groups:
+        if count == 1:
+            continue
         if first not in (-1, RZ) and first % count:
             return f"{register_name(first)} cannot start a group of {count} registers: its number must be a multiple of {count}"
         start, end = (UNIFORM_BASE, UNIFORM_BASE + UNIFORM_REGISTERS) if first >= UNIFORM_BASE else (0, RZ)
@@ -68,7 +76,7 @@ def _aligned(row: Row, words: Collection[str]) -> str:
 
 
 def _carry_predicate(row: Row, words: Collection[str]) -> str:
-    if row.operation not in (Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA, Operation.LEA_HI) or "Pa" not in words:
+    if "Pa" not in words:
         return ""
     if not row.flags & X:
         return "a carry-in predicate needs .X"
@@ -77,7 +85,7 @@ def _carry_predicate(row: Row, words: Collection[str]) -> str:
 
 
 def _wide(row: Row, words: Collection[str]) -> str:
-    if row.operation not in (Operation.IMAD, Operation.IMAD_CARRY) or not row.flags & WIDE:
+    if not row.flags & WIDE:
         return ""
     if row.operation == Operation.IMAD and row.flags & (X | CC) and not row.flags & HIGH:
         return ".WIDE with a carry is not modelled"
@@ -85,8 +93,6 @@ def _wide(row: Row, words: Collection[str]) -> str:
 
 
 def _compare(row: Row, words: Collection[str]) -> str:
-    if row.operation != Operation.ISETP:
-        return ""
     if bool(row.flags & EXTENDED) != ("Pb" in words):
         return ".EX and a last predicate, the result of the low half, belong together"
     if row.flags & X and row.compare not in (Compare.LT, Compare.GE):
@@ -102,16 +108,14 @@ def _offset(row: Row, words: Collection[str]) -> str:
 
 def _barrier(row: Row, words: Collection[str]) -> str:
     """A block has 16 named barriers (CUDA C++ Programming Guide, PTX bar.sync)."""
-    if row.operation == Operation.BAR and len({bool(row.flags & EVERY), row.combine != BarrierReduction.NONE, "Pa" in words}) > 1:
+    if len({bool(row.flags & EVERY), row.combine != BarrierReduction.NONE, "Pa" in words}) > 1:
         return "BAR.RED takes .AND, .OR or .POPC and a predicate; BAR.SYNC none of them"
-    legal = row.operation != Operation.BAR or 0 <= row.function < BARRIERS
+    legal = 0 <= row.function < BARRIERS
     return "" if legal else f"barrier {row.function}: a block has barriers 0 to {BARRIERS - 1}"
 
 
 def _atomic(row: Row, words: Collection[str]) -> str:
     """Functions have the types that PTX gives them: `atom.cas` two operands, `.inc` and `.dec` .u32, `.f32` only `.add`."""
-    if row.operation != Operation.ATOM:
-        return ""
     if (row.function in (AtomicFunction.CAS, AtomicFunction.CAST)) != (row.source_kind[1] == Kind.REGISTER):
         return ".CAS has two data registers, the value to compare with and the new one; the others have one"
     if "r" not in words and row.function != AtomicFunction.INC:
@@ -136,7 +140,7 @@ def _branch(row: Row, words: Collection[str]) -> str:
 
 def _alike(row: Row, words: Collection[str]) -> str:
     """VMNMX compares signed words or unsigned ones."""
-    if row.operation != Operation.VIADDMNMX or not row.function:
+    if not row.function:
         return ""
     signs = {row.function >> 6 & 1, row.function >> 7 & 1, int(row.flags & SIGNED != 0)}
     return "" if len(signs) == 1 else "VMNMX of signed and unsigned words together is not modelled"
@@ -148,18 +152,25 @@ def _neutral(row: Row, words: Collection[str]) -> str:
         return "VABSDIFF4 adds its third source with .ACC only; RZ stands there"
     if row.operation == Operation.IADD64 and row.predicate_destination != [PT, PT]:
         return "carries out of 64-bit sums are not modelled"
+    if row.operation == Operation.IADD2 and any(row.source_flags):
+        return "a sign before two halves is not modelled"
     return ""
 
 
-RULES: tuple[Callable[[Row, Collection[str]], str], ...] = (
-    _aligned,
-    _carry_predicate,
-    _wide,
-    _compare,
-    _barrier,
-    _offset,
-    _atomic,
-    _branch,
-    _alike,
-    _neutral,
+RULES: tuple[tuple[Callable[[Row, Collection[str]], str], tuple[Operation, ...]], ...] = (  # of which operations; none = of all
+    (_aligned, ()),
+    (_carry_predicate, (Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA, Operation.LEA_HI)),
+    (_wide, (Operation.IMAD, Operation.IMAD_CARRY)),
+    (_compare, (Operation.ISETP,)),
+    (_barrier, (Operation.BAR,)),
+    (_offset, ()),
+    (_atomic, (Operation.ATOM,)),
+    (_branch, ()),
+    (_alike, (Operation.VIADDMNMX,)),
+    (_neutral, (Operation.VABSDIFF4, Operation.IADD64, Operation.IADD2)),
 )
+
+
+@functools.cache
+def _rules_of(operation: int) -> tuple[Callable[[Row, Collection[str]], str], ...]:
+    return tuple(rule for rule, operations in RULES if not operations or operation in operations)

@@ -4,6 +4,7 @@
 arrays; 4. registers, shared memory, parameters and constant banks come from a cubin, from what the text says of them, or from rules.
 """
 
+import functools
 from collections.abc import Iterable
 
 import numpy as np
@@ -23,14 +24,15 @@ from isa.sass.resources import Resources
 from isa.vocabulary import RZ
 
 MOST_LINES = 6  # of one mistake that are named
-INDIRECT = ("BRX", "RET", "JMX")
+INDIRECT = ("BRX", "RET", "JMX", "CALL")
 
 
 def program(function: RawFunction, resources: Resources, path: str = "", source: str = "") -> Program:
     """Return a function of a disassembly as a program. Raises UserError with everything in it that is not covered."""
     diagnostics = Diagnostics(source, path)
-    kernel = _Reader(function, diagnostics, source.splitlines()).read()
-    encoded, instructions = Encoder(kernel, diagnostics).encode()
+    reader = _Reader(function, diagnostics, source)
+    kernel = reader.read()
+    encoded, instructions = Encoder(kernel, diagnostics, reader.located).encode()
     _raise(diagnostics, function, path)
     markers = bool(np.isin(encoded.operation, cfg.MARKERS).any())
     if not markers:
@@ -67,8 +69,8 @@ def registers_needed(encoded: Encoded) -> int:
 class _Reader:
     """Makes the statements of a function as `isa.kernels` would."""
 
-    def __init__(self, function: RawFunction, diagnostics: Diagnostics, lines: list[str]) -> None:
-        self.function, self.diagnostics, self.lines = function, diagnostics, lines
+    def __init__(self, function: RawFunction, diagnostics: Diagnostics, source: str) -> None:
+        self.function, self.diagnostics, self.source = function, diagnostics, source
         self.kernel = Kernel(function.name, function.line, architecture=function.architecture)
         self.kernel.parameter_base = parameter_base(function.architecture)
         self.kernel.labels = {name: Label(index, 0) for name, index in function.labels.items()}
@@ -77,40 +79,62 @@ class _Reader:
         }
 
     def read(self) -> Kernel:
+        known: dict[tuple[str, ...], tuple[Operand, ...]] = {}  # but of jumps, which depend on where they stand
         for instruction in self.function.instructions:
-            try:
-                operands = tuple(self._operands(instruction))
-            except OperandError as error:
-                self.diagnostics.add(instruction.line, error.column, str(error), hint=error.hint)
-                continue
-            column = self._column(instruction, instruction.opcode)
-            self.kernel.instructions.append(
-                Statement(instruction.line, (), instruction.guard, instruction.opcode, column, operands, "", ())
-            )
+            operands = known.get(instruction.operands)
+            name = instruction.opcode.split(".", 1)[0]
+            jumps = name in self.jumps or name in INDIRECT
+            if operands is None or jumps:
+                try:
+                    operands = tuple(self._operands(instruction))
+                except OperandError as error:
+                    self.diagnostics.add(instruction.line, error.column, str(error), hint=error.hint)
+                    continue
+                if not jumps:
+                    known[instruction.operands] = operands
+            self.kernel.instructions.append(Statement(instruction.line, (), instruction.guard, instruction.opcode, 0, operands, "", ()))
         return self.kernel
 
+    def located(self, statement: Statement) -> Statement:
+        """Return a statement with the columns of its line."""
+        instruction = self.by_line[statement.line]
+        columns = [self._column(instruction, text) for text in instruction.operands]
+        operands = tuple(operand._replace(column=column) for operand, column in zip(statement.operands, columns, strict=True))
+        return statement._replace(column=self._column(instruction, instruction.opcode), operands=operands)
+
+    @functools.cached_property
+    def by_line(self) -> dict[int, RawInstruction]:
+        """The instructions by the line they stand in."""
+        return {instruction.line: instruction for instruction in self.function.instructions}
+
+    @functools.cached_property
+    def lines(self) -> list[str]:
+        """The listing."""
+        return self.source.splitlines()
+
     def _operands(self, instruction: RawInstruction) -> Iterable[Operand]:
-        """Read the operands of an instruction, with columns of its line. Raises OperandError."""
+        """Read the operands of an instruction, columns left out. Raises OperandError, with a column of its line."""
         name, last = instruction.opcode.split(".")[0], len(instruction.operands) - 1
         for position, text in enumerate(instruction.operands):
-            column = self._column(instruction, text)
             try:
                 operand = operand_of(text)
+                if position == last and name in INDIRECT and position:
+                    operand = self._offset(instruction, operand)
+                elif position == last and name in self.jumps:
+                    operand = self._target(instruction, operand)
             except OperandError as error:
-                raise OperandError(str(error), column, error.hint) from None
-            if position == last and name in self.jumps:
-                operand = self._target(instruction, operand, column)
-            elif position == last and name in INDIRECT and position:
-                operand = self._offset(instruction, operand)
-            yield operand._replace(column=column)
+                raise OperandError(str(error), self._column(instruction, text), error.hint) from None
+            yield operand
+        if name == "LEPC" and not last:  # until Ampere it gives its own address and does not name it
+            yield Operand(HEXADECIMAL, instruction.address)
 
-    def _target(self, instruction: RawInstruction, operand: Operand, column: int) -> Operand:
+    def _target(self, instruction: RawInstruction, operand: Operand) -> Operand:
         """Return the label of a target that is written as an address."""
         if operand.shape not in (HEXADECIMAL, INTEGER):
             return operand
         index = self.function.index_at(int(operand.value))
         if index is None:
-            raise OperandError(f"no instruction stands at {int(operand.value):#x}", column, "print the listing again and use all of it")
+            raise OperandError(f"no instruction stands at {int(operand.value):#x}", 0, "print the listing again and use all of it")
         name = f".L_{int(operand.value):#x}"
         self.kernel.labels.setdefault(name, Label(index, instruction.line))
         return Operand(NAME, symbol=name)

@@ -16,6 +16,8 @@ What the arrays hold where `isa.program` leaves a choice:
 * PSETP: predicate_destination[0] is (source predicate 0 COMBINE 1), [1] its negation.
 """
 
+from collections.abc import Callable
+
 from isa import architecture, checks, dependences
 from isa.bind import bind
 from isa.diagnostics import Diagnostics, nearest
@@ -41,10 +43,11 @@ from isa.program import Encoded, Instruction
 from isa.rows import Row, pack
 from isa.vocabulary import CC_ZERO, PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
 
-SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special if special < Special.ZERO} | {
+SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special} | {
     "SRZ": Special.ZERO,
     "SR_CgaCtaId": Special.CGA_CTAID,
 }
+del SPECIALS["SR_ZERO"], SPECIALS["SR_CGA.CTAID"]
 BF16, HALF64, HIGH, LEFT, X = int(Flag.BF16), int(Flag.HALF64), int(Flag.HIGH), int(Flag.LEFT), int(Flag.X)
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on
 SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
@@ -53,32 +56,43 @@ BARRIERS = 16
 
 
 class Encoder:
-    """Encodes the instructions of one kernel; mistakes go to `diagnostics`."""
+    """Encodes the instructions of one kernel; mistakes go to `diagnostics`.
 
-    def __init__(self, kernel: Kernel, diagnostics: Diagnostics) -> None:
-        self.kernel, self.diagnostics = kernel, diagnostics
+    locate: gives a statement the columns of its line, asked only for those with mistakes.
+    """
+
+    def __init__(self, kernel: Kernel, diagnostics: Diagnostics, locate: Callable[[Statement], Statement]) -> None:
+        self.kernel, self.diagnostics, self.locate = kernel, diagnostics, locate
         self.parameters = {parameter.name: parameter.offset for parameter in kernel.parameters}
         self.era = architecture.era(kernel.architecture) if kernel.architecture else ""
 
     def encode(self) -> tuple[Encoded, tuple[Instruction, ...]]:
         """Return the arrays and the readable instructions; incomplete when `diagnostics` has found mistakes."""
-        done: dict[int, tuple[Row, str]] = {}  # statements repeated by .rept are one object
-        rows, instructions = [], []
+        done: dict[tuple[str, str, int], tuple[int, str]] = {}  # by what is written; equal operands are mostly one object
+        distinct: list[Row] = []
+        numbers, instructions = [], []
         for index, statement in enumerate(self.kernel.instructions):
-            if id(statement) not in done:
-                encoded = self._checked(statement)
+            key = (statement.guard, statement.opcode, id(statement.operands))
+            known = done.get(key)
+            if known is None:
+                encoded = self._checked(statement)  # each place of a mistake is named
                 if encoded is None:
                     continue
-                done[id(statement)] = encoded
-            row, text = done[id(statement)]
-            rows.append(row)
-            instructions.append(Instruction(index, statement.line, statement.opcode, text))
+                known = done[key] = len(distinct), encoded[1]
+                distinct.append(encoded[0])
+            numbers.append(known[0])
+            instructions.append(Instruction(index, statement.line, statement.opcode, known[1]))
+        rows = [distinct[number] for number in numbers]
         for index in checks.without_condition(rows, {label.at for label in self.kernel.labels.values()}):
             message = "this branch needs a comparison into RZ.CC before it, with nothing between that jumps or writes CC"
             self.diagnostics.add(instructions[index].line, 0, message)
-        return pack(rows), tuple(instructions)
+        return pack(distinct, numbers), tuple(instructions)
 
     def _checked(self, statement: Statement) -> tuple[Row, str] | None:
+        try:
+            return self._instruction(statement)
+        except (SpellingError, OperandError):
+            statement = self.locate(statement)
         try:
             return self._instruction(statement)
         except SpellingError as error:
@@ -138,6 +152,8 @@ class Encoder:
             raise OperandError("DSETP.MIN and .MAX have two predicates to write", 0)
         if (row.operation in MASKED and "a" not in words) or (row.operation == Operation.ATOM and "r" not in words):
             row.source_kind[0], row.source_value[0] = Kind.IMMEDIATE, 0xFFFFFFFF
+        if row.operation == Operation.BRA and "r" in words:
+            row.operation = int(Operation.BRX)  # CALL through a register
         if opcode.subtracts:
             row.source_flags[1] ^= NEGATE
         self._generation(row, words)

@@ -36,7 +36,7 @@ def half_bits(operand: Operand, is_bfloat: int) -> int:
     if is_bfloat:
         return float_bits(float(value), operand.column) >> 16
     try:
-        return int(struct.unpack("<H", struct.pack("<e", value))[0]) if not math.isnan(value) else 0x7FFF
+        return int(struct.unpack("<H", struct.pack("<e", float(value)))[0]) if not math.isnan(value) else 0x7FFF
     except OverflowError:
         raise OperandError(f"{value!r} is out of the range of a 16-bit float", operand.column) from None
 

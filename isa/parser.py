@@ -1,6 +1,7 @@
 """Mini-SASS text to statements, line by line, so that every mistake of a listing is seen in one go.
 
-1. comments are blanked, columns kept; 2. lark reads each line; 3. lark reads each operand not seen before.
+1. comments are blanked, columns kept; 2. a line that is one instruction is split by the grammar's terminals, lark reads the others;
+3. lark reads each operand not seen before. Where an operand stands in its line is worked out when a message asks for it (`located`).
 """
 
 import functools
@@ -52,9 +53,11 @@ class Statement(NamedTuple):
     guard: str  # "@!P0", "" = none
     opcode: str  # with modifiers; "" = none
     column: int  # of the opcode or directive
-    operands: tuple[Operand, ...]
+    operands: tuple[Operand, ...]  # columns counted from each one's own start: see `located`
     directive: str  # ".shared"; "" = none
     arguments: tuple[Word, ...]  # of the directive
+    text: str = ""  # the operands as written
+    text_column: int = 0
 
 
 class LineBuilder(OperandBuilder):
@@ -72,8 +75,8 @@ class LineBuilder(OperandBuilder):
     def instruction(self, children: list[Any]) -> Statement:
         guard = str(children.pop(0)) if children[0].type == "GUARD" else ""
         opcode, *rest = children
-        operands = _operands(str(rest[0]), rest[0].column) if rest else ()
-        return Statement(0, (), guard, str(opcode), opcode.column, operands, "", ())
+        text, column = (str(rest[0]), rest[0].column) if rest else ("", 0)
+        return Statement(0, (), guard, str(opcode), opcode.column, _operands(text, column), "", (), text, column)
 
     def dotted(self, children: list[Any]) -> Statement:
         return Statement(0, (), "", "", children[0].column, (), str(children[0]), tuple(children[1:]))
@@ -91,6 +94,14 @@ def _lark() -> Lark:
     return Lark(grammar, parser="lalr", lexer="contextual", start=["line", "operand"], transformer=LineBuilder())
 
 
+@functools.cache
+def _instruction_line() -> re.Pattern[str]:
+    """Return what a line without labels that holds one instruction looks like: rule `instruction` of the grammar, by its terminals."""
+    label, guard, opcode, operands = (_lark().get_terminal(name).pattern.to_regexp() for name in ("LABEL", "GUARD", "OPCODE", "OPERANDS"))
+    blank = r"[ \t\r\f]*+"  # what the grammar ignores
+    return re.compile(rf"{blank}(?!{label})(?:(?P<guard>{guard}){blank})?(?P<opcode>(?>{opcode})){blank}(?P<operands>{operands})?;?{blank}")
+
+
 def blank_comments(text: str, diagnostics: Diagnostics) -> str:
     """Return the text with comments replaced by spaces, so that lines and columns stay."""
     blanked = COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
@@ -103,12 +114,18 @@ def blank_comments(text: str, diagnostics: Diagnostics) -> str:
 
 def statements(text: str, diagnostics: Diagnostics) -> list[Statement]:
     """Return the statements of a listing; syntax errors go to `diagnostics`."""
-    lark = _lark()
+    lark, instruction = _lark(), _instruction_line().fullmatch
     found = []
     for line, content in enumerate(blank_comments(text, diagnostics).split("\n"), start=1):
         if not content or content.isspace():
             continue
         try:
+            if match := instruction(content):
+                guard, opcode, written = match.group("guard", "opcode", "operands")
+                column = match.start("operands") + 1
+                operands = _operands(written, column) if written else ()
+                found.append(Statement(line, (), guard or "", opcode, match.start("opcode") + 1, operands, "", (), written or "", column))
+                continue
             statement: Statement = lark.parse(content, start="line")  # type: ignore[assignment]
             found.append(statement._replace(line=line))
             continue
@@ -122,8 +139,28 @@ def statements(text: str, diagnostics: Diagnostics) -> list[Statement]:
     return found
 
 
+def located(statement: Statement) -> Statement:
+    """Return a statement whose operands have columns of its line."""
+    return statement._replace(operands=_located(statement.text, statement.text_column)) if statement.text else statement
+
+
 def _operands(text: str, first: int) -> tuple[Operand, ...]:
     """Return the operands in a comma-separated text that starts at column `first`. Raises OperandError with columns of the line."""
+    try:
+        return operands_of(text) if text else ()
+    except OperandError:
+        return _located(text, first)
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def operands_of(text: str) -> tuple[Operand, ...]:
+    """Return the operands in a comma-separated text, columns counted from the start of each. Raises OperandError."""
+    parts = COMMA.split(text) if "{" in text else text.split(",")
+    return tuple([operand_of(part.strip()) for part in parts])
+
+
+def _located(text: str, first: int) -> tuple[Operand, ...]:
+    """Return the operands with columns of the line. Raises OperandError, with such a column."""
     operands, column = [], first
     for part in COMMA.split(text):
         stripped = part.strip()

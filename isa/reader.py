@@ -10,7 +10,7 @@ from isa.disassembly import registers_needed
 from isa.encode import Encoder
 from isa.errors import UserError
 from isa.kernels import Kernel, KernelReader
-from isa.parser import statements
+from isa.parser import located, statements
 from isa.program import Program
 from isa.scheduling import text as control_fields
 
@@ -52,7 +52,7 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
     if len(kernels) > 1:
         diagnostics.raise_if_any()
     kernel = _chosen(kernels, function, path)
-    encoded, instructions = Encoder(kernel, diagnostics).encode()
+    encoded, instructions = Encoder(kernel, diagnostics, located).encode()
     if is_complete:
         _check_end(kernel, diagnostics)
     needed = max(registers_needed(encoded), 1)
@@ -126,7 +126,9 @@ def _check_end(kernel: Kernel, diagnostics: Diagnostics) -> None:
         diagnostics.add(last.line, last.column, "the program runs past its last instruction", width=len(last.opcode), hint=hint)
     at_end = {name for name, label in kernel.labels.items() if label.at == len(kernel.instructions)}
     for statement in kernel.instructions if at_end else ():
-        for operand in statement.operands:
+        if at_end.isdisjoint(operand.symbol for operand in statement.operands):
+            continue
+        for operand in located(statement).operands:
             if operand.symbol in at_end:
                 message = f"no instruction follows label {operand.symbol}"
                 diagnostics.add(statement.line, operand.column, message, width=len(operand.symbol), hint="write EXIT behind the label")

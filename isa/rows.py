@@ -52,14 +52,14 @@ class Row:
     writes: list[int] = field(default_factory=list)
 
 
-def pack(rows: list[Row]) -> Encoded:
-    """Return the rows as arrays, dependences padded with -1."""
-    columns = {}
+def pack(rows: list[Row], numbers: list[int] | None = None) -> Encoded:
+    """Return the rows of these numbers (all, when there are none) as arrays, dependences padded with -1."""
+    columns, chosen = {}, np.array(range(len(rows)) if numbers is None else numbers, np.int64)
     for name in Encoded._fields:
         values = [getattr(row, name) for row in rows]
         width = WIDTHS.get(name, 0)
         if name in ("reads", "writes"):
             values = [value + [-1] * (width - len(value)) for value in values]
         shape = (len(rows), width) if width else (len(rows),)
-        columns[name] = np.array(values, DTYPES.get(name, np.int8)).reshape(shape)
+        columns[name] = np.array(values, DTYPES.get(name, np.int8)).reshape(shape)[chosen]
     return Encoded(**columns)

@@ -68,6 +68,7 @@ class Operation(IntEnum):
     BRA_DIVERGENT = 45  # .DIV: go when not all living lanes of a mask are here (from Volta)
     BRA_CONVERGENT = 46  # .CONV: go when they are
     B2R = 47  # what the block's last BAR.RED found
+    TRAP = 48  # end the run with a message
     # From here on, sim.functional executes out of the hot loop: lanes of a warp together ...
     SHFL = 64  # function: Shuffle
     VOTE = 65  # function: Vote
@@ -127,6 +128,7 @@ class Operation(IntEnum):
     VABSDIFF4 = 121  # of four bytes; EVERY: their sum
     IMNMX2 = 122  # of two halves
     R2UR = 123  # MOV; the predicate: whose word is not the one moved
+    IADD2 = 124  # two halves, each by itself
 
 
 class Unit(IntEnum):
@@ -194,10 +196,11 @@ class Flag(IntFlag):
     INTEGRAL = 1 << 22  # F2F, FRND: round to a whole number
     NAN_TO_ZERO = 1 << 23  # .NTZ of F2I
     REVERSE = 1 << 24  # BFE.BREV; FLO.SH: count from the other end
-    EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of HMNMX2; .F16x2 of an ATOM; .ACC of VABSDIFF4
+    EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of FMNMX, HMNMX2; .F16x2 of an ATOM; .ACC of VABSDIFF4
     ASYNC = 1 << 26  # LDGSTS: to shared memory, at source 0 + function
     MATRIX = 1 << 27  # LDSM: rows of 16 bytes, dealt to the lanes; REVERSE: transposed
     RELU = 1 << 28  # of halves: negative results become zero
+    EXCLUSIVE = 1 << 29  # .EXCLUSIVE, .COLLECTIVE of WARPSYNC: lanes with another mask come after, not together with these
 
 
 class SourceFlag(IntFlag):
@@ -293,6 +296,11 @@ class Special(IntEnum):
     GEMASK = 22
     ZERO = 23  # SRZ
     CGA_CTAID = 24  # SR_CgaCtaId, the block's place in its cluster: 0, clusters are not modelled
+    VIRTID = 25  # from bit 8 on the warp's number, PTX's %warpid
+    VIRTUALSMID = 26  # PTX's %smid: 0, as SMID
+    GLOBALTIMERLO = 27  # nanoseconds: 0, as the clock
+    GLOBALTIMERHI = 28
+    SMEMSZ = 29  # bytes of shared memory per block
 
 
 class Cache(IntEnum):

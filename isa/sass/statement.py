@@ -7,6 +7,8 @@ from typing import NamedTuple
 ANNOTATION = re.compile(r'\(\*\s*"([^"]*)"\s*\*\)')  # (*"BRANCH_TARGETS .L_x_1,.L_x_2"*)
 SCHEDULE = re.compile(r"\s[&?][A-Za-z]\w*.*$")  # nvdisasm 12.8 on sm_120: &req={0} &wr=0x1 ?trans1
 STATEMENT = re.compile(r"(?:(@!?U?P[0-6T])\s+)?([A-Z][A-Z0-9_]*(?:\.\w+)*)(?:\s+(\S.*))?")
+ONE = r"(?:[^\s,\[\](){}]|\[[^\s,\[\](){}]*\])++"  # an operand without blanks, or commas in brackets
+PLAIN = re.compile(rf"{ONE}(?:,\s*{ONE})*")
 OPENING, CLOSING = "[({", "])}"
 
 
@@ -45,6 +47,8 @@ def operands(text: str) -> tuple[str, ...]:
     """Split operands at commas, and at blanks as in `BRX R4 -0x150`, outside brackets. Raises StatementError."""
     if not text:
         return ()
+    if PLAIN.fullmatch(text):
+        return tuple([operand.strip() for operand in text.split(",")])
     found, depth, current, blank = [], 0, "", False
     for character in text:
         if character.isspace():

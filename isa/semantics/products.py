@@ -94,6 +94,12 @@ def absolute_difference_of_bytes(a: np.uint32, b: np.uint32, c: np.uint32, is_si
     return word(total) if summed else word(result)
 
 
+def sum_of_halves(a: np.uint32, b: np.uint32) -> np.uint32:
+    """Return the sums of the low halves and of the high halves; neither carries."""
+    low, high = np.int64(a & 0xFFFF) + np.int64(b & 0xFFFF), np.int64(a >> 16) + np.int64(b >> 16)
+    return word((high & 0xFFFF) << 16 | low & 0xFFFF)
+
+
 def minmax_of_halves(a: np.uint32, b: np.uint32, is_signed: int, smaller: int) -> np.uint32:
     """Return the smaller or the larger of each of two halves."""
     result = np.int64(0)

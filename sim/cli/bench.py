@@ -37,7 +37,8 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
     for one in swept:
         what = f"{one.points:,} variants of {one.program} ({one.instructions:,} warp instructions each)"
         typer.echo(f"{what}: {one.seconds:.1f} s, {one.per_second:.0f} variants per second on {count(one.workers, 'core')}")
-    typer.echo(f"a listing of {measure.LISTED:,} instructions is read in {loading:.2f} s")
+    forms = ", ".join(f"{seconds:.2f} s ({form})" for form, seconds in loading.items())
+    typer.echo(f"processor time to read a listing of {measure.LISTED:,} different instructions: {forms}")
     if compilation:
         typer.echo(
             f"first result of a fresh process: {compilation.cached:.2f} s; {compilation.cold:.1f} s when kernels must be compiled first"

@@ -89,6 +89,11 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
         hint = "; ".join(waiting(launch, machine))
     elif fault == Fault.MATRIX_IN_PART:
         message, hint = "lanes of the warp are missing: a matrix needs all 32", "move it out of divergent code"
+    elif fault == Fault.TRAP and launch.program.instructions[i].opcode.startswith("CALL"):
+        message = "call of a function that the listing does not hold"
+        hint = "a failed assert() ends so; printf() and malloc() are such functions too: leave them out of what is simulated"
+    elif fault == Fault.TRAP:
+        message, hint = "trap: the program ends itself here", "BPT.TRAP is __trap() or a check that failed: see what leads to it"
     elif fault == Fault.NOWHERE:
         message = f"jump to {int(report[Report.ADDRESS]):#x}, where no instruction stands"
         hint = "a jump table lies in a constant bank: give the cubin that the listing is of"

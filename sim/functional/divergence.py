@@ -8,8 +8,10 @@ stack. Three ways of coming together share it:
 * SSY L pushes the active lanes, to go on at L; SYNC takes lanes out of the group; the entry below goes on (before Volta).
 * PBK L and CAL L push in the same way; BRK and RET take lanes out of the group and of what was pushed since, up to the PBK or CAL.
 * BSSY B, L notes the active lanes as B's members; BSYNC B holds lanes until every member that has not exited is there, BREAK B
-  takes lanes out of it. WARPSYNC holds lanes in the same way for those of its mask. BMOV saves and restores members.
-* BRA.DIV goes where lanes of its mask are awaited, if any is elsewhere; BRA.CONV goes if none is.
+  takes lanes out of it. WARPSYNC holds lanes in the same way for those of its mask; with
+  .EXCLUSIVE and .COLLECTIVE lanes of other masks come after them, as a REDUX joins what comes together. BMOV saves and restores members.
+* BRA.DIV goes where lanes of its mask are awaited, if any is elsewhere or has a false guard; BRA.CONV goes if none is. All lanes that
+  are here go together: a guard says which masks are right (compilers write `@!P0 BRA.DIV` behind `R2UR P0` or MATCH of each lane's mask).
 * BRX goes where a register says: one group of lanes for each place.
 
 The lanes that fall through run first; those that branched wait. A loop's early leavers therefore wait at once, and an
@@ -19,7 +21,7 @@ The lanes that fall through run first; those that branched wait. A loop's early 
 import numpy as np
 
 from isa.vocabulary import Operation
-from sim.functional.flags import CLEAR
+from sim.functional.flags import CLEAR, EXCLUSIVE
 from sim.functional.operands import operand, predicate, row_of, write, write_predicate
 from sim.functional.state import (
     AT_WARPSYNC,
@@ -53,7 +55,12 @@ def control(i: int, w: int, mask: int, code: Code, machine: Machine, progress: P
         return push(w, code.target[i], mask, machine.reconverge[w], RUNNABLE, kind, machine, progress)
     if operation == Operation.SYNC:
         return synchronise(w, mask, machine, progress) if mask else Status.RUNNING
-    if operation >= Operation.BRX and mask:
+    if operation == Operation.BRA_DIVERGENT or operation == Operation.BRA_CONVERGENT:  # noqa: PLR1714
+        members = np.int64(machine.rows[operand(i, FIRST, w, code, machine), first_bit(machine.active[w])])
+        together = members & machine.alive[w] & ~mask == 0
+        if together == (operation == Operation.BRA_CONVERGENT):
+            return branch(i, w, machine.active[w], code, machine, progress)
+    elif operation >= Operation.BRX and mask:
         return jump(i, w, mask, code, machine, progress)
     if operation == Operation.BSSY:
         for k in range(machine.lanes[0]):
@@ -81,17 +88,11 @@ def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Prog
     elif operation == Operation.RET:
         return unwind(i, w, mask, CALL, Fault.RET_WITHOUT_CAL, machine, progress)
     elif operation == Operation.WARPSYNC:
-        members = np.int64(machine.rows[row_of(code.operand[i, FIRST], w, code, machine), first_bit(mask)])
-        if members & machine.alive[w] & ~mask:
-            return hold(w, i + 1, mask, AT_WARPSYNC, members, machine, progress)
-    elif operation == Operation.BRA_DIVERGENT:
-        members = np.int64(machine.rows[operand(i, FIRST, w, code, machine), first_bit(mask)])
-        if members & machine.alive[w] & ~mask:
-            return branch(i, w, mask, code, machine, progress)
-    elif operation == Operation.BRA_CONVERGENT:
-        members = np.int64(machine.rows[operand(i, FIRST, w, code, machine), first_bit(mask)])
-        if members & machine.alive[w] & ~mask == 0:
-            return branch(i, w, mask, code, machine, progress)
+        return gather(
+            i, w, mask, code.flags[i] & EXCLUSIVE, machine.rows[row_of(code.operand[i, FIRST], w, code, machine)], machine, progress
+        )
+    elif operation == Operation.TRAP:
+        return fault(Fault.TRAP, w, first_bit(mask), i, progress)
     elif operation == Operation.B2R:
         read_reduction(i, w, mask, code, machine)
     elif operation == Operation.BREAK:
@@ -99,6 +100,38 @@ def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Prog
     elif operation == Operation.BMOV:
         move_barrier(i, w, mask, code, machine)
     return Status.RUNNING
+
+
+@inner
+def set_aside(w: int, pc: int, lanes: int, machine: Machine, progress: Progress) -> int:
+    """Take lanes out of the running group; they go on at `pc` after it."""
+    if lanes == 0:
+        return Status.RUNNING
+    machine.active[w] &= ~lanes
+    return push(w, pc, lanes, machine.reconverge[w], RUNNABLE, BRANCHED, machine, progress)
+
+
+@inner
+def gather(i: int, w: int, mask: int, exclusive: int, row: np.ndarray, machine: Machine, progress: Progress) -> int:
+    """Execute WARPSYNC, of which each lane has its own mask in `row`: lanes of one mask wait until all of them are there.
+
+    Lanes of other masks come after them where those wait, or must run by themselves: exclusive.
+    """
+    members = np.int64(row[first_bit(mask)])
+    for k in range(machine.lanes[0]):
+        if (mask >> k) & 1 and np.int64(row[k]) & machine.alive[w] & ~mask:
+            members = np.int64(row[k])  # some are missing
+    missing = members & machine.alive[w] & ~mask
+    others = np.int64(0)
+    for k in range(machine.lanes[0]):
+        if (mask >> k) & 1 and np.int64(row[k]) != members:
+            others |= np.int64(1) << k
+    if others and (missing or exclusive):
+        mask &= ~others
+        rest = machine.active[w] & ~mask & ~others
+        if set_aside(w, i, others, machine, progress) != Status.RUNNING or set_aside(w, i + 1, rest, machine, progress) != Status.RUNNING:
+            return Status.ERROR
+    return hold(w, i + 1, mask, AT_WARPSYNC, members, machine, progress) if missing else Status.RUNNING
 
 
 @inner

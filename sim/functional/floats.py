@@ -1,11 +1,13 @@
 """Float32 instructions on rows. Plain, flushed and directed arithmetic have loops of their own so that the first two vectorise."""
 
+import math
+
 import numpy as np
 
 from isa.semantics.floats import fadd, fadd_rounded, ffma, ffma_rounded, flush, fmax, fmin, fmul, fmul_rounded, frelation, saturate
 from isa.semantics.functions import mufu
 from isa.vocabulary import Operation, Rounding
-from sim.functional.flags import FTZ, SATURATE
+from sim.functional.flags import EVERY, FTZ, SATURATE
 from sim.kernel import inner
 
 
@@ -80,10 +82,13 @@ def finish(out: np.ndarray, lanes: int, flags: int) -> None:
 
 @inner
 def minmax(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, flags: int, smaller: int) -> None:
-    """Write the smaller of a and b in the lanes of `smaller`, the larger in the others."""
+    """Write the smaller of a and b in the lanes of `smaller`, the larger in the others; .NAN: NaN where either is NaN."""
     for k in range(lanes):
         x, y = (flush(a[k]), flush(b[k])) if flags & FTZ else (a[k], b[k])
-        out[k] = fmin(x, y) if (smaller >> k) & 1 else fmax(x, y)
+        if flags & EVERY and (math.isnan(x) or math.isnan(y)):
+            out[k] = fadd(x, y)
+        else:
+            out[k] = fmin(x, y) if (smaller >> k) & 1 else fmax(x, y)
 
 
 @inner

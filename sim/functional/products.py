@@ -11,6 +11,7 @@ from isa.semantics.products import (
     lea_high,
     minmax_of_halves,
     product_sum,
+    sum_of_halves,
     xmad,
 )
 from isa.semantics.words import EQUAL, GREATER, LESS, high_word, pair, signed, word
@@ -34,7 +35,7 @@ def integer(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, m
         multiply_with_carry(i, w, mask, rows, code, machine)
     elif operation == Operation.R2UR:
         to_uniform(i, w, mask, rows[0], code, machine)
-    elif operation in (Operation.VABSDIFF4, Operation.IMNMX2):
+    elif operation in (Operation.VABSDIFF4, Operation.IMNMX2, Operation.IADD2):
         one_word(i, w, rows, code, machine)
     elif operation >= Operation.IADD64:
         double_word(i, w, mask, rows, code, machine)
@@ -46,7 +47,7 @@ def integer(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, m
 
 @inner
 def one_word(i: int, w: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
-    """Write ICMP, IABS, IADD3.RS, IDP, VABSDIFF, VABSDIFF4, VIADDMNMX, VMNMX or VIMNMX.S16x2 to row OUT."""
+    """Write ICMP, IABS, IADD3.RS, IDP, VABSDIFF, VABSDIFF4, VIADDMNMX, VMNMX, VIMNMX.S16x2 or VIADD.16x2 to row OUT."""
     operation, is_signed, out = code.operation[i], code.flags[i] & SIGNED, machine.rows[OUT]
     a, b = machine.rows[rows[0]], machine.rows[rows[1]]
     c, smaller = machine.rows[rows[2]], predicate(i, FIRST, w, code, machine)
@@ -74,6 +75,8 @@ def word_of(operation: int, a: np.uint32, b: np.uint32, c: np.uint32, is_signed:
         return absolute_difference_of_bytes(a, b, c, is_signed, detail)
     if operation == Operation.IMNMX2:
         return minmax_of_halves(a, b, is_signed, smaller)
+    if operation == Operation.IADD2:
+        return sum_of_halves(a, b)
     if detail:
         return imnmx3(a, b, c, is_signed, detail)
     return imnmx(word(np.int64(a) + np.int64(b)), c, is_signed, smaller)

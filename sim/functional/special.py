@@ -44,6 +44,8 @@ def uniform_special(which: int, w: int, machine: Machine) -> int:
         return machine.block_shape[which - Special.NTID_X]
     if which >= Special.NCTAID_X and which <= Special.NCTAID_Z:
         return machine.grid_shape[which - Special.NCTAID_X]
-    if which == Special.WARPID:
-        return w
-    return machine.pc.size if which == Special.NWARPID else 0
+    if which in (Special.WARPID, Special.VIRTID):
+        return w << 8 if which == Special.VIRTID else w
+    if which == Special.NWARPID:
+        return machine.pc.size
+    return machine.shared_bytes if which == Special.SMEMSZ else 0

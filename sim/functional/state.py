@@ -63,6 +63,7 @@ class Fault(IntEnum):
     BREAK_WITHOUT_PBK = 9
     RET_WITHOUT_CAL = 10
     MATRIX_IN_PART = 11  # lanes that must act together
+    TRAP = 12
 
 
 class Report(IntEnum):
@@ -126,6 +127,7 @@ class Machine(NamedTuple):
     block: np.ndarray  # int64 [3] blockIdx
     grid_shape: np.ndarray  # int64 [3]
     block_shape: np.ndarray  # int64 [3]
+    shared_bytes: int
     existing: np.ndarray  # int64 [warps] lanes that are threads of the block
     predicates: np.ndarray  # int64 [warps, 8] lane masks; column 7 is PT
     carry: np.ndarray  # int64 [warps] the CC register's carry

@@ -29,6 +29,22 @@ def run(body: str, threads: int = 32, target: str = "sm_75") -> np.ndarray:
     return out
 
 
+def test_sums_of_two_halves() -> None:
+    a, b = words(5), words(6)
+    found, _ = compute("VIADD.16x2 {d}, {a}, {b}", a, b)
+    assert np.array_equal(found.view(np.uint16), a.view(np.uint16) + b.view(np.uint16))
+    with pytest.raises(isa.UserError, match="a sign before two halves"):
+        isa.parse("VIADD.16x2 R0, R1, -R2\nEXIT")
+
+
+@pytest.mark.parametrize(("which", "function"), [("PT", np.minimum), ("!PT", np.maximum)])
+def test_a_nan_stays_with_nan(which: str, function: np.ufunc) -> None:
+    a, b = floats(7), floats(8)
+    found = compute(f"FMNMX.NAN {{d}}, {{a}}, {{b}}, {which}", a, b)[0].view(np.float32)
+    assert np.isnan(a).any()
+    assert np.array_equal(found, function(a, b), equal_nan=True)
+
+
 @pytest.mark.parametrize("condition", ["EQ", "NE"])
 def test_a_branch_on_the_zero_flag(condition: str) -> None:
     """The slow path of float32 division before Volta: is the divisor's magnitude infinite?"""

@@ -136,6 +136,14 @@ def test_rounding_to_whole_numbers(kind: str, mode: str) -> None:
     assert compute(f"F2F.{kind}.{kind}{mode} {{d}}, {{a}}", raw, wide=kind == "F64")[0].tolist() == expected
 
 
+def test_rounding_bfloat16_to_whole_numbers() -> None:
+    raw = floats(8).view(np.uint32) >> 16
+    values = (raw << 16).view(np.float32)
+    number = ~np.isnan(values)
+    found = compute("FRND.BF16 {d}, {a}", raw)[0]
+    assert np.array_equal((found << 16).view(np.float32)[number], np.rint(values[number]))
+
+
 def test_packing_two_halves() -> None:
     a, b = floats(6), floats(7)
     for name, kind in (("F2FP.F16.F32.PACK_AB", "F16"), ("F2FP.BF16.F32.PACK_AB", "BF16")):

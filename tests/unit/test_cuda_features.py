@@ -101,6 +101,33 @@ def doubles(a: float, b: float) -> float:
     return total + math.frexp(a)[0]
 
 
+PARTS = """
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void parts(int* sums, int* flags, const int* v) {
+    auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    auto four = cg::tiled_partition<4>(warp);
+    int x = v[threadIdx.x];
+    auto alike = cg::labeled_partition(warp, x & 3);
+    sums[threadIdx.x] = 1000 * alike.size() + cg::reduce(alike, x, cg::plus<int>());
+    flags[threadIdx.x] = four.any(x == 3) + 2 * four.all(x < 8) + 4 * four.ballot(x > 0);
+}
+"""
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
+def test_groups_of_one_warp_reduce_each_by_itself(architecture: str) -> None:
+    program = isa.compile(PARTS, architecture)
+    v = RANDOM.integers(-6, 12, 32).astype(np.int32)
+    sums, flags = np.zeros(32, np.int32), np.zeros(32, np.int32)
+    sim.execute(sim.Launch(program, (1,), (32,), (sums, flags, v)))
+    assert sums.tolist() == [1000 * int((v & 3 == x & 3).sum()) + int(v[v & 3 == x & 3].sum()) for x in v]
+    bits = np.array([1, 2, 4, 8])
+    fours = [int((t == 3).any()) + 2 * int((t < 8).all()) + 4 * int(((t > 0) * bits).sum()) for t in v.reshape(8, 4)]
+    assert flags.tolist() == np.repeat(fours, 4).tolist()
+
+
 VARIABLES = """
 __device__ int counter = 5;
 __device__ int* where = &counter;

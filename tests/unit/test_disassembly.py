@@ -167,6 +167,65 @@ def test_a_jump_to_nowhere_is_said() -> None:
         run(program("MOV R4, 0x1234", "RET.REL.NODEC R4 0x0", "EXIT"))
 
 
+def test_calls_through_a_register() -> None:
+    """Lanes below 16 call 0x90, the others 0xb0; both come back to 0x80."""
+    values = stored("LOP3.LUT R4, R8, 0x10, RZ, 0xc0, !PT", "IMAD R4, R4, 0x2, RZ", "MOV R6, 0x80", "BSSY B0, 0x90",
+                    "CALL.REL.NOINC R4 0xb0", "BSYNC B0", "BRA 0xf0", "NOP",
+                    "MOV R0, 0x1", "RET.REL.NODEC R6 0x0", "MOV R0, 0x2", "RET.REL.NODEC R6 0x0")  # fmt: skip
+    assert values.tolist() == [1] * 16 + [2] * 16
+
+
+def test_a_trap_and_a_call_out_of_the_listing_end_the_run_where_they_stand() -> None:
+    trap = ("S2R R8, SR_TID.X", "ISETP.NE.AND P0, PT, R8, 0x5, PT", "@!P0 BPT.TRAP 0x1", "EXIT")
+    with pytest.raises(isa.UserError, match=r"k\.sass:5: trap: the program ends itself here\n  kernel k, .* lane 5 "):
+        run(program(*trap))
+    run(program(*trap), block=5)
+    for code in (("LEPC R18", "CALL.ABS.NOINC R14", "EXIT"), ("LEPC R20, 0x20", "CALL.ABS.NOINC R2", "EXIT")):
+        with pytest.raises(isa.UserError, match=r"k\.sass:4: call of a function that the listing does not hold"):
+            run(program(*code))
+    assert stored("LEPC R4", "LEPC R6, 0xb0", "IMAD R0, R4, 0x1000, R6").tolist() == [0x300B0] * 32
+
+
+def test_lanes_of_another_mask_come_after_an_exclusive_warpsync() -> None:
+    """What cooperative groups make of a reduction over tiles of 16 lanes, which one REDUX after the other computes."""
+    lane = np.arange(32)
+    code = ("LOP3.LUT R4, R8, 0x10, RZ, 0xc0, !PT", "MOV R5, 0xffff", "SHF.L.U32 R4, R5, R4, RZ", "BSSY B0, 0xa0",
+            "WARPSYNC.EXCLUSIVE R4", "REDUX.SUM UR4, R8", "MOV R0, UR4", "BSYNC B0", "IADD3 R0, R0, R8, RZ")  # fmt: skip
+    assert stored(*code).tolist() == (np.where(lane < 16, 120, 376) + lane).tolist()
+    guarded = stored("LOP3.LUT R4, R8, 0x18, RZ, 0xc0, !PT", "MOV R5, 0xff", "SHF.L.U32 R4, R5, R4, RZ", "BSSY B0, 0xb0",
+                     "ISETP.GE.AND P0, PT, R8, 0x10, PT", "@P0 WARPSYNC.EXCLUSIVE R4", *code[5:])  # fmt: skip
+    assert (guarded - lane).tolist() == [120] * 16 + [156] * 8 + [220] * 8
+
+
+def test_a_guard_of_bra_div_says_whose_mask_is_right_and_all_lanes_go() -> None:
+    """Three masks in a warp: no lane stays on the fast path, where one REDUX would join those of the other two."""
+    code = ("ISETP.GE.AND P1, PT, R8, 0x4, PT", "ISETP.GE.AND P2, PT, R8, 0xa, PT", "MOV R4, 0xf", "@P1 MOV R4, 0x3f0",
+            "@P2 MOV R4, 0xfffffc00", "REDUX.OR UR4, R4", "R2UR P0, URZ, R4", "@!P0 BRA.DIV UR4, 0xe0",
+            "REDUX.SUM UR5, R8", "MOV R0, UR5", "BRA 0x140",
+            "BSSY B0, 0x140", "WARPSYNC.COLLECTIVE R4, 0x130", "REDUX.SUM UR5, R8", "MOV R0, UR5", "ENDCOLLECTIVE", "BSYNC B0")  # fmt: skip
+    assert stored(*code).tolist() == [6] * 4 + [39] * 6 + [451] * 22
+    assert stored(*code[:2], "MOV R4, 0xffffffff", "NOP", "NOP", *code[5:]).tolist() == [496] * 32
+
+
+def test_lanes_of_several_masks_wait_each_for_their_own() -> None:
+    """Lanes 0, 4, 8, ... come apart from the others, of eight masks: each meets the three beside it."""
+    code = ("LOP3.LUT R4, R8, 0x1c, RZ, 0xc0, !PT", "MOV R5, 0xf", "SHF.L.U32 R4, R5, R4, RZ", "LOP3.LUT R5, R8, 0x3, RZ, 0xc0, !PT",
+            "ISETP.EQ.AND P0, PT, R5, RZ, PT", "BSSY B0, 0xe0", "@P0 BRA 0xa0", "NOP", "WARPSYNC R4",
+            "REDUX.SUM UR4, R8", "MOV R0, UR4", "BSYNC B0")  # fmt: skip
+    assert stored(*code).tolist() == np.repeat(np.arange(32).reshape(8, 4).sum(1), 4).tolist()
+
+
+def test_special_registers_of_a_warp_and_a_block() -> None:
+    assert stored("S2R R0, SR_VIRTID", "SHF.R.U32.HI R0, RZ, 0x8, R0", "SGXT.U32 R0, R0, 0x7").tolist() == [0] * 32
+    assert stored("S2R R0, SR_SMEMSZ", shared_dynamic=96).tolist() == [96] * 32
+    for name in ("SR_VIRTUALSMID", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI"):
+        assert stored("MOV R0, R8", f"S2R R0, {name}").tolist() == [0] * 32
+    out = np.zeros(64, np.uint32)
+    store = ("S2R R0, SR_VIRTID", "S2R R8, SR_TID.X", "MOV R3, 0x4", "IMAD.WIDE R2, R8, R3, c[0x0][0x160]", "STG.E [R2.64], R0", "EXIT")
+    run(program(*store), out, block=64)
+    assert (out >> 8 & 0x7F).tolist() == [0] * 32 + [1] * 32
+
+
 def test_lanes_that_left_a_barrier_are_not_waited_for() -> None:
     values = stored("BSSY B0, 0xa0", "ISETP.GE.AND P0, PT, R8, 0x8, PT", "@P0 BREAK B0", "@P0 BRA 0x80", "BSYNC B0", "MOV R0, 0x5")
     assert values.tolist() == [5] * 32

@@ -131,6 +131,10 @@ def test_every_mistake_is_reported_at_once() -> None:
     ]
 
 
+def test_a_half_that_no_float_of_16_bits_is_near() -> None:
+    assert "k.sass:1:20: -2147483649 is out of the range of a 16-bit float" in message("HFMA2 R0, -RZ, RZ, -2147483649, 0\nEXIT")
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(isa.UserError, match="No such file"):
         isa.load(tmp_path / "none.sass")
