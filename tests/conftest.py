@@ -9,6 +9,15 @@ import pytest
 from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
+# Files that take longest come first, for two processes to end together: pytest-xdist hands out whole files, in this order.
+LONGEST = (
+    "differential/test_random.py",
+    "differential/test_programs.py",
+    "test_reproductions.py",
+    "differential/test_mutations.py",
+    "test_notebooks.py",
+    "test_programs.py",
+)
 EXERCISED = pytest.StashKey[Counter[str]]()
 
 # The first example of a test may compile kernels; examples are the same in every run.
@@ -20,6 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden/ from what the code prints now")
     parser.addoption("--examples", type=int, default=2000, help="random cases that tests/differential runs on both engines (default 2000)")
     parser.addoption("--fuzz", type=int, default=600, help="mutated inputs that tests/fuzz runs (default 600)")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
 
 
 @pytest.fixture
