@@ -74,7 +74,7 @@ def float_to_integer(x: np.float64, source: int, target: int, rounding: int, nan
             return np.int64(0)
         return SIGN_BIT_64 if size == 64 else np.int64(1) << (size - 1)
     v = whole(x, rounding)
-    highest = math.ldexp(1.0, size - 1 if is_signed else size)
+    highest = math.ldexp(1.0, int(size - 1 if is_signed else size))
     if v >= highest:
         if is_signed or size < 64:
             return ~SIGN_BIT_64 if size == 64 else (np.int64(1) << (size - 1 if is_signed else size)) - 1

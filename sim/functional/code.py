@@ -43,6 +43,9 @@ TYPE_NUMBERS = {
     NumberType.F32: Numbers.FLOATS,
     NumberType.F64: Numbers.DOUBLES,
 }
+NUMBERS = (
+    dict.fromkeys(FLOATS, Numbers.FLOATS) | dict.fromkeys(DOUBLES, Numbers.DOUBLES) | dict.fromkeys(HALVES, Numbers.HALVES)
+)  # of all others: words
 ADDITIONS = (Operation.IADD, Operation.IADD3, Operation.LEA, Operation.LEA_HI)
 CARRIED = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA_HI, Operation.XMAD)
 HIGH_A, HIGH_B = 256, 512  # bits of XMAD's function
@@ -133,8 +136,7 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
 def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, literals: Literals, uniform: int) -> tuple[int, int]:
     """Return the operand code of a source and the SourceFlags left to apply while running. uniform: row of UR0."""
     e = program.encoded
-    kind, value = e.source_kind[i, slot], int(e.source_value[i, slot])
-    operation = e.operation[i]
+    kind, value, operation = int(e.source_kind[i, slot]), int(e.source_value[i, slot]), int(e.operation[i])
     numbers = numbers_of(program, i)
     is_pair = source_registers(operation, int(e.flags[i]), slot, int(e.width[i])) == 2
     if operation == Operation.POPC and slot == 1 and kind == Kind.NONE:
@@ -156,16 +158,10 @@ def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, liter
 
 def numbers_of(program: Program, i: int) -> Numbers:
     """Return what a sign means to the sources of instruction i."""
-    operation = program.encoded.operation[i]
+    operation = int(program.encoded.operation[i])  # a NumPy integer takes a hundred times longer to compare with an enumeration
     if operation in FROM_FLOATS:
         return TYPE_NUMBERS[NumberType(program.encoded.function[i] & 15)]
-    return (
-        Numbers.FLOATS
-        if operation in FLOATS
-        else Numbers.DOUBLES
-        if operation in DOUBLES
-        else Numbers(Numbers.HALVES if operation in HALVES else Numbers.WORDS)
-    )
+    return NUMBERS.get(operation, Numbers.WORDS)  # type: ignore[call-overload]
 
 
 def code_of(literals: Literals, low: int, high: int, is_pair: bool, flags: int, numbers: Numbers) -> tuple[int, int]:

@@ -6,7 +6,7 @@ is charged to the wait of the warp that issues next.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from sim.vocabulary import CAUSES, SLOT_CAUSES, SlotCause, StallCause
@@ -59,7 +59,7 @@ class IssueSlots:
         self.counts = [0] * SLOT_CAUSES
         self.second = StallCause.SELECTED  # where the second slot of the last issue went
         self.idle = 0  # cycles without an issue since then
-        self.notes: dict[Warp, Counter[StallCause | None]] = {}  # what each warp did in them; None: it waited
+        self.notes: dict[Warp, Counter[StallCause | None]] = defaultdict(Counter)  # what each warp did in them; None: it waited
 
     def charge_issue(self, second: StallCause) -> None:
         """Charge the slots of a cycle with an issue. second: what became of the second slot."""
@@ -77,7 +77,7 @@ class IssueSlots:
         self.idle += 1
         for warp in warps:
             held = warp.instruction.port_cause if dispatch_free else StallCause.DISPATCH_STALL
-            self.notes.setdefault(warp, Counter())[held if warp.ready else None] += 1
+            self.notes[warp][held if warp.ready else None] += 1
 
     def charge_idle(self, chosen: Warp) -> None:
         """Charge the idle cycles before this issue to what the chosen warp did in them."""

@@ -44,7 +44,10 @@ class Ports:
     @property
     def free(self) -> bool:
         """Whether one of them is free."""
-        return any(port.free for port in self.ports)
+        for port in self.ports:  # noqa: SIM110  asked a million times a second: a third of what any() takes
+            if port.free:
+                return True
+        return False
 
     @property
     def accept(self) -> bool:

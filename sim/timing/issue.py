@@ -159,8 +159,7 @@ def issue_second(
         charge_second(scheduler, np.int64(op.port_cause), hw, sm)
         return True
     charge_second(scheduler, np.int64(SELECTED), hw, sm)
-    warp.wake = now
-    warp.since = now
+    warp.since, warp.wake, warp.cause = now, now, np.int64(WAIT)  # it waited for nothing
     dispatch(scheduler, warp, now, hw, code, sm, trace)
     return follow(warp, now, hw, code, sm, trace)
 

@@ -14,12 +14,14 @@ from sim.hierarchy import Hierarchy
 from sim.reference.blocks import BlockScheduler
 from sim.reference.memory import banks, coalescer, l2
 from sim.reference.memory.access import Access
+from sim.reference.memory.joins import StoreLines
 from sim.reference.memory.l1 import L1
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.lsu import Queue
 from sim.reference.memory.network import RequestPort
 from sim.reference.memory.system import MemorySystem
 from sim.reference.moments import Moment
+from sim.timing.memory import joins
 from sim.timing.memory.banks import fewest
 
 Right = Callable[..., Any]
@@ -81,6 +83,15 @@ def whole_cycles_between_blocks(right: Right) -> Right:
     return keep_interval
 
 
+def newest_line_leaves(right: Right) -> Right:
+    def put(self: StoreLines, packet: Any) -> None:
+        if len(self.lines) == self.places and packet.line not in self.lines:
+            self.lines = dict(reversed(self.lines.items()))
+        right(self, packet)
+
+    return put
+
+
 def answers_later(right: Right) -> Right:
     def serve(*arguments: Any) -> tuple[Moment, Moment]:
         admitted, leaves = right(*arguments)
@@ -108,6 +119,8 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "segments do not shrink": (coalescer, "shrink", lambda right: lambda segment, used: set(segment)),
     "half-warps never in order": (coalescer, "by_order", lambda right: lambda at, width: right({**at, min(at): at[min(at)] ^ 64}, width)),
     "a store is over when it is taken": (Access, "stored_at", lambda right: lambda self, at: right(self, at.then(self.taken.cycle + 1))),
+    "the newest of the lines kept of stores leaves": (StoreLines, "put", newest_line_leaves),
+    "lines kept of stores outlive their block": (StoreLines, "let_go", lambda right: lambda self, block, moment: None),
     "start interval rounded up": (BlockScheduler, "_keep_interval", whole_cycles_between_blocks),
 }
 
@@ -143,7 +156,15 @@ def no_conflicts(access: int, mask: int, width: int, atomic: bool, mh: Any, rows
     return int(fewest(mask, width, mh))
 
 
+def newest_leaves(m: int, k: int, start: int, mh: Any, memory: Any) -> None:
+    """Let the newest line go where the oldest has to."""
+    LEAVE(m, memory.units[m].kept - 1 if memory.units[m].kept == mh.store_lines else k, start, mh, memory)
+
+
+LEAVE = joins.leave
 CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
+    "the newest of the lines kept of stores leaves": ("sim.timing.memory.joins", "leave", newest_leaves),
+    "lines kept of stores outlive their block": ("sim.timing.memory.lsu", "let_go", lambda m, block, start, mh, memory: None),
     "write-back lost": ("sim.timing.memory.l2", "write_back", lambda number, words, valid, done, mh, memory: done),
     "L2 evicts the first place": ("sim.timing.memory.l2", "victim", first_place),
     "answers of one cycle in reverse": ("sim.timing.memory.responses", "earlier", later_first),

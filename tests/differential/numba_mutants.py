@@ -16,11 +16,13 @@ import numpy as np
 
 from sim import reference, timing
 from sim.lower import Code, Hardware
+from sim.result import Result
 from sim.timing import blocks
 from sim.timing.blocks import emptiest
 from tests.differential import memory_mutants
+from tests.differential.aimed import aimed
 from tests.differential.cases import EVERYTHING
-from tests.differential.pool import caught_by, jobs
+from tests.differential.pool import Job, caught_by, jobs
 
 Change = Callable[[Hardware], dict[str, Any]]
 TABLES: dict[str, Change] = {
@@ -66,16 +68,27 @@ CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
 }
 
 
+def numba_result(job: Job, _: Result | None = None) -> Result | None:
+    """Return what the Numba engine says; None when it gives up."""
+    try:
+        return timing.simulate(job.trace, job.gpu, EVERYTHING)
+    except RuntimeError:
+        return None
+
+
 def main(count: int) -> None:
     """Write a JSON object to standard output: for each bug, the number of the case that caught it; "none": for the right engine."""
-    pool = jobs(count)
-    rights = [reference.simulate(job.trace, job.gpu, EVERYTHING) for job in pool]
-    caught: dict[str, int | None] = {"none": caught_by(pool, rights, lambda job, _: timing.simulate(job.trace, job.gpu, EVERYTHING))}
+
+    def judged(found: list[Job]) -> tuple[list[Job], list[Result]]:
+        return found, [reference.simulate(job.trace, job.gpu, EVERYTHING) for job in found]
+
+    pool, alone = judged(jobs(count)), {bug: judged([job]) for bug, job in aimed().items()}
+    caught: dict[str, int | None] = {"none": caught_by(*pool, numba_result)}
     for name, (module, attribute, wrong) in (CODE | memory_mutants.CODE).items():
         place = importlib.import_module(module)
         right = getattr(place, attribute)
         setattr(place, attribute, wrong)
-        caught[name] = caught_by(pool, rights, lambda job, _: timing.simulate(job.trace, job.gpu, EVERYTHING))
+        caught[name] = caught_by(*alone.get(name, pool), numba_result)
         setattr(place, attribute, right)
     json.dump(caught, sys.stdout)
 

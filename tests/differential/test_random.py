@@ -36,7 +36,7 @@ def second_slots(monkeypatch: pytest.MonkeyPatch) -> set[StallCause]:
     return seen
 
 
-def test_engines_agree(pytestconfig: pytest.Config, coverage: Counter[str], second_slots: set[StallCause]) -> None:
+def test_engines_agree(pytestconfig: pytest.Config, exercised: Counter[str], second_slots: set[StallCause]) -> None:
     examples = pytestconfig.getoption("--examples")
 
     @settings(max_examples=examples, derandomize=examples == IN_CI, database=None, suppress_health_check=list(HealthCheck))
@@ -50,8 +50,8 @@ def test_engines_agree(pytestconfig: pytest.Config, coverage: Counter[str], seco
         assert difference is None, difference
         check_account(numba, trace)
         check_chains(recording)
-        coverage.update({"cases": 1, **features(numba, trace, second_slots)})
+        exercised.update({"cases": 1, **features(numba, trace, second_slots)})
 
     agree()
-    unreached = [name for name, cases_that_did in coverage.items() if not cases_that_did]
+    unreached = [name for name, cases_that_did in exercised.items() if not cases_that_did]
     assert examples < ENOUGH or not unreached

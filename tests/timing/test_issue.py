@@ -1,5 +1,9 @@
 """Ports, schedulers, dual issue: who may issue in a cycle, and what the others are told."""
 
+import numpy as np
+
+from sim.vocabulary import CAUSE_NAMES
+
 PAIR = "FADD R0, R1, R2\nFADD R3, R4, R5\nEXIT"
 
 
@@ -52,6 +56,15 @@ def test_dual_issue_takes_an_independent_pair(run) -> None:
 def test_dual_issue_refuses_a_dependent_pair_and_a_busy_pipe(run) -> None:
     assert run("FADD R0, R1, R2\nFADD R3, R0, R5\nEXIT", core__issue_width=2, pipes__fp32__count=2).first() == [0, 6, 6]
     assert run(PAIR, core__issue_width=2).first() == [0, 1, 1]
+
+
+def test_the_second_of_a_pair_waited_for_nothing(run) -> None:
+    """Not even for its constant, which a warp that goes on alone would wait for."""
+    listing = "FADD R0, R1, R2\nFADD R3, R4, c[0x3][0x0]\nEXIT"
+    done = run(listing, core__issue_width=2, pipes__fp32__count=2, constants__near=30)
+    assert done.first()[:2] == [0, 0]
+    rows = done.result.timeline
+    assert [CAUSE_NAMES[rows.cause[k]] for k in np.flatnonzero(rows.instruction == 1)] == ["wait"]
 
 
 def test_a_slow_scheduler_issues_every_interval(run) -> None:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import lzma
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +97,11 @@ def test_a_trace_says_instructions_masks_and_addresses(trace_file: Path) -> None
 @pytest.mark.parametrize("listing", ["cuda/transpose.sm_90.sass", "cuda/spmv.sm_90.sass", "atomics/histogram.sass", "saxpy.sass"])
 def test_what_is_written_reads_back(listing: str, tmp_path: Path) -> None:
     file = PROGRAMS / listing
-    trace = sim.execute(load_launch(file).launch)
+    launch = load_launch(file).launch
+    if listing == "saxpy.sass":  # 65,536 elements of a million
+        n, factor, x, y = launch.args
+        launch = replace(launch, grid=(256,), args=(n // 16, factor, x[: n // 16].copy(), y[: n // 16].copy()))
+    trace = sim.execute(launch)
     written = sim.write_traces([trace], tmp_path)
     (same,) = sim.read_traces(written, file)
     assert np.array_equal(trace.executed, same.executed)

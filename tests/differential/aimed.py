@@ -1,0 +1,76 @@
+"""Cases aimed at rules that few random ones meet: each decides one of the seeded bugs, by name.
+
+One warp on one SM; registers start as zero.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import isa
+from sim.functional import execute
+from sim.gpus.loader import load
+from sim.launch import Launch
+from tests.differential.pool import Job
+
+WORDS = 2048  # of the array
+
+
+@dataclass(frozen=True)
+class Aimed:
+    """What a listing does with the address of an array in R2, and a GPU."""
+
+    body: str
+    gpu: str
+    changes: dict[str, Any] = field(default_factory=dict)  # of the preset
+    blocks: int = 1
+
+    def job(self) -> Job:
+        """Execute it."""
+        worded = "[B" in self.body  # all of a listing has control words, or none
+        first, last = (word(stall=15, wait=wait) if worded else "" for wait in ("------", "012345"))
+        begin = f".kernel aimed\n.param ptr data\n{first}MOV R2, c[0x0][data]\n"
+        program = isa.parse(f"{begin}{self.body}{last}EXIT\n")
+        trace = execute(Launch(program, (self.blocks,), (32,), (np.zeros(WORDS, np.float32),)))
+        return Job(trace, load(self.gpu).replace({"sms": 1} | self.changes))
+
+
+def word(stall: int = 1, wait: str = "------", reuse: str = "----") -> str:
+    return f"[B{wait}:R-:W-:-:S{stall:02d}:U{reuse}] "
+
+
+def loads(*lines: int) -> str:
+    """Return loads of 128-byte lines by all lanes together, each waiting for the one before."""
+    return "".join(f"LDG R4, [R2+{128 * line}]\nFADD R5, R4, R4\nIADD R2, R2, R6\n" for line in lines)
+
+
+def stores(*lines: int) -> str:
+    """Return stores of one word of 128-byte lines, each to the line's next word."""
+    return "".join(f"STG [R2+{128 * line + 4 * lines[:number].count(line)}], R4\n" for number, line in enumerate(lines))
+
+
+def fused(*sources: tuple[str, str]) -> str:
+    """Return FFMAs as fast as the control words allow. sources: the three registers, and those that are kept."""
+    return "".join(f"{word(reuse=kept)}FFMA R30, {names}\n" for names, kept in sources)
+
+
+TWO_WAYS = {"l1.bytes": 256, "l1.ways": 2}
+KEEPS_TWO = {"lsu.store_lines": 2}
+AIMED = {
+    # line 0 is the older of two, but was used last: line 2 takes the place of line 1
+    "L1 evicts first in, first out": Aimed(loads(0, 1, 0, 2, 0, 1), "gtx480", TWO_WAYS),
+    "the reuse cache keeps nothing": Aimed(fused(("R4, R6, R8", "A---"), ("R4, R10, R9", "----")) * 8, "h100"),
+    "registers read in one cycle more": Aimed(fused(("R4, R6, R8", "----")) * 8, "h100"),
+    "atomics on one word cost no more": Aimed(
+        "RED.ADD [R2], R4\n" * 4 + "ATOM.ADD R5, [R2], R4\nIADD R6, R5, 1\n", "h100", {"l2.atomic_cycles": 4}
+    ),
+    # the third line drives out line 0, the oldest: the last store finds line 1
+    "the newest of the lines kept of stores leaves": Aimed(stores(0, 1, 2, 1, 2, 1), "h100", KEEPS_TWO),
+    "lines kept of stores outlive their block": Aimed(stores(0, 1), "h100", KEEPS_TWO, blocks=2),
+}
+
+
+def aimed() -> dict[str, Job]:
+    """Return the cases by the bugs that they decide, executed."""
+    return {bug: case.job() for bug, case in AIMED.items()}
