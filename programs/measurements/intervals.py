@@ -171,5 +171,6 @@ NOTES = (
     "What becomes of stores in an SM was then measured with kernels made for it (joins.csv): up to 24 lines, written again within some 25 "
     "to 100 cycles, take further stores in; 32 do not. Bursts of two warps that begin together are lost, of two that begin 100 cycles "
     "apart are not, though they overlap: stores go in the order of their issue. [lsu] and [interconnect] of the preset have the "
-    "numbers. joins.csv has vectors without a matrix, too, of which 0, 4, 10, 19, 38, 63, 84 and 90 % of the stores are not joined with 1 to 16 warps.",
+    "numbers. joins.csv has vectors without a matrix, too: of their stores 0, 4, 10, 19, 38, 63, 84 and 90 % "
+    "are not joined with 1 to 16 warps.",
 )
