@@ -65,6 +65,7 @@ AIMED = {
     "atomics on one word cost no more": Aimed(
         "RED.ADD [R2], R4\n" * 4 + "ATOM.ADD R5, [R2], R4\nIADD R6, R5, 1\n", "h100", {"l2.atomic_cycles": 4}
     ),
+    "half-warps never in order": Aimed("S2R R7, SR_TID.X\nSHL R7, R7, 2\nIADD R2, R2, R7\n" + loads(0), "g80"),
     # the third line drives out line 0, the oldest: the last store finds line 1
     "the newest of the lines kept of stores leaves": Aimed(stores(0, 1, 2, 1, 2, 1), "h100", KEEPS_TWO),
     "lines kept of stores outlive their block": Aimed(stores(0, 1), "h100", KEEPS_TWO, blocks=2),

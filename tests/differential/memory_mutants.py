@@ -84,10 +84,10 @@ def whole_cycles_between_blocks(right: Right) -> Right:
 
 
 def newest_line_leaves(right: Right) -> Right:
-    def put(self: StoreLines, packet: Any) -> None:
+    def put(self: StoreLines, packet: Any, cycle: int) -> None:
         if len(self.lines) == self.places and packet.line not in self.lines:
             self.lines = dict(reversed(self.lines.items()))
-        right(self, packet)
+        right(self, packet, cycle)
 
     return put
 
