@@ -83,7 +83,7 @@ class _Reader:
         for instruction in self.function.instructions:
             operands = known.get(instruction.operands)
             name = instruction.opcode.split(".", 1)[0]
-            jumps = name in self.jumps or name in INDIRECT
+            jumps = name in self.jumps or name in INDIRECT or name == "LEPC"
             if operands is None or jumps:
                 try:
                     operands = tuple(self._operands(instruction))
@@ -99,6 +99,7 @@ class _Reader:
         """Return a statement with the columns of its line."""
         instruction = self.by_line[statement.line]
         columns = [self._column(instruction, text) for text in instruction.operands]
+        columns += [0] * (len(statement.operands) - len(columns))  # the address that LEPC does not name
         operands = tuple(operand._replace(column=column) for operand, column in zip(statement.operands, columns, strict=True))
         return statement._replace(column=self._column(instruction, instruction.opcode), operands=operands)
 

@@ -63,6 +63,7 @@ class Hierarchy(NamedTuple):
     l2_ticks: np.int64  # per sector loaded
     store_ticks: np.int64  # per sector stored whole
     partial_ticks: np.int64  # per sector stored in part
+    slice_mask_ticks: np.int64  # more, per request that stores a sector in part
     fill_ticks: np.int64  # per sector that DRAM sends
     atomic_ticks: np.int64  # per lane that updates the same word
     far: np.int64  # cycles to the other part of L2; 0 = there is one part
@@ -165,6 +166,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "l2_ticks": l2_ticks(gpu),
         "store_ticks": round(l2_ticks(gpu) * l2.store_cost) if l2 else 0,
         "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
+        "slice_mask_ticks": round(l2_ticks(gpu) * l2.mask_cost) if l2 else 0,
         "fill_ticks": round(l2_ticks(gpu) * l2.fill_cost) if l2 else 0,
         "atomic_ticks": TICKS * l2.atomic_cycles if l2 else TICKS,
         "far": l2.far if l2 else 0,

@@ -237,9 +237,8 @@ class L2(Section):
     store_cost: Annotated[float, Field(gt=0, le=64)] = Field(
         1, description="time of a slice for a sector stored whole; a sector loaded = 1"
     )
-    partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(
-        1, description="the same for a sector stored in part; a request that has one takes one more, for what is written"
-    )
+    partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="the same for a sector stored in part")
+    mask_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same, more for each request that stores a sector in part")
     fill_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same for a sector that DRAM sends, beside its load")
     atomic_cycles: Annotated[int, Field(ge=1, le=10000)] = Field(1, description="cycles of the slice per lane that updates the same word")
     start: Literal["cold", "warm", "dirty"] = Field(

@@ -84,7 +84,7 @@ def _dram(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 
 
 def _l2(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    costs = {"l2.store_cost": 1.0, "l2.partial_cost": 1.0, "l2.fill_cost": 0.0}
+    costs = {"l2.store_cost": 1.0, "l2.partial_cost": 1.0, "l2.mask_cost": 0.0, "l2.fill_cost": 0.0}
     changes = costs | {"l2.bytes_per_cycle": HUGE, "l2.atomic_cycles": 1, "dram.depth": 4096}
     return (trace, gpu.replace(changes)) if gpu.l2 and _beyond_l1(gpu, result) else None
 
@@ -98,7 +98,7 @@ def _unit(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
     if not _modelled(gpu) or not ideal.touches(trace.program, tuple(Space)).any():
         return None
     ports = {f"pipes.{gpu.units[unit].pipe}.lanes": 32 for unit in ("global", "local", "shared")}
-    queue = {"lsu.depth": 64, "lsu.interval": 1, "lsu.replay": 1, "lsu.word_cycles": 0}
+    queue = {"lsu.depth": 64, "lsu.interval": 1, "lsu.replay": 1, "lsu.word_cycles": 0, "lsu.store_line_cycles": 0.0}
     l1 = {"l1.line_cycles": 1, "l1.bytes_per_cycle": HUGE, "l1.pending": 65536}
     return trace, changed(gpu, ports | queue | l1)
 

@@ -69,6 +69,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "far": pick(0, 0, 3, 50),
             "store_cost": pick(1, 1, 1.7),
             "partial_cost": pick(1, 2.3),
+            "mask_cost": pick(0, 1.5),
             "fill_cost": pick(0, 0.7),
             "start": pick("cold", "warm", "dirty"),
         },

@@ -184,6 +184,9 @@ def test_a_trap_and_a_call_out_of_the_listing_end_the_run_where_they_stand() -> 
         with pytest.raises(isa.UserError, match=r"k\.sass:4: call of a function that the listing does not hold"):
             run(program(*code))
     assert stored("LEPC R4", "LEPC R6, 0xb0", "IMAD R0, R4, 0x1000, R6").tolist() == [0x300B0] * 32
+    twice = ("LEPC R4", "MOV R6, R4", "LEPC R4", "IMAD R0, R6, 0x1000, R4")  # the same text, another address
+    assert stored(*twice).tolist() == [0x30050] * 32
+    assert stored("MOV R4, 0xffffffff", "WARPSYNC R4", "LEPC R4", "MOV R0, R4").tolist() == [0x50] * 32
 
 
 def test_lanes_of_another_mask_come_after_an_exclusive_warpsync() -> None:

@@ -1,8 +1,8 @@
 """What an SM keeps of its stores: up to `lsu.store_lines` lines, which further stores join.
 
-A line leaves for L2 when all of it has been written, when another needs its place (the oldest goes), when the load/store unit takes a
-store and none has joined the line for `lsu.store_wait` cycles, or when its block has ended: its last warp has issued its last
-instruction, and the unit has taken all stores of the block.
+A line leaves for L2 when all of it has been written, when a load or an atomic goes to L2 for it, when another needs its place (the
+oldest goes), when the load/store unit takes a store and none has joined the line for `lsu.store_wait` cycles, or when its block has
+ended: its last warp has issued its last instruction, and the unit has taken all stores of the block.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ class StoreLines:
 
     def put(self, packet: Packet, cycle: int) -> None:
         """Take in what a store of this cycle writes of a line; its block waits for the answer to what leaves, not twice for one line."""
-        self.written[packet.line] = cycle
         kept = self.lines.get(packet.line)
         if kept:
             self.tallies[Tally.STORES_JOINED] += 1
@@ -48,8 +47,14 @@ class StoreLines:
             if len(self.lines) == self.places:
                 self._leave(next(iter(self.lines)), packet.moment)
             kept = self.lines[packet.line] = packet
+        self.written[kept.line] = cycle
         if len(whole_sectors(kept.words)) == SECTORS:
             self._leave(kept.line, packet.moment)
+
+    def make_way(self, packet: Packet) -> None:
+        """Send the packet's line, if it is kept, before the packet."""
+        if packet.line in self.lines:
+            self._leave(packet.line, packet.moment)
 
     def let_go(self, block: Block, moment: Moment) -> None:
         """Send the lines of a block if it has ended."""
@@ -60,5 +65,6 @@ class StoreLines:
 
     def _leave(self, line: int, moment: Moment) -> None:
         packet = self.lines.pop(line)
+        del self.written[line]
         packet.moment = moment
         self.port.send(packet)

@@ -62,7 +62,8 @@ class Slice:
         if packet.kind is Kind.STORE:
             whole = len(packet.sectors & whole_sectors(packet.words))
             partial = len(packet.sectors) - whole
-            return whole * int(self.numbers.store_ticks) + (partial + bool(partial)) * int(self.numbers.partial_ticks)
+            mask = int(self.numbers.slice_mask_ticks) if partial else 0
+            return whole * int(self.numbers.store_ticks) + partial * int(self.numbers.partial_ticks) + mask
         moved = len(packet.sectors) * int(self.numbers.l2_ticks)
         return max(moved, packet.repeat * int(self.numbers.atomic_ticks)) if packet.kind.updates else moved
 

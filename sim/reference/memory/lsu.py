@@ -240,6 +240,7 @@ class LoadStoreUnit:
         if access.kind is Kind.STORE:
             self.stores.put(packet, access.taken.cycle)
         else:
+            self.stores.make_way(packet)
             block.stores += deliver is None
             self.requests.send(packet)
 

@@ -1,8 +1,8 @@
 """Lines that an SM keeps of its stores, so that further stores join them: `lsu.store_lines` of them, the oldest first.
 
-A line leaves for L2 when all of it has been written, when another needs its place, when the unit takes a store and none has joined the
-line for `lsu.store_wait` cycles, or when its block has ended: its last warp has issued its last instruction, and the unit has taken all
-stores of the block.
+A line leaves for L2 when all of it has been written, when a load or an atomic goes to L2 for it, when another needs its place, when the
+unit takes a store and none has joined the line for `lsu.store_wait` cycles, or when its block has ended: its last warp has issued its
+last instruction, and the unit has taken all stores of the block.
 """
 
 import numpy as np
@@ -65,6 +65,14 @@ def leave(m: int, k: int, start: int, mh: np.record, memory: Memory) -> None:
         kept = memory.kept[m, later]
         kept.line, kept.until, kept.block = following.line, following.until, following.block
         kept.sectors, kept.words = following.sectors, following.words
+
+
+@inner
+def make_way(m: int, line: int, start: int, mh: np.record, memory: Memory) -> None:
+    """Send a line that is kept before something else that goes to L2 for it."""
+    k = find(m, line, memory)
+    if k < memory.units[m].kept:
+        leave(m, k, start, mh, memory)
 
 
 @inner

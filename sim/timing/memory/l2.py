@@ -48,8 +48,8 @@ def service(request: np.record, mh: np.record) -> int:
     count = sector_count(request.sectors)
     if request.kind == STORE:
         whole = sector_count(whole_sectors(request.words))
-        mask = np.int64(count > whole)
-        return whole * mh.store_ticks + (count - whole + mask) * mh.partial_ticks
+        mask = mh.slice_mask_ticks if count > whole else np.int64(0)
+        return whole * mh.store_ticks + (count - whole) * mh.partial_ticks + mask
     moved = count * mh.l2_ticks
     if request.kind >= ATOMIC:
         return max(moved, request.alike * mh.atomic_ticks)

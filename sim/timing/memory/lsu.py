@@ -14,7 +14,7 @@ from sim.lower import ATOMIC, GLOBAL, LOAD, SHARED, STORE, Code, Hardware
 from sim.timing.account import account_ready
 from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, local, most_alike
-from sim.timing.memory.joins import expire, let_go, put
+from sim.timing.memory.joins import expire, let_go, make_way, put
 from sim.timing.memory.l1 import NO_SECTORS, allocate, fetched, find, store
 from sim.timing.memory.requests import sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
@@ -246,6 +246,7 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
         if mh.store_lines and op.access == STORE:
             sm.places[m, block].stores -= put(m, now, start, line, sectors, words, block, mh, memory)
         else:
+            make_way(m, line, start, mh, memory)
             send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, block, mh, memory)
     over = memory.units[m].free
     if memory.units[m].requests != before:
@@ -311,6 +312,7 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
     if missing != NO_SECTORS:
         missing = fetched(missing, line.valid | line.pending, mh)
         line.pending |= missing
+        make_way(m, number_of_line, start, mh, memory)
         send(m, start, number_of_line, missing, NO_SECTORS, np.int64(LOAD), np.int64(1), NOTHING, where, mh, memory)
 
 
@@ -320,6 +322,7 @@ def go_past(m: int, number: int, place: int, k: int, access: int, start: int, op
     sectors, words = memory.entry_sectors[m, number, place, k], memory.entry_words[m, number, place, k]
     repeat = np.int64(memory.entries[m, number, place].alike)
     piece = add_piece(m, access, sectors, mh, memory)
+    make_way(m, memory.entry_line[m, number, place, k], start, mh, memory)
     send(m, start, memory.entry_line[m, number, place, k], sectors, words, np.int64(op.access), repeat, piece, NOTHING, mh, memory)
 
 
