@@ -54,7 +54,8 @@ NOTES = (
     "Listings: programs/intervals, their loads, multiply-adds and stores alone, on a device with the notes' lanes and latencies (L_F 4 or "
     "6, L_M 400, 8 load/store lanes per scheduler); bytes per thread from the executed addresses. `slip` rows show what the notes print "
     "and what follows from their own rules.",
-    "Figures: a quarter of the GTX 1080, and the K20, from whose steady state a pass is taken; a kernel has levelled off with the fewest warps that come within 5 % of its best. The "
+    "Figures: a quarter of the GTX 1080, and the K20, from whose steady state a pass is taken; a kernel has levelled off with the fewest "
+    "warps that come within 5 % of its best. The "
     "simulated L2 moves a sector for each 4-byte access of a 64-byte-strided vector, so mxv_lcs is bound there before DRAM is; the K20's "
     "kernels use 128-bit accesses for that reason.",
 )
