@@ -62,8 +62,12 @@ def sentence(recording: Recording, run: list[Segment]) -> str:
         return SENTENCES[resource].format(who=who, n=cycles, note=note, interval=recording.gpu.core.issue_interval)
     if resource.endswith(".lanes"):
         return f"the port of the {resource.split('.')[1]} pipe was held by {who}"
-    what = "the warp's last result" if last.cause is StallCause.DRAIN else needed(recording, last) or "the result"
-    return f"{what} came from {who}: {resource}, {cycles}"
+    if last.cause is StallCause.DRAIN:
+        return f"the warp's last result came from {who}: {resource}, {cycles}"
+    registers = needed(recording, last)
+    if not registers and recording.gpu.core.wake_rule == "all_outstanding" and last.work[:2] == last.waiter[:2]:
+        return f"a result that it does not read came from {who}: {resource}, {cycles}; core.wake_rule waits for all that are under way"
+    return f"{registers or 'the result'} came from {who}: {resource}, {cycles}"
 
 
 def several(recording: Recording, run: list[Segment]) -> str:

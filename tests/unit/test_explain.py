@@ -289,3 +289,10 @@ def test_a_link_is_plain_data() -> None:
     link = BUBBLES[0].run().why((0, 0), 20).links[0]
     assert link == Link(18, 36, "wait", "units.fp32.latency", link.text, 0, 0, 4, 3)
     assert link.text == "R2 came from FFMA R2, R1, R1, R1 (line 3): units.fp32.latency, 18 cycles"
+
+
+def test_a_wait_for_a_result_that_the_instruction_does_not_read_is_said_to_be_the_rule_s() -> None:
+    bubble = Bubble("wake rule", ".kernel other\nMOV R0, 1\nMOV R3, 2\nFADD R8, R0, R0\nEXIT\n", "gtx480", "wait", "FADD", "", None)
+    (link,) = bubble.run().why((0, 0), 12).links
+    assert "a result that it does not read came from MOV R3, 2" in link.text
+    assert "core.wake_rule" in link.text
