@@ -1,4 +1,6 @@
-"""`--arg` in order, for kernels whose listing names no parameters: `f32:1.5`, `i32:1000`, `f32[1024]=random`, `u8[64]=data.npy`."""
+"""`--arg` by type: in order, for kernels whose listing names no parameters: `f32:1.5`, `i32:1000`, `f32[1024]=random`, `u8[64]=data.npy`;
+arrays also by name: `out=f32[1024]=zeros`.
+"""
 
 import re
 from pathlib import Path
@@ -27,6 +29,17 @@ def positional(texts: list[str]) -> tuple[Any, ...]:
     arguments = [_argument(position, text) for position, text in enumerate(texts)]
     arrays = build_arrays([rule for rule in arguments if isinstance(rule, Array)], {}, Path("--arg"))
     return tuple(arrays[argument.name] if isinstance(argument, Array) else argument for argument in arguments)
+
+
+def named_arrays(texts: list[str]) -> dict[str, Any]:
+    """Return the arrays among arguments that are written NAME=TYPE[N]=RULE."""
+    found = [text.split("=", 1) for text in texts if is_named_array(text)]
+    return dict(zip((name for name, _ in found), positional([array for _, array in found]), strict=True))
+
+
+def is_named_array(text: str) -> bool:
+    """True for an array that is written by its name and type."""
+    return bool(ARRAY.fullmatch(text.partition("=")[2]))
 
 
 def _argument(position: int, text: str) -> Any:

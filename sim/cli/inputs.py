@@ -8,7 +8,7 @@ import isa
 import sim
 from isa.errors import UserError
 from isa.program import Parameter, Program
-from sim.cli.arguments import is_positional, positional
+from sim.cli.arguments import is_named_array, is_positional, named_arrays, positional
 from sim.cli.options import assignments, sizes
 from sim.expectation import Expectation
 from sim.gpus.fields import nearest
@@ -94,7 +94,7 @@ def launch(
 def _numbers(texts: list[str] | None) -> dict[str, Any]:
     """Return `--arg` values by name, each a number."""
     if typed := [text for text in texts or [] if is_positional(text)]:
-        raise UserError(f"--arg {typed[0]}: the arguments have names here", hint="write --arg NAME=VALUE")
+        raise UserError(f"--arg {typed[0]}: the arguments have names here", hint="write --arg NAME=VALUE, or 'NAME=f32[1024]=random'")
     found = assignments(texts, "--arg")
     for name, value in found.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -111,17 +111,22 @@ def _without_file(program: Program, shape: dict[str, list[int] | None], changes:
     if program.is_open:
         args = positional(changes.args or [])
         return Launch(program, grid=tuple(shape["grid"] or (1,)), block=tuple(shape["block"]), args=args, name=program.name)
-    names, scalars = [parameter.name for parameter in program.parameters], _numbers(changes.args)
-    for name in scalars:
+    given = changes.args or []
+    names, arrays = [parameter.name for parameter in program.parameters], named_arrays(given)
+    scalars = _numbers([text for text in given if not is_named_array(text)])
+    for name in scalars | arrays:
         if name not in names:
             raise UserError(f"no argument is called {name}", hint=nearest(name, names) or f"arguments: {', '.join(names) or 'none'}")
-    args = tuple(_scalar(parameter, scalars) for parameter in program.parameters)
+    args = tuple(arrays[one.name] if one.type == "ptr" and one.name in arrays else _scalar(one, scalars) for one in program.parameters)
     return Launch(program, grid=tuple(shape["grid"] or (1,)), block=tuple(shape["block"]), args=args, name=program.name)
 
 
 def _scalar(parameter: Parameter, scalars: dict[str, Any]) -> Any:
     if parameter.type == "ptr":
-        raise UserError(f"argument {parameter.name} is an array", hint="describe it in a launch file, the .toml beside the listing")
+        raise UserError(
+            f"argument {parameter.name} is an array",
+            hint=f"give --arg '{parameter.name}=f32[1024]=random', or describe it in a launch file, the .toml beside the listing",
+        )
     if parameter.name not in scalars:
         raise UserError(f"argument {parameter.name} has no value", hint=f"give --arg {parameter.name}=VALUE")
     try:

@@ -20,7 +20,11 @@ BLOCK = Annotated[str | None, typer.Option("--block", metavar="X[xYxZ]", help="T
 WARPS = Annotated[int | None, typer.Option("--warps", min=1, metavar="N", help="Shortcut: N warps on one SM, in equal blocks.")]
 ARG = Annotated[
     list[str] | None,
-    typer.Option("--arg", metavar="NAME=VALUE", help="A scalar argument; of disassembly f32:1.5, f32[1024]=random, in order. Repeat."),
+    typer.Option(
+        "--arg",
+        metavar="NAME=VALUE",
+        help="A scalar argument; an array NAME=f32[1024]=random; of disassembly without names, in order. Repeat.",
+    ),
 ]
 REGISTERS = Annotated[int | None, typer.Option("--registers", min=1, metavar="N", help="32-bit registers per thread.")]
 SHARED = Annotated[int | None, typer.Option("--shared", min=0, metavar="BYTES", help="Static shared memory per block.")]

@@ -260,7 +260,10 @@ def test_a_listing_without_launch_file_says_what_is_missing(kernel: Path) -> Non
     assert "give --arg a=VALUE" in refused("run", kernel, "--warps", "1")
     assert "not a u32" in refused("run", kernel, "--warps", "1", "--arg", "a=1", "--arg", "n=-1")
     kernel.write_text(".kernel f\n.param ptr x\nEXIT\n")
-    assert "argument x is an array" in refused("run", kernel, "--warps", "1")
+    assert "argument x is an array\n  give --arg 'x=f32[1024]=random'" in refused("run", kernel, "--warps", "1")
+    assert "write --arg NAME=VALUE, or 'NAME=f32[1024]=random'" in refused("run", kernel, "--warps", "1", "--arg", "f32[64]=zeros")
+    assert "no argument is called y" in refused("run", kernel, "--warps", "1", "--arg", "y=f32[64]=zeros")
+    assert simtlab("run", kernel, "--warps", "1", "--arg", "x=f32[64]=zeros").exit_code == 0
 
 
 def test_mistakes_of_the_program_name_the_line(tmp_path: Path) -> None:
