@@ -139,7 +139,7 @@ def mechanism(gpu: Gpu) -> Iterator[Check]:
     full = min(int(row["port_cycles"]) / int(row["l2_cycles"]) for row in found if int(row["warps_per_sm"]) >= LOSS)
     counted = ", ".join(f"{percent:.0f}" for percent in rule)
     what = f"percent of the time that L2's input ports are busy, {warps} warps; a cycle per request and sector of a store"
-    yield Check(what, busy, counted, full >= FULL_PORT, "modelled as a partial sector more per request: l2.partial_cost")
+    yield Check(what, busy, counted, full >= FULL_PORT, "modelled: l2.mask_cost, read off these counters")
 
 
 def _words(numbers: list[int]) -> str:
@@ -160,8 +160,8 @@ LOADED = "DRAM's latency grows with its load on the H100: a queue of channels al
 MISSES = {"mxv_lcs": STORES, "mxv_lc_s": STORES, "mxv_per_thd": LOADED, "add_one": LOADED}
 
 NOTES = (
-    "Steady state of a quarter of the chip, L2 full of data not written back, as when the launches were repeated. Nothing of the preset is "
-    "fitted to these launches.",
+    "Steady state of a quarter of the chip, L2 full of data not written back, as when the launches were repeated. No number of the "
+    "preset is fitted to these times; that a request of a store in part costs L2 one more (l2.mask_cost) was read off their counters.",
     "The loss of mxv_lcs and mxv_lc_s at 8 and more warps has been put down to 64-byte-strided vectors that thrash L1. The H100's counters "
     "say otherwise: the loads hit L1 alike at 1 and at 32 warps; what grows eightfold is the stores that reach L2. 16 stores of 4 bytes "
     "fill two sectors per lane. An SM joins them, without exception with one warp, while they follow each other, which stores of several "

@@ -13,21 +13,17 @@ from sim.reference.clock import Process
 from sim.reference.decode import Instruction
 from sim.reference.groups import Groups
 from sim.reference.moments import Moment
-from sim.reference.scoreboard import UNKNOWN, Pending
+from sim.reference.scoreboard import Pending
 from sim.vocabulary import StallCause
 
 
 class DependenceCounters:
     """What one warp still waits for. Has the methods of `Scoreboard`."""
 
-    wake_all = False
-
     def __init__(self, env: simpy.Environment) -> None:
         self.env = env
         self.holders: dict[int, list[Pending]] = {}  # by counter
-        self.unknown_cause: dict[int, StallCause] = {}  # of the last holder that was raised without a known end
         self.groups = Groups()
-        self.results: list[Pending] = []  # of which a wake rule would have to know: none
         self.outstanding: list[Pending] = []  # results on their way, and stores: the warp ends after them
         self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
 
@@ -43,31 +39,21 @@ class DependenceCounters:
                 return min(self.holders[number], key=lambda holder: holder.cause)
         return self.groups.missing(instruction)
 
-    def full(self, instruction: Instruction) -> bool:
-        """Any number of results may be on their way."""
-        return False
-
     def last_missing(self, instruction: Instruction) -> tuple[StallCause, int] | None:
         """Return (cause, cycle) of what the instruction will wait for longest, None when it need not wait; UNKNOWN counts as longest."""
         waits = []
         for number in instruction.needs:
-            holders = self.holders.get(number)
-            if not holders:
-                continue
-            due = max(holder.due for holder in holders)
-            cause = self.unknown_cause[number] if due == UNKNOWN else min(holder.cause for holder in holders if holder.due == due)
-            waits.append((cause, due))
+            if last := self.groups.last_of(number, self.holders.get(number, [])):
+                waits.append(last)
         if part := self.groups.last_missing(instruction):
             waits.append(part)
         return max(waits, key=itemgetter(1), default=None)  # max: the first of those due together
 
-    def last_back(self) -> Pending:
-        """There is no wake rule that asks."""
-        raise NotImplementedError
+    def last_under_way(self) -> None:
+        """No wake rule asks for more than the counters say."""
 
-    def first_back(self) -> Pending:
-        """There is no cap that asks."""
-        raise NotImplementedError
+    def no_place(self, instruction: Instruction) -> None:
+        """Any number of results may be on their way."""
 
     def record(self, instruction: Instruction) -> Pending | None:
         """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
@@ -83,8 +69,6 @@ class DependenceCounters:
                 closes = not instruction.joins or holder is not pending
                 self.groups.join(number, holder, closes, is_known=not instruction.access)
                 self.holders.setdefault(number, []).append(holder)
-                if instruction.access:
-                    self.unknown_cause[number] = holder.cause
         return pending
 
     def settle(self, pending: Pending, at: Moment) -> None:

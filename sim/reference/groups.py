@@ -39,6 +39,8 @@ class Groups:
             for increment in increments:
                 if holder in increment:
                     increment.remove(holder)
+            while len(increments) > 1 and not increments[0]:  # nobody waits for it any more
+                increments.pop(0)
 
     def holders(self, instruction: Instruction) -> list[Pending]:
         """Return whom an instruction waits for."""
@@ -54,9 +56,11 @@ class Groups:
 
     def last_missing(self, instruction: Instruction) -> tuple[StallCause, int] | None:
         """Return (cause, cycle) of the last of them, None when there is none; UNKNOWN counts as last."""
-        holders = self.holders(instruction)
-        if not holders or instruction.part is None:
+        return self.last_of(instruction.part[0], self.holders(instruction)) if instruction.part else None
+
+    def last_of(self, number: int, holders: list[Pending]) -> tuple[StallCause, int] | None:
+        """Return (cause, cycle) of the last of some holders of a counter; of those due together the smallest cause."""
+        if not holders:
             return None
         due = max(holder.due for holder in holders)
-        cause = self.unknown_cause[instruction.part[0]] if due == UNKNOWN else min(h.cause for h in holders if h.due == due)
-        return cause, due
+        return self.unknown_cause[number] if due == UNKNOWN else min(holder.cause for holder in holders if holder.due == due), due

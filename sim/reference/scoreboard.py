@@ -13,11 +13,9 @@ import simpy
 from sim.gpus.model import Core
 from sim.reference.clock import Process
 from sim.reference.decode import Instruction
-from sim.reference.groups import Groups
+from sim.reference.groups import UNKNOWN, Groups
 from sim.reference.moments import Moment
 from sim.vocabulary import StallCause
-
-UNKNOWN = 2**62  # a cycle later than any that is known
 
 
 @dataclass(eq=False)
@@ -63,20 +61,19 @@ class Scoreboard:
         waits = [(self.busy[name].cause, self.busy[name].due) for name in instruction.needs if name in self.busy]
         if part := self.groups.last_missing(instruction):
             waits.append(part)
-        if waits and self.wake_all and self.results:
-            last = self.last_back()
+        if waits and (last := self.last_under_way()):
             waits.append((last.cause, last.due))
-        if self.full(instruction):
-            waits.append((StallCause.DISPATCH_STALL, self.first_back().due))
+        if first := self.no_place(instruction):
+            waits.append((StallCause.DISPATCH_STALL, first.due))
         return max(waits, key=itemgetter(1), default=None)  # max: the first of those due together
 
-    def last_back(self) -> Pending:
-        """Return the result that will be back last; of several the one with the smallest cause."""
-        return min(self.results, key=lambda result: (-result.due, result.cause))
+    def last_under_way(self) -> Pending | None:
+        """Return the result that the wake rule makes a warp await once it waits: the last; of several that with the smallest cause."""
+        return min(self.results, key=lambda result: (-result.due, result.cause), default=None) if self.wake_all else None
 
-    def first_back(self) -> Pending:
-        """Return the result that will be back first."""
-        return min(self.results, key=lambda result: result.due)
+    def no_place(self, instruction: Instruction) -> Pending | None:
+        """Return the result that will be back first if there is no place for one more on its way, else None."""
+        return min(self.results, key=lambda result: result.due) if self.full(instruction) else None
 
     def record(self, instruction: Instruction) -> Pending | None:
         """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""

@@ -125,13 +125,13 @@ class Warp:
         if self.held is not None:
             return self.held
         missing = self.scoreboard.missing(self.instruction)
-        if missing is None and self.scoreboard.wake_all and self.found_waiting and self.scoreboard.results:
-            missing = self.scoreboard.last_back()
+        if missing is None and self.found_waiting:
+            missing = self.scoreboard.last_under_way()
         if missing is not None:
             self.found_waiting, self.blocker = True, missing
             return missing.cause
-        if self.scoreboard.full(self.instruction):
-            self.blocker = self.scoreboard.first_back()
+        if first := self.scoreboard.no_place(self.instruction):
+            self.blocker = first
             return StallCause.DISPATCH_STALL
         return None
 

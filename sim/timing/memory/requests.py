@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sim.gpus.path import SECTOR
 from sim.hierarchy import TICKS
 from sim.kernel import inner
 from sim.lower import LOAD, STORE
@@ -9,7 +10,7 @@ from sim.timing.memory.state import Memory
 from sim.vocabulary import Tally
 
 PORT_PEAK = int(Tally.PORT_PEAK)
-SECTOR_WORDS = 8
+SECTOR_WORDS = SECTOR // 4
 
 
 @inner
