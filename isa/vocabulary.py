@@ -69,6 +69,7 @@ class Operation(IntEnum):
     BRA_CONVERGENT = 46  # .CONV: go when they are
     B2R = 47  # what the block's last BAR.RED found
     TRAP = 48  # end the run with a message
+    YIELD = 49  # let other lanes go first
     # From here on, sim.functional executes out of the hot loop: lanes of a warp together ...
     SHFL = 64  # function: Shuffle
     VOTE = 65  # function: Vote

@@ -4,8 +4,9 @@ import numpy as np
 
 from isa.semantics.integers import popc
 from isa.vocabulary import BarrierReduction
-from sim.functional.divergence import arrived, fault, hold
+from sim.functional.divergence import arrived, hold
 from sim.functional.operands import predicate
+from sim.functional.stack import fault
 from sim.functional.state import AT_BARRIER, FIRST, Code, Fault, Machine, Progress, Report, Status
 from sim.kernel import first_bit, inner
 

@@ -5,7 +5,7 @@ import numpy as np
 from sim.functional.barriers import open_barrier
 from sim.functional.divergence import settle
 from sim.functional.paths import commit_ended, lend_row
-from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store
+from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store, Turn
 from sim.kernel import inner
 
 
@@ -84,4 +84,16 @@ def start_warp(w: int, code: Code, machine: Machine, log: Log) -> None:
     machine.carry[w], machine.pc[w], machine.depth[w], machine.waiting[w], machine.ended[w] = 0, 0, 0, 0, 0
     machine.active[w] = machine.alive[w] = machine.existing[w]
     machine.reconverge[w] = code.operation.size
+    if code.by_register:
+        start_registers(w, machine)
     log.length[w], log.hash[w], log.accesses[w] = 0, 0, 0
+
+
+@inner
+def start_registers(w: int, machine: Machine) -> None:
+    """Empty the convergence registers of a warp, and what is known of whose turn it is."""
+    for barrier in range(machine.barrier.shape[1]):
+        machine.barrier[w, barrier], machine.blocked[w, barrier] = 0, 0
+    for column in range(machine.turn.shape[1]):
+        machine.turn[w, column] = 0
+    machine.turn[w, Turn.CHOSEN_AT] = -1

@@ -7,9 +7,9 @@ matrices of halves, 16 bytes each, are dealt to the lanes as PTX's `ldmatrix` sa
 import numpy as np
 
 from isa.vocabulary import PT, Operation, Space
-from sim.functional.divergence import fault
 from sim.functional.flags import REVERSE
 from sim.functional.operands import row_of, write_predicate
+from sim.functional.stack import fault
 from sim.functional.state import FIRST, FULL, SCRATCH, Code, Fault, Machine, Memory, Progress, Report, Status
 from sim.kernel import first_bit, outlined
 

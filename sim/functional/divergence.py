@@ -7,22 +7,25 @@ stack. Three ways of coming together share it:
   post-dominator, and above it the lanes that branched; each side runs until it reaches that point.
 * SSY L pushes the active lanes, to go on at L; SYNC takes lanes out of the group; the entry below goes on (before Volta).
 * PBK L and CAL L push in the same way; BRK and RET take lanes out of the group and of what was pushed since, up to the PBK or CAL.
-* BSSY B, L notes the active lanes as B's members; BSYNC B holds lanes until every member that has not exited is there, BREAK B
-  takes lanes out of it. WARPSYNC holds lanes in the same way for those of its mask; with
-  .EXCLUSIVE and .COLLECTIVE lanes of other masks come after them, as a REDUX joins what comes together. BMOV saves and restores members.
+* BSSY B, L notes the active lanes as B's members; BSYNC B holds lanes until every member that has not exited is there: see
+  `sim.functional.convergence`, which also says which group goes on.
+* WARPSYNC holds lanes for those of its mask; with .EXCLUSIVE and .COLLECTIVE lanes of other masks come after them, as a REDUX
+  joins what comes together.
 * BRA.DIV goes where lanes of its mask are awaited, if any is elsewhere or has a false guard; BRA.CONV goes if none is. All lanes that
   are here go together: a guard says which masks are right (compilers write `@!P0 BRA.DIV` behind `R2UR P0` or MATCH of each lane's mask).
 * BRX goes where a register says: one group of lanes for each place.
 
 The lanes that fall through run first; those that branched wait. A loop's early leavers therefore wait at once, and an
-`if` runs its sides in the order of the listing.
+`if` runs its sides in the order of the listing. In a listing with convergence registers the fewer lanes run first, as on an H100.
 """
 
 import numpy as np
 
 from isa.vocabulary import Operation
-from sim.functional.flags import CLEAR, EXCLUSIVE
+from sim.functional.convergence import at_place, insert_groups, is_smaller, move_barrier, note_choice, offer, synchronise_lanes, top, wake
+from sim.functional.flags import EXCLUSIVE
 from sim.functional.operands import operand, predicate, row_of, write, write_predicate
+from sim.functional.stack import fault, push, remove
 from sim.functional.state import (
     AT_WARPSYNC,
     BRANCHED,
@@ -32,7 +35,6 @@ from sim.functional.state import (
     LOOP,
     OUT,
     RUNNABLE,
-    STACK_DEPTH,
     Code,
     Fault,
     Machine,
@@ -63,11 +65,9 @@ def control(i: int, w: int, mask: int, code: Code, machine: Machine, progress: P
     elif operation >= Operation.BRX and mask:
         return jump(i, w, mask, code, machine, progress)
     if operation == Operation.BSSY:
-        for k in range(machine.lanes[0]):
-            if (mask >> k) & 1:
-                machine.convergence[w, code.function[i], k] = mask
+        machine.barrier[w, code.function[i]] |= mask
     elif operation == Operation.BSYNC and mask:
-        return converge(i, w, mask, code, machine, progress)
+        synchronise_lanes(i, w, mask, code, machine)
     elif operation == Operation.EXIT:
         leave(w, mask, machine)
     return Status.RUNNING
@@ -96,9 +96,11 @@ def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Prog
     elif operation == Operation.B2R:
         read_reduction(i, w, mask, code, machine)
     elif operation == Operation.BREAK:
-        break_out(w, mask & predicate(i, FIRST, w, code, machine), code.function[i], machine)
+        machine.barrier[w, code.function[i]] &= ~(mask & predicate(i, FIRST, w, code, machine))
     elif operation == Operation.BMOV:
         move_barrier(i, w, mask, code, machine)
+    elif operation == Operation.YIELD and code.by_register:
+        offer(w, mask, machine)
     return Status.RUNNING
 
 
@@ -136,30 +138,42 @@ def gather(i: int, w: int, mask: int, exclusive: int, row: np.ndarray, machine: 
 
 @inner
 def go_where_told(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
-    """Jump to the addresses in a register: the lanes of the highest address run first, as if the others had branched."""
+    """Jump to the addresses in a register, as if lanes of other addresses had branched.
+
+    With convergence registers the lowest lane's group runs first, but not a majority, which comes after the next one; else
+    the lanes of the highest lane's address, pushed last, do.
+    """
     row = machine.rows[row_of(code.operand[i, FIRST], w, code, machine)]
     stay = machine.active[w] & ~mask
     if stay and push(w, i + 1, stay, machine.reconverge[w], RUNNABLE, BRANCHED, machine, progress) != Status.RUNNING:
         return Status.ERROR
-    rest = mask
-    while True:
-        address = np.int64(np.int32(row[first_bit(rest)])) + code.offset[i]
-        place = np.int64(-1)
-        if address >= 0 and address & 7 == 0 and address >> 3 < code.places.size:
-            place = code.places[address >> 3]
-        if place < 0:
-            progress.report[Report.ADDRESS] = address
-            return fault(Fault.NOWHERE, w, first_bit(rest), i, progress)
-        group = rest & 0
-        for k in range(machine.lanes[0]):
-            if (rest >> k) & 1 and np.int64(np.int32(row[k])) + code.offset[i] == address:
-                group |= np.int64(1) << k
+    for k in range(machine.lanes[0]):
+        if (mask >> k) & 1:
+            address = np.int64(np.int32(row[k])) + code.offset[i]
+            machine.lane_pc[w, k] = place_of(address, code)
+            if machine.lane_pc[w, k] < 0:
+                progress.report[Report.ADDRESS] = address
+                return fault(Fault.NOWHERE, w, k, i, progress)
+    bottom, rest = machine.depth[w], mask
+    while rest:
+        group = at_place(w, rest, machine.lane_pc[w, first_bit(rest)], machine)
+        others = rest & ~group
+        if code.by_register and others and is_smaller(others, group):
+            group = at_place(w, others, machine.lane_pc[w, first_bit(others)], machine)
+        insert_groups(w, bottom if code.by_register else machine.depth[w], group, machine)
         rest &= ~group
-        if rest == 0:
-            machine.pc[w], machine.active[w] = place, group
-            return Status.RUNNING
-        if push(w, place, group, machine.reconverge[w], RUNNABLE, BRANCHED, machine, progress) != Status.RUNNING:
-            return Status.ERROR
+    entry = machine.depth[w] - 1
+    machine.pc[w], machine.active[w] = machine.stack_pc[w, entry], machine.stack_mask[w, entry]
+    remove(w, entry, machine)
+    return Status.RUNNING
+
+
+@inner
+def place_of(address: int, code: Code) -> int:
+    """Return the instruction at an address, -1 when there is none."""
+    if address >= 0 and address & 7 == 0 and address >> 3 < code.places.size:
+        return code.places[address >> 3]
+    return np.int64(-1)
 
 
 @inner
@@ -177,33 +191,6 @@ def unwind(i: int, w: int, mask: int, kind: int, without: int, machine: Machine,
         machine.stack_mask[w, entry] &= ~mask
         entry -= 1
     return fault(without, w, first_bit(mask), i, progress)
-
-
-@inner
-def break_out(w: int, mask: int, barrier: int, machine: Machine) -> None:
-    """Take lanes out of the members of a convergence barrier, for all that hold it."""
-    for k in range(machine.lanes[0]):
-        machine.convergence[w, barrier, k] &= ~mask
-    for entry in range(machine.depth[w]):
-        if machine.stack_wait[w, entry] == barrier:
-            machine.stack_members[w, entry] &= ~mask
-    release(w, machine)
-
-
-@inner
-def move_barrier(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Copy the members of a convergence barrier to a register, or back; .CLEAR leaves none."""
-    members = machine.convergence[w, code.function[i]]
-    if code.flags[i] & CLEAR == 0 and code.destination[i] < 0:
-        row = machine.rows[row_of(code.operand[i, FIRST], w, code, machine)]
-        for k in range(machine.lanes[0]):
-            members[k] = np.int64(row[k]) if (mask >> k) & 1 else members[k]
-        return
-    for k in range(machine.lanes[0]):
-        machine.rows[OUT, k] = np.uint32(members[k] & FULL)
-        if code.flags[i] & CLEAR and (mask >> k) & 1:
-            members[k] = 0
-    write(OUT, i, FIRST, w, mask, code, machine)
 
 
 @inner
@@ -248,6 +235,9 @@ def branch(i: int, w: int, taken: int, code: Code, machine: Machine, progress: P
     if taken == 0 or stay == 0:
         machine.pc[w] = code.target[i] if taken else i + 1
         return Status.RUNNING
+    if code.by_register and is_smaller(taken, stay):
+        machine.pc[w], machine.active[w] = code.target[i], taken
+        return push(w, i + 1, stay, machine.reconverge[w], RUNNABLE, BRANCHED, machine, progress)
     meet, outer = code.reconverge[i], machine.reconverge[w]
     if meet >= 0 and meet != outer:  # the group below meets there already when they are equal: a loop left lane by lane
         if push(w, meet, machine.active[w], outer, RUNNABLE, 0, machine, progress) != Status.RUNNING:
@@ -270,28 +260,6 @@ def synchronise(w: int, mask: int, machine: Machine, progress: Progress) -> int:
 
 
 @inner
-def push(w: int, pc: int, mask: int, meet: int, wait: int, members: int, machine: Machine, progress: Progress) -> int:
-    """Put a group of lanes on the warp's stack."""
-    top = machine.depth[w]
-    if top == STACK_DEPTH:
-        return fault(Fault.STACK_OVERFLOW, w, first_bit(mask), machine.pc[w] - 1, progress)
-    machine.stack_pc[w, top], machine.stack_mask[w, top], machine.stack_reconverge[w, top] = pc, mask, meet
-    machine.stack_wait[w, top], machine.stack_members[w, top] = wait, members
-    machine.depth[w] = top + 1
-    return Status.RUNNING
-
-
-@inner
-def remove(w: int, entry: int, machine: Machine) -> None:
-    """Take an entry out of the warp's stack."""
-    machine.depth[w] -= 1
-    for j in range(entry, machine.depth[w]):
-        machine.stack_pc[w, j], machine.stack_mask[w, j] = machine.stack_pc[w, j + 1], machine.stack_mask[w, j + 1]
-        machine.stack_reconverge[w, j] = machine.stack_reconverge[w, j + 1]
-        machine.stack_wait[w, j], machine.stack_members[w, j] = machine.stack_wait[w, j + 1], machine.stack_members[w, j + 1]
-
-
-@inner
 def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
     """Choose the group that runs next when the active one is empty or has arrived; lanes at the listing's end exit.
 
@@ -301,14 +269,17 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
     while machine.active[w] == 0 or machine.pc[w] == machine.reconverge[w] or machine.pc[w] == end:
         if machine.pc[w] == end:
             leave(w, machine.active[w], machine)
-        entry = machine.depth[w] - 1
-        while entry >= 0 and machine.stack_wait[w, entry] != RUNNABLE:
-            entry -= 1
+        entry = top(w, machine)
+        if entry < 0 and code.by_register and machine.alive[w]:
+            wake(w, code, machine)
+            entry = top(w, machine)
         if entry < 0:
             return stop(w, machine, progress)
         machine.pc[w], machine.reconverge[w] = machine.stack_pc[w, entry], machine.stack_reconverge[w, entry]
         machine.active[w] = machine.stack_mask[w, entry] & machine.alive[w]
         remove(w, entry, machine)
+        if code.by_register:
+            note_choice(w, machine)
     return Status.RUNNING
 
 
@@ -319,15 +290,13 @@ def stop(w: int, machine: Machine, progress: Progress) -> int:
     if machine.alive[w] == 0:
         machine.depth[w] = 0
         return Status.ENDED
+    for barrier in range(machine.barrier.shape[1]):
+        if machine.blocked[w, barrier]:
+            lane = first_bit(machine.blocked[w, barrier])
+            progress.report[Report.EXPECTED] = machine.barrier[w, barrier] & machine.alive[w]
+            return fault(Fault.NO_PROGRESS, w, lane, machine.lane_pc[w, lane] - 1, progress)
     progress.report[Report.EXPECTED] = machine.stack_members[w, 0] & machine.alive[w]
     return fault(Fault.NO_PROGRESS, w, first_bit(machine.stack_mask[w, 0]), machine.stack_pc[w, 0] - 1, progress)
-
-
-@inner
-def converge(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
-    """Hold lanes at a BSYNC until every living member of their convergence barrier is there."""
-    members = machine.convergence[w, code.function[i], first_bit(mask)]
-    return hold(w, i + 1, mask, code.function[i], members, machine, progress)
 
 
 @inner
@@ -366,11 +335,3 @@ def free(w: int, wait: int, members: int, machine: Machine) -> None:
             ):
                 machine.stack_mask[w, entry] |= machine.stack_mask[w, other]
                 machine.stack_wait[w, other], machine.stack_mask[w, other] = RUNNABLE, 0
-
-
-@inner
-def fault(kind: int, w: int, lane: int, instruction: int, progress: Progress) -> int:
-    """Note a mistake of the program."""
-    progress.report[Report.FAULT], progress.report[Report.WARP], progress.report[Report.LANE] = kind, w, lane
-    progress.report[Report.INSTRUCTION] = instruction
-    return Status.ERROR

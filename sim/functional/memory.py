@@ -10,9 +10,9 @@ import numpy as np
 from isa.vocabulary import PT, Operation, Space
 from sim.functional.atomics import update
 from sim.functional.bulk import copy_to_shared, fill_in, grant, load_matrices, spread_rows
-from sim.functional.divergence import fault
 from sim.functional.flags import ADDRESS64, ASYNC, INDEX64, MATRIX, SIGNED
 from sim.functional.operands import predicate, row_of
+from sim.functional.stack import fault
 from sim.functional.state import (
     FIRST,
     FULL,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from isa.encode import BARRIERS
 from sim.functional.constants import Banks
 from sim.functional.device import words
 from sim.functional.state import (
@@ -16,6 +17,7 @@ from sim.functional.state import (
     Progress,
     Report,
     Store,
+    Turn,
 )
 from sim.launch import Launch
 from sim.placement import BASE, Placed
@@ -31,7 +33,7 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
     rows[: len(literals)] = literals
     shape = (*launch.block, 1, 1)[:3]
     thread = np.arange(warps * LANES).reshape(warps, LANES)
-    stack = [np.zeros((warps, STACK_DEPTH), np.int64) for _ in range(5)]
+    stack = [np.zeros((warps, STACK_DEPTH + LANES), np.int64) for _ in range(5)]
     per_warp = [np.zeros(warps, np.int64) for _ in range(7)]
     last = launch.threads_per_block - (warps - 1) * LANES
     predicates = np.zeros((warps, 16), np.int64)  # P0..P6, PT, UP0..UP6, CC_ZERO
@@ -60,7 +62,10 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         waiting=per_warp[5],
         ended=np.ones(warps, np.int64),
         iterations=np.zeros((warps, len(code.iterations)), np.int64),
-        convergence=np.zeros((warps, 16, LANES), np.int64),
+        barrier=np.zeros((warps, BARRIERS), np.int64),
+        blocked=np.zeros((warps, BARRIERS), np.int64),
+        lane_pc=np.zeros((warps, LANES), np.int64),
+        turn=np.zeros((warps, len(Turn)), np.int64),
         depth=per_warp[6],
         stack_pc=stack[0],
         stack_mask=stack[1],

@@ -16,7 +16,7 @@ SCRATCH = np.int64(0)  # rows 0..7: operands with a sign, magnitude, inversion o
 OUT = np.int64(8)  # rows 8 and 9: results before they are written to the lanes that take part
 ZERO = np.int64(10)  # rows 10..13: zero, for RZ, alone or where up to four registers are read; immediates and constants follow
 STACK_DEPTH = 160  # waiting lane groups of one warp, and SSY levels
-RUNNABLE = np.int64(-1)  # stack_wait of a lane group that may run; 0..15: waits at convergence barrier B0..B15
+RUNNABLE = np.int64(-1)  # stack_wait of a lane group that may run
 AT_WARPSYNC, AT_BARRIER = np.int64(16), np.int64(17)  # stack_wait of a lane group that waits for others at a WARPSYNC or BAR
 BRANCHED, LOOP, CALL = np.int64(0), np.int64(1), np.int64(2)  # stack_members of a runnable group: pushed by a branch or SSY, PBK, CAL
 NO_INDEX = np.int64(-(2**31))
@@ -77,6 +77,19 @@ class Report(IntEnum):
     EXPECTED = 5  # a lane mask: who should have come
 
 
+class Turn(IntEnum):
+    """Columns of Machine.turn; lane masks but for the last two."""
+
+    YIELDED = 0  # wait after a YIELD
+    EXCUSED = 1  # of these: no BSYNC waits for them, until one has let lanes go that they belong to
+    AWAITED = 2  # of these: a BSYNC waits for them that was the first at its register
+    OVER = 3  # runnable groups that a BSYNC passed over when it chose another
+    PASSED = 4  # lanes of the running group that were
+    LATE = 5  # lanes at a BSYNC that came there when another group had stopped, not from their branch
+    CHOSEN_AT = 6  # the instruction at which the running group was chosen, -1 once it has executed a BSYNC
+    BY_BSYNC = 7  # 1 = the group that ran before stopped at a BSYNC
+
+
 class Code(NamedTuple):
     """The program with operands resolved to rows; n instructions. Operand row r >= 0: register r; r < 0: row ~r."""
 
@@ -113,6 +126,8 @@ class Code(NamedTuple):
     registers: int  # rows per warp
     turns: int  # 1 = MUFU.SIN and COS take turns, not radians
     apart: int  # 1 = lanes of a warp may arrive at a barrier apart (from Volta on)
+    by_register: int  # 1 = the listing has convergence registers
+    saves: int  # 1 = it saves them
 
 
 class Machine(NamedTuple):
@@ -141,13 +156,16 @@ class Machine(NamedTuple):
     waiting: np.ndarray  # int64 [warps] 1 + the number of the barrier at which the warp waits, 0 = none
     ended: np.ndarray  # int64 [warps]
     iterations: np.ndarray  # int64 [warps, limits]
-    convergence: np.ndarray  # int64 [warps, 16, 32] members of each lane's convergence barriers
+    barrier: np.ndarray  # int64 [warps, 16] convergence registers: the lanes that a BSYNC waits for
+    blocked: np.ndarray  # int64 [warps, 16] lanes that wait there
+    lane_pc: np.ndarray  # int64 [warps, 32] where lanes that wait there, or that yielded, go on
+    turn: np.ndarray  # int64 [warps, len(Turn)] what decides which group of lanes is next
     depth: np.ndarray  # int64 [warps] stack entries
-    stack_pc: np.ndarray  # int64 [warps, STACK_DEPTH]
-    stack_mask: np.ndarray  # int64 [warps, STACK_DEPTH]
-    stack_reconverge: np.ndarray  # int64 [warps, STACK_DEPTH]
-    stack_wait: np.ndarray  # int64 [warps, STACK_DEPTH] RUNNABLE, or what the lanes wait for
-    stack_members: np.ndarray  # int64 [warps, STACK_DEPTH] lanes that a convergence barrier waits for
+    stack_pc: np.ndarray  # int64 [warps, STACK_DEPTH + 32]
+    stack_mask: np.ndarray  # int64 [warps, STACK_DEPTH + 32]
+    stack_reconverge: np.ndarray  # int64 [warps, STACK_DEPTH + 32]
+    stack_wait: np.ndarray  # int64 [warps, STACK_DEPTH + 32] RUNNABLE, or what the lanes wait for
+    stack_members: np.ndarray  # int64 [warps, STACK_DEPTH + 32] lanes that are waited for
     target: np.ndarray  # int64 [32] byte address of each lane's access
     index: np.ndarray  # int64 [32] its word in the memory array
 

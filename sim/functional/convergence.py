@@ -1,0 +1,221 @@
+"""Convergence registers, as Volta and later have them: one mask of lanes per warp and register B0..B15, for all its lanes.
+
+Inferred from traces of an H100 (`programs/measurements/h100/convergence`: recursive kernels, with YIELD and without, that log
+their active mask; every event of 20 traces comes out in its order) and from nothing else. What NVIDIA's patent on convergence
+barriers (US 2016/0019066) says of masks, blocked and yielded threads agrees; the order of choice is not published.
+
+* BSSY adds the executing lanes to the register. BMOV reads it for every lane (.CLEAR empties it, for all), and writes the word of
+  the lowest lane. BREAK takes lanes out.
+* BSYNC does not hold lanes that are no members. Members wait; when all that live wait there, they go on and the register
+  is empty. Lanes that YIELD are not waited for, once. A group that is exactly the living members goes on at once, alone.
+* Other groups wait on the warp's stack; the one pushed last goes next. What a BSYNC lets go comes next too, unless the group on
+  top is a member of a register: that one goes first.
+* A group that a BSYNC passed over when it chose another one merges, when a BSYNC chooses it, with other such groups at the same
+  instruction; if it then executes that BSYNC as the last, or had done so before the last, the BSYNC lets go whoever waits at
+  the register, member or not. So does one that finds the register empty.
+* When no group is left: those that yielded, if since a BSYNC came that began to wait for one of them; otherwise a register of
+  which all members wait or have yielded; otherwise those that yielded.
+
+Registers overwritten by lanes of other calls can hold lanes for ever only under these rules, not in hardware: where a listing
+saves registers (BMOV), the lowest register then lets its lanes go.
+"""
+
+import numpy as np
+
+from isa.semantics.integers import popc
+from sim.functional.flags import CLEAR
+from sim.functional.operands import row_of, write
+from sim.functional.stack import insert, remove
+from sim.functional.state import FIRST, FULL, OUT, RUNNABLE, Code, Machine, Turn
+from sim.kernel import first_bit, inner
+
+
+@inner
+def is_smaller(taken: int, stay: int) -> bool:
+    """Return whether the lanes that branch are fewer: the smaller group goes first, and of two alike the one that falls through."""
+    return popc(np.uint32(taken)) < popc(np.uint32(stay))
+
+
+@inner
+def move_barrier(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Copy a convergence register to a register, or back; .CLEAR leaves none."""
+    barrier = code.function[i]
+    if code.flags[i] & CLEAR == 0 and code.destination[i] < 0:
+        machine.barrier[w, barrier] = np.int64(machine.rows[row_of(code.operand[i, FIRST], w, code, machine), first_bit(mask)])
+        return
+    for k in range(machine.lanes[0]):
+        machine.rows[OUT, k] = np.uint32(machine.barrier[w, barrier] & FULL)
+    write(OUT, i, FIRST, w, mask, code, machine)
+    if code.flags[i] & CLEAR:
+        machine.barrier[w, barrier] = 0
+
+
+@inner
+def offer(w: int, mask: int, machine: Machine) -> None:
+    """Execute YIELD: other groups go on first, and no BSYNC waits for these lanes, once."""
+    for k in range(machine.lanes[0]):
+        machine.lane_pc[w, k] = machine.pc[w] if (mask >> k) & 1 else machine.lane_pc[w, k]
+    machine.turn[w, Turn.YIELDED] |= mask
+    machine.turn[w, Turn.EXCUSED] |= mask
+    machine.active[w] &= ~mask
+
+
+@inner
+def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Execute BSYNC: hold members of the register until all are there."""
+    barrier, turn = code.function[i], machine.turn[w]
+    members = machine.barrier[w, barrier] & machine.alive[w]
+    inside, late = mask & members, turn[Turn.CHOSEN_AT] == i
+    outside = machine.active[w] & ~inside
+    turn[Turn.CHOSEN_AT] = -1
+    if inside == 0:
+        return
+    if inside == members and outside == 0:
+        machine.barrier[w, barrier] = 0
+        return
+    for k in range(machine.lanes[0]):
+        machine.lane_pc[w, k] = i + 1 if (inside >> k) & 1 else machine.lane_pc[w, k]
+    turn[Turn.LATE] = turn[Turn.LATE] | inside if late else turn[Turn.LATE] & ~inside
+    first = machine.blocked[w, barrier] == 0
+    machine.blocked[w, barrier] |= inside
+    if outside == 0:
+        turn[Turn.BY_BSYNC] = 1
+        machine.active[w] = 0
+        passed = turn[Turn.PASSED] & inside if late else np.int64(0)
+        if let_go(w, barrier, inside, passed, machine):
+            return
+    elif members & ~machine.blocked[w, barrier] == 0:
+        join(w, barrier, members, outside, machine)
+        return
+    else:
+        machine.active[w] = outside
+    if first:
+        turn[Turn.AWAITED] |= members & turn[Turn.YIELDED]
+
+
+@inner
+def join(w: int, barrier: int, members: int, outside: int, machine: Machine) -> None:
+    """Let the members go on with lanes that came with the last of them; those that waited at another BSYNC come last."""
+    machine.barrier[w, barrier] = 0
+    machine.blocked[w, barrier] &= ~members
+    machine.turn[w, Turn.LATE] &= ~members
+    along = at_place(w, members, machine.pc[w], machine)
+    machine.active[w] = outside | along
+    insert_groups(w, 0, members & ~along, machine)
+
+
+@inner
+def let_go(w: int, barrier: int, last: int, passed: int, machine: Machine) -> bool:
+    """Make runnable who waits at a register of which all members wait or have yielded; return whether some do.
+
+    last: the lanes that came last; passed: those of them that an earlier BSYNC passed over.
+    """
+    members, here, turn = machine.barrier[w, barrier] & machine.alive[w], machine.blocked[w, barrier], machine.turn[w]
+    if here == 0 or members & ~(here | turn[Turn.EXCUSED]):
+        return False
+    late = turn[Turn.LATE] & here & members & ~last | passed
+    go = here if members == 0 or (late and turn[Turn.YIELDED] == 0) else here & members
+    if go:
+        free_lanes(w, barrier, go, members, machine)
+    return go != 0
+
+
+@inner
+def free_lanes(w: int, barrier: int, go: int, members: int, machine: Machine) -> None:
+    """Make lanes runnable that wait at a register, which becomes empty: next, or after the group on top if it is a member of another."""
+    turn = machine.turn[w]
+    turn[Turn.EXCUSED] &= ~members
+    turn[Turn.LATE] &= ~go
+    machine.blocked[w, barrier] &= ~go
+    machine.barrier[w, barrier] = 0
+    entry, awaited = top(w, machine), np.int64(0)
+    for other in range(machine.barrier.shape[1]):
+        awaited |= machine.barrier[w, other]
+    below = entry >= 0 and machine.stack_mask[w, entry] & awaited != 0
+    insert_groups(w, entry if below else machine.depth[w], go, machine)
+
+
+@inner
+def insert_groups(w: int, entry: int, lanes: int, machine: Machine) -> None:
+    """Put lanes on the stack from `entry` up, those at one instruction as one group, the highest instruction on top."""
+    while lanes:
+        pc = machine.lane_pc[w, first_bit(lanes)]
+        for k in range(machine.lanes[0]):
+            pc = min(pc, machine.lane_pc[w, k]) if (lanes >> k) & 1 else pc
+        group = at_place(w, lanes, pc, machine)
+        insert(w, entry, pc, group, machine)
+        lanes &= ~group
+        entry += 1
+
+
+@inner
+def at_place(w: int, lanes: int, pc: int, machine: Machine) -> int:
+    """Return which of some waiting lanes go on at an instruction."""
+    found = lanes & 0
+    for k in range(machine.lanes[0]):
+        if (lanes >> k) & 1 and machine.lane_pc[w, k] == pc:
+            found |= np.int64(1) << k
+    return found
+
+
+@inner
+def top(w: int, machine: Machine) -> int:
+    """Return the topmost runnable entry of the warp's stack, -1 when there is none."""
+    entry = machine.depth[w] - 1
+    while entry >= 0 and machine.stack_wait[w, entry] != RUNNABLE:
+        entry -= 1
+    return entry
+
+
+@inner
+def wake(w: int, code: Code, machine: Machine) -> None:
+    """Make lanes runnable when no group is, if some can be."""
+    turn = machine.turn[w]
+    if turn[Turn.YIELDED] & (turn[Turn.AWAITED] | ~turn[Turn.EXCUSED]):
+        return resume(w, machine)
+    for barrier in range(machine.barrier.shape[1]):
+        if let_go(w, barrier, np.int64(0), np.int64(0), machine):
+            return None
+    if turn[Turn.YIELDED]:
+        return resume(w, machine)
+    for barrier in range(machine.barrier.shape[1]):
+        if code.saves and machine.blocked[w, barrier]:
+            free_lanes(w, barrier, machine.blocked[w, barrier], np.int64(0), machine)
+            return None
+    return None
+
+
+@inner
+def resume(w: int, machine: Machine) -> None:
+    """Make the lanes runnable that yielded."""
+    turn = machine.turn[w]
+    insert_groups(w, machine.depth[w], turn[Turn.YIELDED], machine)
+    turn[Turn.YIELDED], turn[Turn.EXCUSED], turn[Turn.AWAITED] = 0, 0, 0
+
+
+@inner
+def note_choice(w: int, machine: Machine) -> None:
+    """Merge and mark groups after one has been chosen to run."""
+    turn = machine.turn[w]
+    if turn[Turn.BY_BSYNC]:
+        if machine.active[w] & turn[Turn.OVER]:
+            gather_passed(w, machine)
+        for entry in range(machine.depth[w]):
+            if machine.stack_wait[w, entry] == RUNNABLE:
+                turn[Turn.OVER] |= machine.stack_mask[w, entry]
+    turn[Turn.PASSED] = machine.active[w] & turn[Turn.OVER]
+    turn[Turn.OVER] &= ~machine.active[w]
+    turn[Turn.CHOSEN_AT], turn[Turn.BY_BSYNC] = machine.pc[w], 0
+
+
+@inner
+def gather_passed(w: int, machine: Machine) -> None:
+    """Add to the running group those at its instruction that were passed over too."""
+    for entry in range(machine.depth[w] - 1, -1, -1):
+        if (
+            machine.stack_wait[w, entry] == RUNNABLE
+            and machine.stack_pc[w, entry] == machine.pc[w]
+            and machine.stack_mask[w, entry] & machine.turn[w, Turn.OVER]
+        ):
+            machine.active[w] |= machine.stack_mask[w, entry] & machine.alive[w]
+            remove(w, entry, machine)
