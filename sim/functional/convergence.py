@@ -1,7 +1,7 @@
 """Convergence registers, as Volta and later have them: one mask of lanes per warp and register B0..B15, for all its lanes.
 
-Inferred from traces of an H100 (`programs/measurements/h100/convergence`: recursive kernels, with YIELD and without, that log
-their active mask; every event of 20 traces comes out in its order) and from nothing else. What NVIDIA's patent on convergence
+Inferred from traces of an H100 (`programs/measurements/h100/convergence`: kernels that call themselves, with YIELD and without, and log
+their active mask; every event of 22 traces comes out in its order) and from nothing else. What NVIDIA's patent on convergence
 barriers (US 2016/0019066) says of masks, blocked and yielded threads agrees; the order of choice is not published.
 
 * BSSY adds the executing lanes to the register. BMOV reads it for every lane (.CLEAR empties it, for all), and writes the word of

@@ -3,7 +3,7 @@
 import sim
 from programs.measurements import profiled, validation
 
-MISSES = {"quicksort", "lu"}  # how groups of lanes of a recursion meet again; loads of a factorisation that miss L1
+MISSES = {"lu"}  # loads of a factorisation that miss L1
 
 
 def test_ordinary_kernels() -> None:
@@ -16,6 +16,6 @@ def test_ordinary_kernels() -> None:
     assert max(abs(point.error) for point in points if point.what not in MISSES) < 25
     same = {name: sum(measured == simulated for measured, simulated in (point.notes[name] for point in points)) for name in points[0].notes}
     assert same["largest stall"] >= 0.8 * len(points)
-    assert same["warp_instructions"] >= 36
+    assert same["warp_instructions"] >= 37
     assert same["global_load_requests"] == same["global_load_sectors"] == 38
     assert min(same["global_store_requests"], same["global_store_sectors"]) >= 37

@@ -45,7 +45,7 @@ def in_order(trace: np.ndarray) -> list[tuple[int, int]]:
 
 def record(cubin: Path, out: Path) -> None:
     """Run every kernel and write a line for each: its events as site:mask, the mask in hexadecimal."""
-    import cupy
+    import cupy  # type: ignore[import-not-found]
 
     with out.open("w", newline="") as file:
         write = csv.writer(file, lineterminator="\n")
