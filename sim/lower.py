@@ -72,6 +72,7 @@ Op = np.dtype(
     [
         ("latency", "i8"),  # issue to dependent issue
         ("distance", "i8"),  # smallest distance to the warp's next issue
+        ("sync", "i8"),  # cycles more to it, after distance or branch: of a BSYNC
         ("source_read", "i8"),  # until its sources have been read: from its issue, of a memory access from its take
         ("hold", "i8"),  # cycles it holds its port
         ("pipe", "u4"),  # the last pipe has no limit (NOP)
@@ -279,6 +280,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
     return (
         gpu.latency(unit),
         distance(program, i) if obeyed else gpu.core.reissue_distance,
+        gpu.core.sync_latency if operation == Operation.BSYNC else 0,
         source_read(gpu, program, i, memory),
         1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
         pipes.index(name) if name else len(pipes),

@@ -26,6 +26,7 @@ FITTED = {
     "memory, copy_1": "l2.fill_cost; dram.write_cost (larger launches, not simulated here)",
     "memory, empty": "fetch.first, blocks.start_latency, blocks.retire_latency",
     "memory, stores_1_64": "interconnect.request_bytes_per_cycle",
+    "diverge": "core.sync_latency (one warp)",
     "ffma": "units.fp32.latency (chains of one warp)",
     "fadd": "units.fp32.latency (chains of one warp)",
     "imad": "units.imad.latency, pipes.imad",

@@ -32,6 +32,7 @@ class _Instruction(NamedTuple):
 
     latency: int
     distance: int  # to the warp's next issue, at least
+    sync: int  # cycles more to it, after distance or branch
     hold: int  # cycles it holds its port
     address: int  # cycles of its port's address unit; 0 = it accesses no memory that is modelled
     pipe: int
@@ -71,6 +72,7 @@ class _Warp:
         return _Instruction(
             latency=latency,
             distance=int(op.distance),
+            sync=int(op.sync),
             hold=int(op.hold),
             address=int(op.address) if op.memory != NOWHERE else 0,
             pipe=int(op.pipe),
@@ -123,7 +125,7 @@ class _Warp:
         if it.flow == BARRIER:
             return issue + max(it.distance, core.barrier_latency)
         taken = it.flow == BRANCH and (not self.tables.control or after != i + 1)
-        return issue + max(it.distance, core.branch_latency if taken else 1)
+        return issue + max(it.distance, core.branch_latency if taken else 1) + it.sync
 
 
 def schedule(gpu: Gpu, program: Program, path: Sequence[int], load_latency: LoadLatency | None = None) -> list[Step]:

@@ -15,6 +15,7 @@ SENTENCES = {
     "core.issue_interval": "the scheduler had issued {who}; it issues once in {interval} cycles",
     "core.register_banks": "{who} read its registers: a port of their bank was taken for {n}, and the scheduler with it",
     "core.branch_latency": "{who} was being decided",
+    "core.sync_latency": "{who} found out whether its lanes were all there",
     "core.barrier_latency": "the barrier opened after {who} had come to it, or ended, as the last",
     "core.source_read": "{who} read its sources",
     "blocks.start_interval": "{who} had started; the next may start only so much later",

@@ -54,6 +54,9 @@ class Core(Section):
     branch_latency: Annotated[int, Field(ge=1, le=1000)] = Field(
         1, description="cycles from a branch to the warp's next issue; where control words are obeyed, from a branch that is taken"
     )
+    sync_latency: Annotated[int, Field(ge=0, le=1000)] = Field(
+        0, description="cycles more from a BSYNC to the warp's next issue: whether its lanes are all there is found out"
+    )
     register_banks: Annotated[int, Field(ge=0, le=4)] = Field(
         0, description="register banks per scheduler, one read port each, where control words are obeyed; 0 = reads never conflict"
     )

@@ -1,8 +1,9 @@
 """Register banks of a scheduler: one read port each, and a small cache that keeps what an instruction marks for reuse.
 
 An instruction of arithmetic reads all its registers within `read_window` cycles, each port one register per cycle, in the order of
-issue. While the ports are too far behind for that, it waits, and the scheduler issues nothing else until it has begun. The cache has one
-place for each bank and source slot; it serves the same warp, register and slot, once: any read replaces what it had.
+issue. While the ports are too far behind for that, it waits, and the scheduler issues nothing else until it has begun; from there its stall
+count counts. The cache has one place for each bank and source slot; it serves the same warp, register and slot, once: any read replaces
+what it had.
 """
 
 from sim.gpus.model import Core

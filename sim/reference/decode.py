@@ -76,6 +76,7 @@ class Instruction(NamedTuple):
     request: str | None  # the counter that its memory access adds to, with fixed latencies
     access: Access | None  # None: it has a fixed latency
     distance: int  # smallest distance to the warp's next issue
+    sync: int  # cycles more to it, after distance or branch: of a BSYNC
     pairs: bool  # the next instruction may issue together with it
     write_counter: int | None = None  # dependence counter that is released with its result
     read_counter: int | None = None  # that is released when its sources have been read
@@ -178,6 +179,7 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
         request=_request(operation, Space(encoded.space[i])),
         access=access,
         distance=gpu.core.reissue_distance,
+        sync=gpu.core.sync_latency if operation == Operation.BSYNC else 0,
         pairs=True,
     )
 

@@ -37,6 +37,7 @@ class Scheduler:
         self.dispatch = Ports(self.machine.env)  # held that long, or until the lanes are in (core.dispatch = "scheduler")
         self.banks = RegisterBanks(self.core) if self.machine.control and self.core.register_banks else None
         self.reads: list[int] = []  # cycles for which the instructions issued together hold the scheduler
+        self.delay = 0  # cycles until the instruction issued last begins to read its registers
         self.fetching = 0  # cycles until the code is there that the warp issued last goes on with
         self.slots = IssueSlots(self.core.issue_width)
 
@@ -135,8 +136,10 @@ class Scheduler:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
         instruction, issued = warp.instruction, warp.issue()
         self.sm.pipes.hold(instruction, self.number, issued)
+        self.delay = 0
         if self.banks and instruction.ported:
             self.reads.append(self.banks.take(instruction, self.sm.slot_of(warp), int(self.machine.env.now)))
+            self.delay = self.reads[-1] - 1
         pending, late = warp.scoreboard.record(instruction), 0
         if warp.lanes:
             late = self.sm.constants.wait(instruction, for_result=True)
@@ -188,6 +191,8 @@ class Scheduler:
         """Keep the warp from issuing until the distance between two issues of a warp, or the branch, allows."""
         resolves = issued.is_branch and (not self.machine.control or warp.instruction.number != issued.number + 1)
         constant = self.sm.constants.wait(warp.instruction, for_result=False)
-        holds = [(issued.distance, StallCause.WAIT), (self.core.branch_latency * resolves, StallCause.BRANCH_RESOLVING)]
+        holds = [(self.delay + issued.distance, StallCause.WAIT), (self.core.branch_latency * resolves, StallCause.BRANCH_RESOLVING)]
+        if issued.sync:
+            holds = [(max(holds, key=itemgetter(0))[0] + issued.sync, StallCause.BRANCH_RESOLVING)]
         holds += [(self.fetching, StallCause.NO_INSTRUCTION), (constant, StallCause.IMC_MISS)]
-        warp.hold(*max(holds, key=itemgetter(0)))  # max: the first of those that hold it as long
+        warp.hold(*max(holds, key=itemgetter(0)), issued.sync > 0)  # max: the first of those that hold it as long

@@ -77,12 +77,12 @@ class Warp:
         self.eligible = since  # first cycle after it
         self.waited = 0  # cycles of it so far
 
-    def hold(self, cycles: int, cause: StallCause) -> None:
-        """Do not issue for so many cycles from now."""
+    def hold(self, cycles: int, cause: StallCause, behind_sync: bool = False) -> None:
+        """Do not issue for so many cycles from now. behind_sync: the last instruction was a BSYNC that takes time."""
         now = int(self.env.now)
         self._wait(cause, now + 1)
         self.held_until = now + cycles
-        self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause))
+        self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause, behind_sync))
         after(self.env, cycles, self.allow)
 
     def hold_on(self, cycles: int, cause: StallCause) -> None:
@@ -90,8 +90,10 @@ class Warp:
         self.held = cause
         after(self.env, cycles, self.allow)
 
-    def _holder(self, cycles: int, cause: StallCause) -> str:
+    def _holder(self, cycles: int, cause: StallCause, behind_sync: bool) -> str:
         """Return what tells for how long the warp is held."""
+        if behind_sync and cause is StallCause.BRANCH_RESOLVING:
+            return "core.sync_latency"
         if cause in HOLDERS:
             return HOLDERS[cause]
         distance = "the stall count of the control word" if self.machine.control else "core.reissue_distance"

@@ -154,8 +154,9 @@ def _constants(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 
 
 def _branches(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    waits = gpu.core.branch_latency > 1 or gpu.fetch.jump
-    return (trace, gpu.replace({"core.branch_latency": 1, "fetch.jump": 0})) if waits else None
+    none = {"core.branch_latency": 1, "core.sync_latency": 0, "fetch.jump": 0}
+    waits = gpu.core.branch_latency > 1 or gpu.core.sync_latency or gpu.fetch.jump
+    return (trace, gpu.replace(none)) if waits else None
 
 
 def _issue(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:

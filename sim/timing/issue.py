@@ -14,7 +14,7 @@ from sim.policies import choose
 from sim.timing.account import account_ready, account_sharers, charge_second, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
 from sim.timing.constants import result_delay
-from sim.timing.control import read_registers, record_control
+from sim.timing.control import begun, read_registers, record_control
 from sim.timing.fetch import code_there
 from sim.timing.memory.lsu import enqueue, let_stores_go, plan
 from sim.timing.pipes import pipe_free, take_port
@@ -120,10 +120,12 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
     if op.flow == BARRIER and lanes != 0:  # a BAR that no lane executes holds nobody
         arrive(warp, op.barrier, now, hw, code, sm)
         return False
-    earliest, cause = now + op.distance, np.int64(WAIT)
+    earliest, cause = begun(warp, op, now, hw, sm) + op.distance, np.int64(WAIT)
     taken = not code.control or warp.instruction != i + 1
     if op.flow == BRANCH and hw.branch_latency > op.distance and taken:
         earliest, cause = now + hw.branch_latency, np.int64(BRANCH_RESOLVING)
+    if op.sync:
+        earliest, cause = earliest + op.sync, np.int64(BRANCH_RESOLVING)
     if code_from > earliest:
         earliest, cause = code_from, np.int64(NO_INSTRUCTION)
     warp.since = now + 1

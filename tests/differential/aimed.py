@@ -61,6 +61,8 @@ KEEPS_TWO = {"lsu.store_lines": 2}
 AIMED = {
     # line 0 is the older of two, but was used last: line 2 takes the place of line 1
     "L1 evicts first in, first out": Aimed(loads(0, 1, 0, 2, 0, 1), "gtx480", TWO_WAYS),
+    # line 2 takes the place of line 0, not that of line 1
+    "L1 evicts the line used last": Aimed(loads(0, 1, 2, 1), "gtx480", TWO_WAYS),
     # line 3 takes the place of line 1, not that of line 2, which stands in the first place
     "L2 evicts the first place": Aimed(loads(0, 1, 2, 3, 2), "gtx480", ONE_SET),
     "the reuse cache keeps nothing": Aimed(fused(("R4, R6, R8", "A---"), ("R4, R10, R9", "----")) * 8, "h100"),

@@ -99,6 +99,7 @@ def program_features(result: Result, trace: Trace) -> dict[str, bool]:
     return {
         "SSY/SYNC": Operation.SYNC in operations,
         "BSSY/BSYNC": Operation.BSYNC in operations,
+        "a BSYNC that takes time": Operation.BSYNC in operations and result.gpu.core.sync_latency > 0,
         "loop": bool((executed & backward).any()),
         "divergence": not partial and int(trace.active_lanes.sum()) < 32 * int(trace.executed.sum()),
         "instruction with no lane": len(idle) > 0,

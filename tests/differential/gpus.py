@@ -48,6 +48,7 @@ def cores(draw: Callable) -> dict[str, Any]:
         "in_flight_cap": draw(st.integers(0, 5)),
         "reissue_distance": draw(st.sampled_from((1, 1, 2, 5))),
         "branch_latency": draw(latencies(12)),
+        "sync_latency": draw(st.sampled_from((0, 0, 3, 8))),
         "barrier_latency": draw(latencies(20)),
     }
 

@@ -131,6 +131,20 @@ def nothing_kept(right: Right) -> Right:
     return lambda *a: [i._replace(reuse=0) for i in right(*a)]
 
 
+def counts_from_the_issue(right: Right) -> Right:
+    """A stall count does not wait for the ports of the register banks."""
+
+    def hold(self: Scheduler, warp: Warp, issued: Instruction) -> None:
+        self.delay = 0
+        right(self, warp, issued)
+
+    return hold
+
+
+def no_sync_latency(right: Right) -> Right:
+    return lambda *a: [i._replace(sync=0) for i in right(*a)]
+
+
 def first_holder_opens(right: Right) -> Right:
     """A counter is zero as soon as one of its holders lets go."""
 
@@ -161,5 +175,7 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "distance between issues of a warp ignored": (machine, "decode", no_distance),
     "sources read in the next cycle": (machine, "decode", read_at_once),
     "the reuse cache keeps nothing": (machine, "decode", nothing_kept),
+    "a stall count counts from the issue": (Scheduler, "_hold", counts_from_the_issue),
+    "a BSYNC costs nothing": (machine, "decode", no_sync_latency),
     "a counter opens with the first of its holders": (DependenceCounters, "missing", first_holder_opens),
 }

@@ -146,6 +146,13 @@ def test_one_conflict_fits_into_the_window(run) -> None:
     assert run(text, **CONTROL, core__read_window=1).first() == [0, 1, 2, 4]
 
 
+def test_a_stall_count_counts_from_where_the_reading_begins(run) -> None:
+    """The second and the third wait a cycle for the port of bank 0: their counts of 1 and 4 end in cycles 3 and 8."""
+    text = listing(f"{FREE} FFMA R1, R2, R4, R6", f"{FREE} FMUL R3, R8, R10", f"{word(4)} FMUL R5, R12, R14", f"{FREE} MOV R7, RZ")
+    assert run(text, **CONTROL).first()[:4] == [0, 1, 3, 8]
+    assert run(text, **CONTROL | {"core__register_banks": 0}).first()[:4] == [0, 1, 2, 6]
+
+
 KEEPS = f"{word(reuse='A---')} FFMA R1, R2, R4, R7"
 GOLDEN = {  # what follows KEEPS, and how many registers of bank 0 the three read; the paper's four cases, with a third reader
     "the second reader hits, the third does not": (f"{FREE} FFMA R5, R2, R4, R7", f"{FREE} FFMA R5, R2, R4, R9", 2 + 1 + 2),
@@ -192,3 +199,11 @@ def test_another_warp_does_not_hit(run) -> None:
 def test_only_a_taken_branch_costs_its_latency(run) -> None:
     text = listing(f"{word(5)} @P0 BRA next", f"{FREE} MOV R0, R1") + "\nnext:\n" + END
     assert run(text, **CONTROL, core__branch_latency=10).first()[1] == 5
+
+
+def test_a_bsync_finds_out_whether_its_lanes_are_there(run) -> None:
+    text = "\n".join([f"{FREE} BSSY B0, end", f"{FREE} MOV R0, R1", "end:", f"{word(5)} BSYNC B0", END])
+    assert run(text, **CONTROL).first() == [0, 1, 2, 7]
+    done = run(text, **CONTROL, core__sync_latency=6)
+    assert done.first() == [0, 1, 2, 13]
+    assert done.stalls(3)["branch_resolving"] == 10
