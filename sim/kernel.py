@@ -25,6 +25,7 @@ import numpy as np
 import platformdirs
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload, register_jitable
 
 import isa.semantics
@@ -117,6 +118,31 @@ def _cttz(typingctx, mask):  # type: ignore[no-untyped-def]
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.uint64), codegen
+
+
+def prefetch(array: np.ndarray, index: int) -> None:
+    """Ask for the cache line of element `index` of a one-dimensional array, which will be needed soon. Never fails."""
+
+
+@intrinsic
+def _prefetch(typingctx, array, index):  # type: ignore[no-untyped-def]
+    """LLVM's hint: for reading, to be kept in all levels, data."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        word = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])
+        hint = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(hint, [place, word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), codegen
+
+
+@overload(prefetch, jit_options=NO_COUNTS)
+def _overloaded_prefetch(array, index):  # type: ignore[no-untyped-def]
+    return lambda array, index: _prefetch(array, np.int64(index))
 
 
 @overload(first_bit, jit_options=NO_COUNTS)

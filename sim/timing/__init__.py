@@ -8,7 +8,7 @@ from sim.result import Result
 from sim.timing.collect import result
 from sim.timing.engine import LOG_FULL, run
 from sim.timing.memory.l2 import warm_up
-from sim.timing.state import allocate, with_longer_logs
+from sim.timing.state import allocate, in_order, with_longer_logs
 from sim.trace import NoProgressError, Trace
 
 
@@ -29,5 +29,5 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None) ->
         sm = with_longer_logs(sm)
     if sm.places.alive.any():  # nothing can happen any more, yet warps are left
         raise NoProgressError(int(sm.places.block[sm.places.alive > 0].min()))
-    clocks, rows = sm.clock_log[: int(sm.chip.clock_rows[0])].copy(), sm.log[: int(sm.chip.log_rows[0])]
+    clocks, rows = in_order(sm.clock_log[: int(sm.chip.clock_rows[0])]), in_order(sm.log[: int(sm.chip.log_rows[0])])
     return result(trace, gpu, occupancy, hw, sm, clocks, rows if timeline else None)

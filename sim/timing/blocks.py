@@ -23,22 +23,22 @@ BARRIER, DRAIN, NO_INSTRUCTION = int(StallCause.BARRIER), int(StallCause.DRAIN),
 
 
 @inner
-def start_blocks(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
-    """Start every block that can start now; set the next cycle in which another may."""
+def start_blocks(now: int, hw: Hardware, sm: Machine, trace: TraceArrays) -> None:
+    """Give a place to every block that starts in cycle `now`; set the next cycle in which another may."""
     chip = sm.chip[0]
     blocks = trace.warp_path.shape[0] // hw.warps
     chip.next_start = NEVER
     while chip.next_block < blocks:
-        if start_cycle(chip) > chip.now:
+        if start_cycle(chip) > now:
             chip.next_start = start_cycle(chip)
             return
-        m = emptiest(chip.now, hw, sm)
+        m = emptiest(now, hw, sm)
         if m < 0:
             chip.next_start = next_place(hw, sm)
             return
-        if start_cycle(chip) < chip.now:  # the interval counts from the start itself unless rounding delayed it
-            chip.start_tick = chip.now * TICKS
-        place_block(m, chip.next_block, chip.now, hw, code, sm, trace)
+        if start_cycle(chip) < now:  # the interval counts from the start itself unless rounding delayed it
+            chip.start_tick = now * TICKS
+        place_block(m, chip.next_block, now, sm)
         chip.next_block += 1
         chip.start_tick += hw.start_ticks
 
@@ -85,28 +85,47 @@ def next_place(hw: Hardware, sm: Machine) -> int:
 
 
 @inner
-def place_block(m: int, block: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
-    """Give the block the first free place of SM m; its warps may issue after the start latency."""
+def place_block(m: int, block: int, now: int, sm: Machine) -> None:
+    """Give the block the first free place of SM m, where it begins in cycle `now`."""
     number = np.int64(0)
     while sm.places[m, number].free > now:
         number += 1
     core, place = sm.cores[m], sm.places[m, number]
+    core.open -= 1
+    core.begins = min(core.begins, now)
+    core.next = min(core.next, now)
+    place.free = NEVER
+    place.begins = now
+    place.block = block
+
+
+@inner
+def begin_blocks(m: int, now: int, hw: Hardware, sm: Machine, trace: TraceArrays) -> None:
+    """Begin the blocks of SM m that start now; note when the next one does."""
+    sm.cores[m].begins = NEVER
+    for number in range(hw.places):
+        if sm.places[m, number].begins <= now:
+            begin_block(m, np.int64(number), now, hw, sm, trace)
+        sm.cores[m].begins = min(sm.cores[m].begins, sm.places[m, number].begins)
+
+
+@inner
+def begin_block(m: int, number: int, now: int, hw: Hardware, sm: Machine, trace: TraceArrays) -> None:
+    """Begin the block in a place: its warps may issue after the start latency."""
+    core, place = sm.cores[m], sm.places[m, number]
+    place.begins = NEVER
     if core.resident == 0 and core.busy_until < now:
         core.idle += now - max(core.busy_until, np.int64(0))
     core.resident += 1
-    core.open -= 1
-    core.next = min(core.next, now)
     if core.fetched == NEVER:
         core.fetched = now + hw.start_latency + hw.first_fetch
-    place.free = NEVER
-    place.block = block
     place.alive = hw.warps
     place.unfinished = hw.warps
     place.end, place.stored = 0, 0
     for barrier in range(BARRIERS):
         sm.arrived[m, number, barrier] = 0
     for s in range(number * hw.warps, (number + 1) * hw.warps):
-        start_warp(sm.warps[m, s], block, now, hw, sm, trace)
+        start_warp(sm.warps[m, s], place.block, now, hw, sm, trace)
 
 
 @inner

@@ -17,6 +17,7 @@ from sim.timing.constants import result_delay
 from sim.timing.control import begun, read_registers, record_control
 from sim.timing.fetch import code_there
 from sim.timing.memory.lsu import enqueue, let_stores_go, plan
+from sim.timing.memory.requests import forget
 from sim.timing.pipes import pipe_free, take_port
 from sim.timing.scoreboard import record_result, wait_from, wait_until
 from sim.timing.state import Machine
@@ -112,6 +113,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
     if warp.position == warp.path_end:
         end_warp(warp, now, hw, code, sm)
         if hw.memory[0].store_lines and sm.places[warp.sm, warp.place].alive == 0:
+            forget(np.int64(warp.sm), now, hw.memory[0], sm.memory)
             let_stores_go(np.int64(warp.sm), np.int64(warp.place), now + 1, hw.memory[0], sm)
             plan(np.int64(warp.sm), hw.memory[0], code, sm.memory)
         return False

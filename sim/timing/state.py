@@ -12,107 +12,96 @@ import numpy as np
 from isa.program import SOURCES
 from isa.vocabulary import BARRIERS, COUNTERS
 from sim.lower import Code, Hardware
+from sim.timing import records
 from sim.timing.memory.state import Memory
 from sim.timing.memory.state import allocate as allocate_memory
 from sim.vocabulary import CAUSES, SLOT_CAUSES
 
 NEVER = np.int64(2**62)
 LINE_INSTRUCTIONS = 8  # of 16 bytes in a line of an instruction cache
+WINDOW = 64  # cycles that the run loop takes at once, at most
 WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-ups wait in `far`
 
-Chip = np.dtype(
-    [
-        ("now", "i8"),
-        ("end", "i8"),  # last cycle of any block so far
-        ("next_block", "i8"),  # in launch order
-        ("next_start", "i8"),  # next cycle in which a block may start
-        ("next_step", "i8"),  # next cycle in which an SM, or a request of one at L2, has something to do
-        ("start_tick", "i8"),  # when the start interval allows the next one, 256 to a cycle
-        ("warp_cycles", "i8"),
-        ("issue_cycles", "i8"),  # scheduler-cycles with an issue
-        ("log_rows", "i8"),
-        ("log_from", "i8"),
-        ("log_to", "i8"),
-        ("clock_rows", "i8"),
-    ],
-    align=True,
+Chip = records.kind(
+    ("now", "i8"),  # in which the SM at work is
+    ("end", "i8"),  # last cycle of any block so far
+    ("next_block", "i8"),  # in launch order
+    ("next_start", "i8"),  # next cycle in which a block may start
+    ("next_step", "i8"),  # next cycle in which an SM, or a request of one at L2, has something to do
+    ("start_tick", "i8"),  # when the start interval allows the next one, 256 to a cycle
+    ("warp_cycles", "i8"),
+    ("issue_cycles", "i8"),  # scheduler-cycles with an issue
+    ("log_rows", "i8"),
+    ("log_from", "i8"),
+    ("log_to", "i8"),
+    ("clock_rows", "i8"),
 )
-Core = np.dtype(
-    [
-        ("next", "i8"),  # next cycle in which anything can happen on the SM
-        ("resident", "i8"),  # blocks
-        ("busy_until", "i8"),  # end of the last finished block; -1 = never used
-        ("idle", "i8"),  # cycles without a resident block between blocks
-        ("open", "i8"),  # places that can take a block
-        ("emptied", "i8"),  # next cycle in which one more can; NEVER = no place is emptying
-        ("fetched", "i8"),  # cycle in which the first instruction has come; NEVER = nobody has asked for it
-    ],
-    align=True,
+Core = records.kind(
+    ("next", "i8"),  # next cycle in which anything can happen on the SM
+    ("resident", "i8"),  # blocks
+    ("busy_until", "i8"),  # end of the last finished block; -1 = never used
+    ("idle", "i8"),  # cycles without a resident block between blocks
+    ("open", "i8"),  # places that can take a block
+    ("emptied", "i8"),  # next cycle in which one more can; NEVER = no place is emptying
+    ("begins", "i8"),  # next cycle in which a block begins on it
+    ("fetched", "i8"),  # cycle in which the first instruction has come; NEVER = nobody has asked for it
 )
-Place = np.dtype(
-    [
-        ("free", "i8"),  # first cycle in which the place can take a block; NEVER while it holds one
-        ("block", "i8"),  # in launch order
-        ("alive", "i8"),  # warps that have not issued their last instruction
-        ("unfinished", "i8"),  # warps that have not ended
-        ("end", "i8"),  # last cycle of its finished warps
-        ("stores", "i8"),  # requests of its stores that have not reached L2
-        ("stored", "i8"),  # cycle in which the answers to the others have come
-        ("to_take", "i8"),  # its stores that wait for the load/store unit
-    ],
-    align=True,
+Place = records.kind(
+    ("free", "i8"),  # first cycle in which the place can take a block; NEVER while it holds one
+    ("begins", "i8"),  # cycle in which its block begins; NEVER once it has begun
+    ("block", "i8"),  # in launch order
+    ("alive", "i8"),  # warps that have not issued their last instruction
+    ("unfinished", "i8"),  # warps that have not ended
+    ("end", "i8"),  # last cycle of its finished warps
+    ("stores", "i8"),  # requests of its stores that have not reached L2
+    ("stored", "i8"),  # cycle in which the answers to the others have come
+    ("to_take", "i8"),  # its stores that wait for the load/store unit
 )
-Warp = np.dtype(
-    [
-        ("position", "i8"),  # next entry of its path
-        ("path_end", "i8"),
-        ("wake", "i8"),  # first cycle in which only the scheduler's choice or a port keeps it back
-        ("since", "i8"),  # first cycle of its present wait
-        ("started", "i8"),  # first cycle it was resident
-        ("throttle_mark", "i8"),  # Machine.throttle when it became ready
-        ("dispatch_mark", "i8"),  # Machine.dispatch when it became ready
-        ("outstanding", "i8"),  # cycle in which its last result of arithmetic is back
-        ("done", "i8"),  # cycle in which all its results are back and its stores over, as far as it is known
-        ("earliest", "i8"),  # first cycle that the last instruction allows the next
-        ("exited", "i8"),  # cycle of its last issue, once it drains
-        ("access", "i8"),  # its next memory access in the trace
-        ("flight_free", "i8"),  # first cycle in which one more instruction of arithmetic may be in flight, under a cap
-        ("instruction", "u4"),  # the static instruction at `position`
-        ("flight_place", "u4"),  # its place in Machine.in_flight
-        ("cause", "u4"),  # StallCause until `wake`
-        ("outstanding_cause", "u4"),  # StallCause of waiting for its last result
-        ("pending", "u4"),  # loads whose end is not known yet, and stores that the load/store unit has not taken
-        ("parked", "u4"),  # 1: waits for one of them
-        ("draining", "u4"),  # 1: has issued its last instruction
-        ("earliest_cause", "u4"),
-        ("barrier", "i4"),  # barrier it waits at, -1 = none
-        ("sm", "u4"),
-        ("slot", "u4"),  # s
-        ("scheduler", "u4"),  # q
-        ("bit", "u4"),  # its bit in the scheduler's masks
-        ("place", "u4"),
-        ("number", "u4"),  # warp within its block
-    ],
-    align=True,
+Warp = records.kind(
+    ("position", "i8"),  # next entry of its path
+    ("path_end", "i8"),
+    ("wake", "i8"),  # first cycle in which only the scheduler's choice or a port keeps it back
+    ("since", "i8"),  # first cycle of its present wait
+    ("throttle_mark", "i8"),  # Machine.throttle when it became ready
+    ("dispatch_mark", "i8"),  # Machine.dispatch when it became ready
+    ("instruction", "u4"),  # the static instruction at `position`
+    ("pending", "u4"),  # loads whose end is not known yet, and stores that the load/store unit has not taken
+    ("cause", "u1"),  # StallCause until `wake`
+    ("parked", "u1"),  # 1: waits for one of them
+    ("sm", "u2"),
+    ("slot", "u1"),  # s
+    ("scheduler", "u1"),  # q
+    ("bit", "u1"),  # its bit in the scheduler's masks
+    ("place", "u1"),
+    ("outstanding", "i8"),  # cycle in which its last result of arithmetic is back
+    ("done", "i8"),  # cycle in which all its results are back and its stores over, as far as it is known
+    ("earliest", "i8"),  # first cycle that the last instruction allows the next
+    ("access", "i8"),  # its next memory access in the trace
+    ("started", "i8"),  # first cycle it was resident
+    ("exited", "i8"),  # cycle of its last issue, once it drains
+    ("flight_free", "i8"),  # first cycle in which one more instruction of arithmetic may be in flight, under a cap
+    ("flight_place", "u2"),  # its place in Machine.in_flight
+    ("outstanding_cause", "u1"),  # StallCause of waiting for its last result
+    ("earliest_cause", "u1"),
+    ("draining", "u1"),  # 1: has issued its last instruction
+    ("barrier", "i1"),  # barrier it waits at, -1 = none
+    ("number", "u1"),  # warp within its block
 )
-Scheduler = np.dtype(
-    [
-        ("visit", "i8"),  # next cycle in which it has something to do
-        ("free", "i8"),  # first cycle its dispatch port is free
-        ("issued", "i8"),  # cycle after the issue interval of its last issue
-        ("reads", "i8"),  # first cycle in which another instruction may begin to read its registers
-        ("last", "i8"),  # bit that issued last; ~bit once that warp has ended
-        ("classes", "u8"),  # bit p: warps are ready for pipe p
-        ("buckets", "u8"),  # bit b: the wheel's bucket b is not empty
-        ("far", "u8"),  # warps that wake later than the wheel reaches
-        ("far_next", "i8"),  # earliest of them
-        ("accounted", "i8"),  # first cycle not yet in `throttle` and `dispatch`
-        ("slot_end", "i8"),  # first cycle whose issue slots are not accounted
-        ("second_cause", "u4"),  # where the second slot of the last issue went (issue width 2)
-        ("sm", "u4"),
-        ("number", "u4"),  # q
-    ],
-    align=True,
+Scheduler = records.kind(
+    ("visit", "i8"),  # next cycle in which it has something to do
+    ("free", "i8"),  # first cycle its dispatch port is free
+    ("issued", "i8"),  # cycle after the issue interval of its last issue
+    ("reads", "i8"),  # first cycle in which another instruction may begin to read its registers
+    ("last", "i8"),  # bit that issued last; ~bit once that warp has ended
+    ("classes", "u8"),  # bit p: warps are ready for pipe p
+    ("buckets", "u8"),  # bit b: the wheel's bucket b is not empty
+    ("far", "u8"),  # warps that wake later than the wheel reaches
+    ("far_next", "i8"),  # earliest of them
+    ("accounted", "i8"),  # first cycle not yet in `throttle` and `dispatch`
+    ("slot_end", "i8"),  # first cycle whose issue slots are not accounted
+    ("second_cause", "u4"),  # where the second slot of the last issue went (issue width 2)
+    ("sm", "u4"),
+    ("number", "u4"),  # q
 )
 
 
@@ -158,23 +147,19 @@ class Machine(NamedTuple):
     memory: Memory
 
 
-def _records(kind: np.dtype, *shape: int) -> Any:
-    return np.zeros(shape, kind).view(np.recarray)
-
-
 def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int] | None) -> Machine:
     """Return the machine at rest before cycle 0. window: first and last cycle of the timeline, None = none."""
     sms, schedulers, pipes = int(hw.sms), int(hw.schedulers), len(hw.row)
     slots = -(-int(hw.places * hw.warps) // schedulers) * schedulers
     instructions, counters, parts = len(code.ops), COUNTERS if code.control else 0, COUNTERS if code.kept else 0
-    rows = 65536 + sms * schedulers * int(hw.issue_width)  # the run loop returns to have the logs enlarged
+    rows = 65536 + WINDOW * sms * schedulers * int(hw.issue_width)  # the run loop returns to have the logs enlarged
     machine = Machine(
-        chip=_records(Chip, 1),
-        cores=_records(Core, sms),
-        places=_records(Place, sms, int(hw.places)),
+        chip=records.zeros(Chip, 1),
+        cores=records.zeros(Core, sms),
+        places=records.zeros(Place, sms, int(hw.places)),
         arrived=np.zeros((sms, int(hw.places), BARRIERS), np.int64),
-        warps=_records(Warp, sms, slots),
-        schedulers=_records(Scheduler, sms, schedulers),
+        warps=records.zeros(Warp, sms, slots),
+        schedulers=records.zeros(Scheduler, sms, schedulers),
         age=np.zeros((sms, schedulers, 64), np.int64),
         in_flight=np.zeros((sms, slots, max(1, int(hw.in_flight_cap))), np.int64),
         ready=np.zeros((sms, slots, dependences), np.int64),
@@ -213,6 +198,8 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
     machine.cores.busy_until = -1
     machine.cores.open = hw.places
     machine.cores.emptied = NEVER
+    machine.cores.begins = NEVER
+    machine.places.begins = NEVER
     machine.cores.fetched = NEVER
     for field, value in (("visit", NEVER), ("last", ~63), ("far_next", NEVER)):
         machine.schedulers[field] = value
@@ -228,6 +215,11 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
     ):
         machine.warps[field] = values
     return machine
+
+
+def in_order(rows: np.ndarray) -> np.ndarray:
+    """Return the rows of a log by cycle, their first column; those of a cycle are in the order of their SMs already."""
+    return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
 def with_longer_logs(sm: Machine) -> Machine:

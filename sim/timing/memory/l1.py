@@ -7,14 +7,16 @@ A store is written through; what it does to the cache is the preset's `l1.stores
 import numpy as np
 
 from sim.hierarchy import L1_STORES, WHOLE, place_of
-from sim.kernel import inner
+from sim.kernel import inner, prefetch
+from sim.timing import records
 from sim.timing.memory.requests import sector_count
-from sim.timing.memory.state import NONE, Memory
+from sim.timing.memory.state import NONE, Line, Memory
 from sim.vocabulary import Tally
 
 ALLOCATE, EVICT = L1_STORES.index("allocate"), L1_STORES.index("evict")
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
 NO_SECTORS = np.uint32(0)
+LINES_OF_A_LINE = records.LINE // Line.itemsize  # our records in a cache line of the processor
 NO_LINE = np.int64(NONE)
 ALL_SECTORS = np.uint32(WHOLE)
 
@@ -22,9 +24,17 @@ l1_set = inner(place_of)
 
 
 @inner
-def find(m: int, line: int, mh: np.record, memory: Memory) -> int:
-    """Return the place of a line, NONE when it is not there; using it is noted."""
+def ask_for_set(m: int, line: int, mh: np.record, memory: Memory) -> int:
+    """Return the first place of the set of a line, which will be looked up soon: the processor finds it in its caches then."""
     first = l1_set(line, mh.l1_sets) * mh.l1_ways
+    for way in range(0, mh.l1_ways, LINES_OF_A_LINE):
+        prefetch(memory.lines, m * memory.lines.shape[1] + first + way)
+    return first
+
+
+@inner
+def find(m: int, line: int, first: int, mh: np.record, memory: Memory) -> int:
+    """Return the place of a line in its set, which begins at place `first`; NONE when it is not there; using it is noted."""
     for place in range(first, first + mh.l1_ways):
         if memory.lines[m, place].tag == line:
             memory.clock[1] += 1
@@ -34,9 +44,8 @@ def find(m: int, line: int, mh: np.record, memory: Memory) -> int:
 
 
 @inner
-def allocate(m: int, line: int, mh: np.record, memory: Memory) -> int:
+def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> int:
     """Give a line the place of the least recently used one of its set; NONE when all of them are being fetched."""
-    first = l1_set(line, mh.l1_sets) * mh.l1_ways
     best = NO_LINE
     for place in range(first, first + mh.l1_ways):
         candidate = memory.lines[m, place]
@@ -68,10 +77,10 @@ def whole_sectors(words: int) -> int:
 
 
 @inner
-def store(m: int, line: int, sectors: int, words: int, mh: np.record, memory: Memory) -> None:
+def store(m: int, line: int, first: int, sectors: int, words: int, mh: np.record, memory: Memory) -> None:
     """Do to the cache what a store does; the line counts as hit when its tag is there."""
     memory.tallies[L1_SECTORS] += sector_count(sectors)
-    place = find(m, line, mh, memory)
+    place = find(m, line, first, mh, memory)
     if place >= 0:
         memory.tallies[L1_HITS] += sector_count(sectors)
         if mh.l1_stores != EVICT:
@@ -82,6 +91,6 @@ def store(m: int, line: int, sectors: int, words: int, mh: np.record, memory: Me
             memory.lines[m, place].used = 0
         return
     if mh.l1_stores == ALLOCATE:
-        place = allocate(m, line, mh, memory)
+        place = allocate(m, line, first, mh, memory)
         if place >= 0:
             memory.lines[m, place].valid = whole_sectors(words)

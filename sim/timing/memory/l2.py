@@ -8,7 +8,7 @@ written in part is completed from DRAM when its line is evicted.
 import numpy as np
 
 from sim.hierarchy import L2_START, SECTORS, TICKS, lateness, part_of, place_of
-from sim.kernel import inner
+from sim.kernel import inner, prefetch
 from sim.lower import ATOMIC, LOAD, STORE
 from sim.timing.memory.l1 import NO_SECTORS, whole_sectors
 from sim.timing.memory.requests import sector_count, whole_cycles
@@ -19,6 +19,7 @@ L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Ta
 DRAM_READ, DRAM_WRITTEN = int(Tally.DRAM_READ), int(Tally.DRAM_WRITTEN)
 SLICE_FULL, CHANNEL_FULL = int(Tally.SLICE_FULL), int(Tally.CHANNEL_FULL)
 NO_WORDS = np.uint32(0)
+WORDS_OF_A_LINE = 8  # of 64 bits, in a cache line of the processor that simulates
 
 slice_of, half_of, lateness_of = inner(place_of), inner(part_of), inner(lateness)
 
@@ -26,7 +27,7 @@ slice_of, half_of, lateness_of = inner(place_of), inner(part_of), inner(lateness
 @inner
 def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
-    number = slice_of(request.line, mh.channels)
+    number = request.set // (mh.l2_sets * mh.l2_ways) if mh.l2_sets else slice_of(request.line, mh.channels)
     bank = memory.slices[number]
     turn = bank.served % mh.slice_depth
     admitted = max(now * TICKS, memory.slice_done[number, turn])
@@ -89,16 +90,16 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
 @inner
 def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Look a request up; return (ticks when the slice is free, cycle in which its sectors are there)."""
-    place = find(request.line, number, mh, memory)
+    place = find(request.line, request.set, mh, memory)
     written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
     if place < 0:
-        place = victim(request.line, number, mh, memory)
+        place = victim(request.set, mh, memory)
         written = memory.l2[place].words
         evicted_valid = memory.l2[place].valid
         memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = request.line, NO_WORDS, NO_SECTORS
         memory.l2[place].copied = NO_SECTORS
         for sector in range(SECTORS):
-            memory.l2_fill[place, sector] = 0
+            memory.l2_fill[place * SECTORS + sector] = 0
     entry = memory.l2[place]
     memory.clock[2] += 1
     memory.l2_used[place] = memory.clock[2]
@@ -137,9 +138,33 @@ def count_hits(request: np.record, missing: int, memory: Memory) -> None:
 
 
 @inner
-def find(line: int, number: int, mh: np.record, memory: Memory) -> int:
-    """Return the place of a line in its slice, NONE when it is not there."""
-    first = (number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
+def set_of(line: int, mh: np.record) -> int:
+    """Return the first place of the set of a line."""
+    return (slice_of(line, mh.channels) * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
+
+
+@inner
+def ask_for_set(request: np.record, mh: np.record, memory: Memory) -> None:
+    """Note the set of a request that is about to reach L2, and ask for its tags: the processor finds them in its caches then."""
+    request.set = set_of(request.line, mh)
+    for way in range(0, mh.l2_ways, WORDS_OF_A_LINE):
+        prefetch(memory.l2_tag, request.set + way)
+        prefetch(memory.l2_used, request.set + way)
+
+
+@inner
+def ask_for_line(request: np.record, mh: np.record, memory: Memory) -> None:
+    """Ask for what is kept of the line of a request, or of that whose place it may take."""
+    place = find(request.line, request.set, mh, memory)
+    if place < 0:
+        place = victim(request.set, mh, memory)
+    prefetch(memory.l2, place)
+    prefetch(memory.l2_fill, place * SECTORS)
+
+
+@inner
+def find(line: int, first: int, mh: np.record, memory: Memory) -> int:
+    """Return the place of a line in its set, which begins at place `first`; NONE when it is not there."""
     for place in range(first, first + mh.l2_ways):
         if memory.l2_tag[place] == line:
             return np.int64(place)
@@ -147,9 +172,8 @@ def find(line: int, number: int, mh: np.record, memory: Memory) -> int:
 
 
 @inner
-def victim(line: int, number: int, mh: np.record, memory: Memory) -> int:
-    """Return the place of the least recently used line of the set."""
-    first = (number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
+def victim(first: int, mh: np.record, memory: Memory) -> int:
+    """Return the place of the least recently used line of the set that begins at place `first`."""
     best = np.int64(first)
     for place in range(first + 1, first + mh.l2_ways):
         if memory.l2_used[place] < memory.l2_used[best]:
@@ -173,7 +197,7 @@ def fetch(place: int, number: int, missing: int, done: int, mh: np.record, memor
     late = np.int64(lateness_of(memory.l2_tag[place], mh.late_share, mh.late))
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
-            memory.l2_fill[place, sector] = whole_cycles(sent) + mh.dram_latency + late
+            memory.l2_fill[place * SECTORS + sector] = whole_cycles(sent) + mh.dram_latency + late
     entry.valid |= wanted
     return max(done, admitted) + count * mh.fill_ticks
 
@@ -184,7 +208,7 @@ def last_there(place: int, sectors: int, memory: Memory) -> int:
     last = np.int64(0)
     for sector in range(SECTORS):
         if (sectors >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
-            last = max(last, memory.l2_fill[place, sector])
+            last = max(last, memory.l2_fill[place * SECTORS + sector])
     return last
 
 

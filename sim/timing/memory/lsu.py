@@ -15,8 +15,8 @@ from sim.timing.account import account_ready
 from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, local, most_alike
 from sim.timing.memory.joins import expire, let_go, make_way, put
-from sim.timing.memory.l1 import NO_SECTORS, allocate, fetched, find, store
-from sim.timing.memory.requests import sector_count, send, whole_cycles
+from sim.timing.memory.l1 import NO_SECTORS, allocate, ask_for_set, fetched, find, store
+from sim.timing.memory.requests import forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
 from sim.timing.memory.state import NONE, Memory
 from sim.timing.memory.table import add_piece, close_access, open_access
@@ -91,26 +91,23 @@ def describe(
     else:
         slot = m * 64 + np.int64(entry.slot)
         entry.requests = local(access, mask, width, slot, line, sectors, words, trace)
+    if op.cached and mh.l1_sets:
+        for k in range(entry.requests):
+            memory.entry_set[m, number, place, k] = ask_for_set(m, line[k], mh, memory)
     if op.access >= ATOMIC:
         entry.alike = most_alike(access, mask, trace)
 
 
 @inner
-def head_ready(queue: np.record, m: int, number: int, mh: np.record, memory: Memory) -> int:
-    """Return the first cycle in which the head of a queue may be taken."""
-    return max(memory.entries[m, number, queue.first].issued + mh.latency, queue.spaced)
-
-
-@inner
-def has_room(m: int, number: int, mh: np.record, code: Code, memory: Memory) -> bool:
-    """Return whether the table and the port have room for every line of the head of a queue."""
-    unit, entry = memory.units[m], memory.entries[m, number, memory.queues[m, number].first]
+def could_go(queue: np.record, m: int, number: int, mh: np.record, code: Code, memory: Memory) -> int:
+    """Return the first cycle in which the head of a queue may be taken and finds room for every line in the table and the port."""
+    entry = memory.entries[m, number, queue.first]
+    ready = max(entry.issued + mh.latency, queue.spaced)
     if entry.requests == 0:
-        return True
-    access = code.ops[entry.instruction].access
-    waits = access in WAITS
-    port = unit.requests == 0 or unit.requests + entry.requests <= mh.request_depth
-    return port and (not waits or unit.free_pieces >= entry.requests)
+        return ready
+    if code.ops[entry.instruction].access in WAITS and memory.units[m].free_pieces < entry.requests:
+        return np.int64(NEVER)
+    return max(ready, room_from(m, np.int64(entry.requests), mh, memory))
 
 
 @inner
@@ -119,8 +116,8 @@ def plan(m: int, mh: np.record, code: Code, memory: Memory) -> None:
     unit, soonest = memory.units[m], np.int64(NEVER)
     for number in range(mh.queues):
         queue = memory.queues[m, number]
-        if queue.count and has_room(m, number, mh, code, memory):
-            soonest = min(soonest, head_ready(queue, m, number, mh, memory))
+        if queue.count:
+            soonest = min(soonest, could_go(queue, m, number, mh, code, memory))
     unit.next = max(unit.free, soonest)
 
 
@@ -132,7 +129,7 @@ def choose_queue(m: int, now: int, mh: np.record, code: Code, memory: Memory) ->
         number = (np.int64(memory.units[m].turn) + turn) % mh.queues
         queue = memory.queues[m, number]
         earlier = queue.count and memory.entries[m, number, queue.first].issued < issued
-        if earlier and head_ready(queue, m, number, mh, memory) <= now and has_room(m, number, mh, code, memory):
+        if earlier and could_go(queue, m, number, mh, code, memory) <= now:
             oldest, issued = number, memory.entries[m, number, queue.first].issued
     return oldest
 
@@ -141,6 +138,7 @@ def choose_queue(m: int, now: int, mh: np.record, code: Code, memory: Memory) ->
 def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Take one instruction."""
     mh, memory = hw.memory[0], sm.memory
+    forget(m, now, mh, memory)
     number = choose_queue(m, now, mh, code, memory)
     unit, queue = memory.units[m], memory.queues[m, number]
     place = queue.first
@@ -234,14 +232,14 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
     count_sectors(m, number, place, op, memory)
     block = np.int64(sm.warps[m, entry.slot].place)
     sm.places[m, block].stores += entry.requests
-    before = memory.units[m].requests
+    before = memory.units[m].in_port
     if mh.store_lines and op.access == STORE:
         expire(m, now, now + L1_LOOKUP, mh, memory)
     for k in range(entry.requests):
         line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
         words = memory.entry_words[m, number, place, k]
         if op.cached and mh.l1_sets and op.access == STORE:
-            store(m, line, sectors, words, mh, memory)
+            store(m, line, memory.entry_set[m, number, place, k], sectors, words, mh, memory)
         start = now + L1_LOOKUP + k * mh.line_cycles
         if mh.store_lines and op.access == STORE:
             sm.places[m, block].stores -= put(m, now, start, line, sectors, words, block, mh, memory)
@@ -249,7 +247,7 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
             make_way(m, line, start, mh, memory)
             send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, block, mh, memory)
     over = memory.units[m].free
-    if memory.units[m].requests != before:
+    if memory.units[m].in_port != before:
         over = max(over, whole_cycles(memory.units[m].request_free))
     sm.places[m, block].to_take -= 1
     if sm.places[m, block].alive == 0:
@@ -293,9 +291,10 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
     """Look line k of a load up in L1 and fetch what is missing."""
     number_of_line, wanted = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
     memory.tallies[L1_SECTORS] += sector_count(wanted)
-    where = find(m, number_of_line, mh, memory)
+    first = memory.entry_set[m, number, place, k]
+    where = find(m, number_of_line, first, mh, memory)
     if where < 0:
-        where = allocate(m, number_of_line, mh, memory)
+        where = allocate(m, number_of_line, first, mh, memory)
         if where < 0:
             go_past(m, number, place, k, access, start, op, mh, memory)
             return

@@ -7,6 +7,7 @@ from sim.hierarchy import TICKS
 from sim.kernel import inner
 from sim.lower import LOAD, STORE
 from sim.timing.memory.state import Memory
+from sim.timing.state import NEVER
 from sim.vocabulary import Tally
 
 PORT_PEAK = int(Tally.PORT_PEAK)
@@ -65,6 +66,7 @@ def send(
     unit.request_free = max(start * TICKS, unit.request_free) + size
     request = memory.requests[m, (unit.first + unit.requests) % mh.request_ring]
     request.arrival = whole_cycles(unit.request_free) + mh.network
+    request.left = NEVER
     request.line = line
     request.sectors = sectors
     request.words = words
@@ -75,4 +77,27 @@ def send(
     if unit.requests == 0:
         unit.arrival = max(request.arrival, unit.blocked)
     unit.requests += 1
-    memory.tallies[PORT_PEAK] = max(memory.tallies[PORT_PEAK], unit.requests)
+    unit.in_port += 1
+    memory.tallies[PORT_PEAK] = max(memory.tallies[PORT_PEAK], unit.in_port)
+
+
+@inner
+def forget(m: int, now: int, mh: np.record, memory: Memory) -> None:
+    """Give back the places of the port whose requests L2 has admitted by now."""
+    unit = memory.units[m]
+    while unit.in_port and memory.requests[m, unit.oldest].left <= now:
+        unit.oldest = (unit.oldest + 1) % mh.request_ring
+        unit.in_port -= 1
+
+
+@inner
+def room_from(m: int, requests: int, mh: np.record, memory: Memory) -> int:
+    """Return the first cycle in which the port has room for some more requests, NEVER when that is not known yet.
+
+    More than it ever has room for need an empty port.
+    """
+    unit = memory.units[m]
+    over = min(unit.in_port + requests - mh.request_depth, unit.in_port)
+    if over <= 0:
+        return np.int64(0)
+    return memory.requests[m, (unit.oldest + over - 1) % mh.request_ring].left

@@ -4,11 +4,11 @@ import numpy as np
 
 from sim.gpus.path import FILL
 from sim.hierarchy import TICKS
-from sim.kernel import inner
+from sim.kernel import inner, prefetch
 from sim.lower import ATOMIC, LOAD, Code, Hardware
 from sim.timing.blocks import store_answered
 from sim.timing.memory.l1 import NO_SECTORS
-from sim.timing.memory.l2 import serve
+from sim.timing.memory.l2 import ask_for_line, ask_for_set, serve
 from sim.timing.memory.lsu import finish_access, plan
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import NONE, Memory
@@ -18,7 +18,7 @@ from sim.timing.state import NEVER, Machine
 
 @inner
 def reach_l2(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Serve the requests of an SM that reach L2 now; a full queue there keeps those behind waiting."""
+    """Serve the requests of an SM that reach L2 now; a full queue there keeps those behind waiting. The SM is not past this cycle yet."""
     mh, memory = hw.memory[0], sm.memory
     unit = memory.units[m]
     while unit.arrival <= now:
@@ -28,11 +28,38 @@ def reach_l2(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
             push(m, leaves + mh.network, request, mh, memory)
         else:
             store_answered(m, np.int64(request.place), leaves + mh.network, hw, sm)
+        request.left = now
         unit.first = (unit.first + 1) % mh.request_ring
         unit.requests -= 1
         unit.blocked = admitted
         unit.arrival = max(memory.requests[m, unit.first].arrival, admitted) if unit.requests else np.int64(NEVER)
     plan(m, mh, code, memory)
+    sm.cores[m].next = min(sm.cores[m].next, unit.next, unit.response)
+
+
+@inner
+def look_ahead(until: int, sms: int, mh: np.record, memory: Memory) -> None:
+    """Ask for what L2 keeps of the lines of all requests that reach it before cycle `until`: first for tags, then for the rest."""
+    for rest in (False, True):
+        for m in range(sms):
+            unit = memory.units[m]
+            for k in range(unit.requests):
+                request = memory.requests[m, (unit.first + k) % mh.request_ring]
+                if request.arrival >= until:
+                    break
+                if rest:
+                    ask_for_line(request, mh, memory)
+                else:
+                    ask_for_set(request, mh, memory)
+
+
+@inner
+def ask_for_lines(m: int, until: int, memory: Memory) -> None:
+    """Ask for the lines of L1 that answers fill before cycle `until`."""
+    for k in range(memory.units[m].responses):
+        answer = memory.responses[m, k]
+        if answer.time < until and answer.place >= 0:
+            prefetch(memory.lines, m * memory.lines.shape[1] + answer.place)
 
 
 @inner
