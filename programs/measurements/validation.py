@@ -23,7 +23,7 @@ FITTED = {
     "memory, read_1": "dram.efficiency (larger launches, not simulated here)",
     "memory, write_1": "l2.store_cost",
     "memory, write_part": "l2.partial_cost",
-    "memory, copy_1": "l2.fill_cost; dram.write_cost (larger launches, not simulated here)",
+    "memory, copy_1": "l2.fill_cost; dram.channel_depth (larger launches, not simulated here)",
     "memory, empty": "fetch.first, blocks.start_latency, blocks.retire_latency",
     "memory, stores_1_64": "interconnect.request_bytes_per_cycle",
     "ffma": "units.fp32.latency (chains of one warp)",

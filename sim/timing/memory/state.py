@@ -88,7 +88,17 @@ Kept = np.dtype(  # a line that stores have written, and that has not left the S
     align=True,
 )
 Response = np.dtype([("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("piece", "i4"), ("place", "i4")], align=True)
-Bank = np.dtype([("free", "i8"), ("served", "i8")], align=True)  # a slice or a channel: ticks, and how many requests so far
+Bank = np.dtype([("free", "i8"), ("served", "i8")], align=True)  # an L2 slice: ticks, and how many requests so far
+Channel = np.dtype(  # of DRAM
+    [
+        ("free", "i8"),  # ticks
+        ("served", "i8"),  # requests so far
+        ("writing", "i8"),  # 1: what it did last was writing
+        ("waiting", "i8"),  # sectors to be written
+        ("since", "i8"),  # ticks: when they became a batch
+    ],
+    align=True,
+)
 L2Line = np.dtype(
     [("valid", "u4"), ("words", "u4"), ("copied", "u4")], align=True
 )  # words: not written back; copied: sectors that the other part has
@@ -110,9 +120,9 @@ class Memory(NamedTuple):
     requests: Any  # Request [m, request depth]
     responses: Any  # Response [m, pending] a heap by time, then sequence
     slices: Any  # Bank [channels]
-    channels: Any  # Bank [channels]
+    channels: Any  # Channel [channels]
     slice_done: np.ndarray  # int64 [channels, depth] ticks: when each of its last requests was served
-    channel_done: np.ndarray  # int64 [channels, depth]
+    channel_done: np.ndarray  # int64 [channels, channel depth]
     l2_tag: np.ndarray  # int64 [channels * sets * ways] 128-byte line, NONE = empty
     l2_used: np.ndarray  # int64 [channels * sets * ways] when it was used last
     l2: Any  # L2Line [channels * sets * ways]
@@ -146,9 +156,9 @@ def allocate(mh: np.record, sms: int, never: int) -> Memory:
         requests=_records(Request, used, int(mh.request_ring)),
         responses=_records(Response, used, pending),
         slices=_records(Bank, banks),
-        channels=_records(Bank, banks),
+        channels=_records(Channel, banks),
         slice_done=np.zeros((banks, int(mh.slice_depth)), np.int64),
-        channel_done=np.zeros((banks, int(mh.slice_depth)), np.int64),
+        channel_done=np.zeros((banks, int(mh.channel_depth)), np.int64),
         l2_tag=np.full(lines, NONE, np.int64),
         l2_used=np.zeros(lines, np.int64),
         l2=_records(L2Line, lines),
