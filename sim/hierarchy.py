@@ -72,10 +72,13 @@ class Hierarchy(NamedTuple):
     dram_latency: np.int64  # from the channel to the network, beyond l2_latency
     dram_ticks: np.int64  # per sector read
     write_ticks: np.int64  # per sector written
+    turnaround_ticks: np.int64  # of a channel, each way; 0: it writes in order, at once
+    write_batch: np.int64  # sectors that it gathers at least
     late_share: np.int64  # of 256
     late: np.int64
     access_sectors: np.int64  # sectors fetched at once
     slice_depth: np.int64
+    channel_depth: np.int64
 
 
 COALESCING = ("sectors", "cc12", "cc10")
@@ -175,9 +178,12 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "dram_latency": arrays.dram,
         "dram_ticks": dram_ticks(gpu),
         "write_ticks": round(dram_ticks(gpu) * dram.write_cost),
+        "turnaround_ticks": TICKS * dram.turnaround,
+        "write_batch": SECTORS * dram.write_batch,
         "late_share": round(256 * dram.late_share),
         "late": dram.late,
         "access_sectors": dram.access_bytes // SECTOR,
         "slice_depth": dram.depth,
+        "channel_depth": dram.channel_depth or dram.depth,
     }
     return Hierarchy(**{name: np.int64(value) for name, value in values.items()})

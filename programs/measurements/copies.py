@@ -1,6 +1,6 @@
 """Copies of 1 GB on an H100: twelve kernels, three block sizes, occupancy held down by shared memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from sim.gpus.path import LINE
 H100 = Path(__file__).parent / "h100"
 BYTES = {"float": 4, "float2": 8, "float4": 16}
 SYMBOLS = {"float": "IfLi{}EEvPT_PKS0_", "float2": "I6float2Li{}EEvPT_PKS1_", "float4": "I6float4Li{}EEvPT_PKS1_"}
-WAVES = (2, 4)  # simulated; the time per block is that of the waves between
+WAVES = 4  # simulated at least, and twice as many; the time per block is that of the waves between
+SETTLED = 128  # warps of an SM, one after another, after which few begin their loads and stores together any more
 PARTS = 4  # of the chip; one is simulated
 L2_SETS = 4  # per slice of the small L2
 KIB = 1024
@@ -82,12 +83,14 @@ def part_of(gpu: Gpu, parts: int = PARTS) -> Gpu:
     )
 
 
-def simulated(copy: Copy, part: Gpu, parts: int = PARTS, waves: Sequence[int] = WAVES) -> float:
-    """Return milliseconds of the whole copy: a few waves of blocks, then every further block as long as those of the last waves."""
-    wave = copy.resident * part.sms
-    few, many = (sim.run(_launch(copy, wave * number, part), part).cycles for number in waves)
-    per_block = (many - few) / (wave * (waves[1] - waves[0]))
-    cycles = many + (copy.grid / parts - wave * waves[1]) * per_block + part.blocks.launch_overhead
+def simulated(copy: Copy, part: Gpu, parts: int = PARTS) -> float:
+    """Return milliseconds of the whole copy: a few waves of blocks, then every further block as long as those of the last waves.
+
+    The first waves go in step, and a few of the latest loads decide their time: two waves of one warp per SM were up to 25 % off.
+    """
+    blocks = copy.resident * part.sms * max(WAVES, -(-SETTLED * WARP // (copy.resident * copy.threads)))
+    few, many = (sim.run(_launch(copy, number, part), part).cycles for number in (blocks, 2 * blocks))
+    cycles = many + (copy.grid / parts / blocks - 2) * (many - few) + part.blocks.launch_overhead
     return cycles / (part.clock.alu_mhz * 1e3)
 
 

@@ -156,7 +156,7 @@ def _curves(pairs: Pairs) -> Iterator[Curve]:
 
 
 STORES = "6 and 8 warps: stores of two warps meet more often than on the H100, and are then not joined"
-LOADED = "DRAM's latency grows with its load on the H100: a queue of channels alone does not do that"
+LOADED = "DRAM's channels turn from reading to writing and back: dram.turnaround, fitted to other loops (turnarounds.csv)"
 MISSES = {"mxv_lcs": STORES, "mxv_lc_s": STORES, "mxv_per_thd": LOADED, "add_one": LOADED}
 
 NOTES = (

@@ -94,8 +94,10 @@ NOTES = (
     "The copies are simulated on a quarter of the chip: 33 SMs with a quarter of the channels, bandwidth and block starts; a few "
     "waves of blocks, with a small L2 that is full of data not written back, so that as much is written as read at once, as in most "
     "of a copy of 1 GB.",
-    "What stays: a copy's measured round trip grows with the bytes on their way long before DRAM is saturated: by 300 cycles at "
-    "1,400 GB/s. Here a channel delays nobody before it is full, so medium occupancies come out up to a third too fast, and the only "
-    "block of an SM up to a third too slow.",
+    "A copy's round trip grows with the bytes on their way long before DRAM is saturated, by 300 cycles at 1,400 GB/s: its channels "
+    "turn from reading to writing and back: loads alone, and loads beside stores that stay in L2, take no longer (turnarounds.csv). "
+    "dram.turnaround and dram.write_batch are fitted to such loads, not to copies; dram.channel_depth to the copies' ceiling. What stays: "
+    "with 2 to 8 KB on their way per SM copies are 10 to 35 % too fast, most where a thread has several loads: a block's lines come "
+    "together, and it waits for the last of them.",
     "L1 hit rates are shown, not judged: the H100 counts a store as a hit when an earlier store took its line.",
 )

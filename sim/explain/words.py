@@ -25,6 +25,7 @@ SENTENCES = {
     "constants.near": "a line of constants came to the SM's constant cache, for {who}",
     "l2.far": "{who} was copied from the other part of L2",
     "l2.fill_cost": "the slice of L2 took in what DRAM had sent for {who}",
+    "dram.turnaround": "a DRAM channel turned from writing to reading, or back, before it could do that for {who}",
     "dram.late": "a place of DRAM that takes longer was read for {who}",
     "blocks.retire_latency": "{who} had ended; its place on the SM was freed",
     "lsu.latency": "{who} was on its way from the issue port to the load/store unit",

@@ -98,7 +98,7 @@ class Blocks(Section):
     )
     start_latency: Count = Field(default=0, description="cycles from a block's start to its warps' first issue")
     retire_latency: Count = Field(default=0, description="cycles from a block's last warp's end to its place being free")
-    awaits_stores: bool = Field(default=False, description="the retire latency begins when L2 has answered the block's stores")
+    awaits_stores: bool = Field(default=False, description="a block keeps its place until L2 has answered its stores")
     launch_overhead: Count = Field(default=0, description="cycles added to elapsed_cycles for the kernel launch")
 
 
@@ -253,12 +253,17 @@ class Dram(Section):
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
     efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
     write_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a channel for a byte written; a byte read = 1")
+    turnaround: Count = Field(0, description="cycles in which a channel turns from reading to writing, and back; 0 = not modelled")
+    write_batch: Positive = Field(8, description="lines that a channel with turnarounds gathers before it turns to writing")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, missing every cache, unloaded")
     late_share: Annotated[float, Field(ge=0, le=1)] = Field(0, description="share of the kilobytes of memory that take longer to read")
     late: Count = Field(0, description="cycles that they take longer: evenly from none to so many")
     access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once")
     channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
     depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice, and at its channel")
+    channel_depth: Annotated[int, Field(ge=0, le=4096)] = Field(
+        0, description="reads that wait at a channel, and with turnarounds as many lines to be written; 0 = as `depth`"
+    )
 
 
 class Memory(Section):

@@ -29,6 +29,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return f"not read: this GPU has no {section.upper()}"
     if name in CONTROL and gpu.core.kind == "scoreboard":
         return "not read: core.kind = 'scoreboard' obeys no control words"
+    if name == "dram.write_batch" and not gpu.dram.turnaround:
+        return "not read: dram.turnaround = 0, so writes go in order"
     if name == "core.read_window" and not gpu.core.register_banks:
         return "not read: without register banks reads never conflict"
     if name == "core.group_size" and gpu.core.policy != "two_level":

@@ -120,11 +120,12 @@ class Block:
         self.sm.blocks.remove(self)
         last = latest(*(warp.end for warp in self.warps))
         self.machine.record.end = over = last.then(int(env.now), work=Work(self.number))
+        freed = over.then(over.cycle + timing.retire_latency, "blocks.retire_latency")
         if timing.awaits_stores:
             if self.stores:
                 self.no_stores = env.event()
                 yield self.no_stores
-            over = latest(over, self.stored)
-        freed = self.sm.freed[self.place] = over.then(over.cycle + timing.retire_latency, "blocks.retire_latency")
+            freed = latest(freed, self.stored)
+        self.sm.freed[self.place] = freed
         yield env.timeout(freed.cycle - int(env.now))
         self.sm.free_places.add(self.place)

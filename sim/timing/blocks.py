@@ -230,10 +230,11 @@ def end_block(m: int, number: int, hw: Hardware, sm: Machine) -> None:
 
 @inner
 def free_place(m: int, number: int, hw: Hardware, sm: Machine) -> None:
-    """Free the place of a block the retire latency after its end, or where the GPU waits for that, after the answers to its stores."""
+    """Free the place of a block the retire latency after its end; where the GPU waits for them, not before its stores are answered."""
     chip, core, place = sm.chip[0], sm.cores[m], sm.places[m, number]
-    over = max(place.end, place.stored) if hw.awaits_stores else place.end
-    place.free = over + hw.retire_latency
+    place.free = place.end + hw.retire_latency
+    if hw.awaits_stores:
+        place.free = max(place.free, place.stored)
     core.emptied = min(core.emptied, place.free)
     chip.next_start = min(chip.next_start, max(place.free, chip.now + 1))
 

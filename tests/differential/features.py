@@ -134,6 +134,7 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
         "no L2": modelled and l2 is None,
         "L2 of two parts": bool(modelled and l2 and l2.far and count["l2_sectors_read"]),
         "sectors stored at a cost of their own": bool(modelled and l2 and l2.partial_cost > 1 and count["l2_sectors_written"]),
+        "turnarounds of DRAM": bool(modelled and gpu.dram.turnaround and count["dram_bytes_read"] and count["dram_bytes_written"]),
         "late kilobytes of DRAM": bool(modelled and gpu.dram.late_share * gpu.dram.late and count["dram_bytes_read"]),
         "more requests of an instruction than the port has room for": modelled and count["sm_requests_peak"] > gpu.interconnect.depth,
         "written back beyond what stood in L2 before": bool(modelled and l2 and l2.start != "dirty" and count["dram_bytes_written"]),

@@ -77,12 +77,15 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "bandwidth": pick(20, 73, 200),
             "efficiency": pick(0.8, 1.0),
             "write_cost": pick(1, 1.2),
+            "turnaround": pick(0, 0, 1, 37),
+            "write_batch": pick(1, 2, 8),
             "late_share": pick(0, 0.3, 1.0),
             "late": pick(0, 5, 300),
             "latency": 0,
             "access_bytes": pick(32, 64, 128),
             "channels": draw(st.integers(1, 6)),
             "depth": draw(st.integers(1, 4)),
+            "channel_depth": pick(0, 0, 1, 3, 9),
         },
     }
 

@@ -71,7 +71,8 @@ FITTED = {
         *("dram.efficiency", "blocks.retire_latency", "lsu.depth"),
     },
     "h100": {
-        *("blocks", "blocks.start_interval", "fetch.first", "dram.efficiency", "dram.write_cost", "dram.late", "dram.late_share"),
+        *("blocks", "blocks.start_interval", "fetch.first", "dram.efficiency", "dram.late", "dram.late_share"),
+        *("dram.turnaround", "dram.write_batch", "dram.channel_depth"),
         *("l2.store_cost", "l2.partial_cost", "l2.fill_cost", "lsu.store_line_cycles", "interconnect.store_mask", "interconnect.depth"),
     },
 } | {name: {"blocks"} for name in ("v100", "a100", "a6000", "rtx4090")}

@@ -17,7 +17,7 @@ def test_every_measured_launch_is_read() -> None:
     assert {one.kernel for one in found} == set(intervals.KERNELS)
 
 
-@pytest.mark.parametrize(("kernel", "warps", "percent"), [("mxv_lcs", 4, 15), ("mxv_per_thd", 1, 10), ("add_one", 2, 8)])
+@pytest.mark.parametrize(("kernel", "warps", "percent"), [("mxv_lcs", 4, 20), ("mxv_per_thd", 1, 10), ("add_one", 2, 8)])
 def test_few_warps_take_as_long_as_measured(kernel: str, warps: int, percent: float) -> None:
     one = next(one for one in intervals.measured() if (one.kernel, one.warps) == (kernel, warps))
     assert intervals.simulated(one, part_of(H100, intervals.PARTS)) == pytest.approx(one.milliseconds, rel=percent / 100)

@@ -23,15 +23,17 @@ class Queue:
         self.ends: deque[int] = deque([0] * depth, depth)  # when each of the last `depth` requests has been served
         self.moments: deque[Moment | None] = deque([None] * depth, depth)  # the same
 
-    def join(self, at: int, ticks: int, by: Moment) -> tuple[int, Moment]:
+    def join(self, at: int, ticks: int, by: Moment, away: tuple[int, Moment] | None = None) -> tuple[int, Moment]:
         """Join at tick `at`, to be served for so long; return when the queue has room: the one `depth` places before has been served.
 
-        by: the moment `at`, and whose request it is.
+        by: the moment `at`, and whose request it is. away: until when what serves them does something else.
         """
         admitted, full, busy = max(at, self.ends[0]), self.moments[0], self.moments[-1]
         room = full.then(full.cycle, work=by.work) if full and self.ends[0] > at else by
-        begins = busy if busy and self.ends[-1] > at else by
-        self.ends.append(max(admitted, self.ends[-1]) + ticks)
+        free, begins = self.ends[-1], busy if busy and self.ends[-1] > at else by
+        if away and away[0] > max(free, at):
+            free, begins = away
+        self.ends.append(max(admitted, free) + ticks)
         self.moments.append(begins.then(cycles(self.ends[-1]), self.resource, by.work, self.name))
         return admitted, room
 

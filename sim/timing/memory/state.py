@@ -75,7 +75,14 @@ Kept = records.kind(  # a line that stores have written, and that has not left t
     ("block", "i8"),  # place of that of the first of them
 )
 Response = records.kind(("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("piece", "i4"), ("place", "i4"))
-Bank = records.kind(("free", "i8"), ("served", "i8"))  # a slice or a channel: ticks, and how many requests so far
+Bank = records.kind(("free", "i8"), ("served", "i8"))  # an L2 slice: ticks, and how many requests so far
+Channel = records.kind(  # of DRAM
+    ("free", "i8"),  # ticks
+    ("served", "i8"),  # requests so far
+    ("writing", "i8"),  # 1: what it did last was writing
+    ("waiting", "i8"),  # sectors to be written
+    ("since", "i8"),  # ticks: when they became a batch
+)
 L2Line = records.kind(
     ("valid", "u4"),
     ("words", "u4"),  # not written back
@@ -100,9 +107,9 @@ class Memory(NamedTuple):
     requests: Any  # Request [m, request depth]
     responses: Any  # Response [m, pending] a heap by time, then sequence
     slices: Any  # Bank [channels]
-    channels: Any  # Bank [channels]
+    channels: Any  # Channel [channels]
     slice_done: np.ndarray  # int64 [channels, depth] ticks: when each of its last requests was served
-    channel_done: np.ndarray  # int64 [channels, depth]
+    channel_done: np.ndarray  # int64 [channels, channel depth]
     l2_tag: np.ndarray  # int64 [channels * sets * ways] 128-byte line, NONE = empty
     l2_used: np.ndarray  # int64 [channels * sets * ways] when it was used last
     l2: Any  # L2Line [channels * sets * ways]
@@ -133,9 +140,9 @@ def allocate(mh: np.record, sms: int, never: int) -> Memory:
         requests=records.zeros(Request, used, int(mh.request_ring)),
         responses=records.zeros(Response, used, pending),
         slices=records.zeros(Bank, banks),
-        channels=records.zeros(Bank, banks),
+        channels=records.zeros(Channel, banks),
         slice_done=np.zeros((banks, int(mh.slice_depth)), np.int64),
-        channel_done=np.zeros((banks, int(mh.slice_depth)), np.int64),
+        channel_done=np.zeros((banks, int(mh.channel_depth)), np.int64),
         l2_tag=np.full(lines, NONE, np.int64),
         l2_used=np.zeros(lines, np.int64),
         l2=records.zeros(L2Line, lines),
