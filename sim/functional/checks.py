@@ -13,6 +13,7 @@ from sim.placement import Placed
 MOST_WARPS = 100_000_000  # 16 bytes each
 MOST_THREADS = 1024  # of a block, on every GPU from Fermi on
 SIZES = (1, 2, 3)
+SYSTEM_BYTES = 1024  # of a block's shared memory, before the program's
 VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic"}
 
 
@@ -139,6 +140,8 @@ def access_message(
             if space == Space.SHARED
             else (LOCAL_BYTES, "local memory", " per thread")
         )
+        if space == Space.SHARED and launch.program.architecture and address >= SYSTEM_BYTES:
+            remedy += f"; in code for sm_90 and later the first {SYSTEM_BYTES:,} bytes are the system's, and count"
         return f"{shown} is outside {name}: {distance(0, size, address, width)}", f"there are {size} bytes{remedy}"
     if not placed:
         return f"{shown}: the launch has no arrays", "pass an array for each ptr parameter"

@@ -11,7 +11,7 @@ barriers (US 2016/0019066) says of masks, blocked and yielded threads agrees; th
 * Other groups wait on the warp's stack; the one pushed last goes next. What a BSYNC lets go comes next too, unless the group on
   top is a member of a register: that one goes first.
 * A group that a BSYNC passed over when it chose another one merges, when a BSYNC chooses it, with other such groups at the same
-  instruction; if it then executes that BSYNC as the last, or had done so before the last, the BSYNC lets go whoever waits at
+  instruction, unless a WARPSYNC has just let it go; if it then executes that BSYNC as the last, or had done so before the last, the BSYNC lets go whoever waits at
   the register, member or not. So does one that finds the register empty.
 * When no group is left: those that yielded, if since a BSYNC came that began to wait for one of them; otherwise a register of
   which all members wait or have yielded; otherwise those that yielded.
@@ -198,13 +198,14 @@ def note_choice(w: int, machine: Machine) -> None:
     """Merge and mark groups after one has been chosen to run."""
     turn = machine.turn[w]
     if turn[Turn.BY_BSYNC]:
-        if machine.active[w] & turn[Turn.OVER]:
+        if machine.active[w] & turn[Turn.OVER] & ~turn[Turn.MET]:
             gather_passed(w, machine)
         for entry in range(machine.depth[w]):
             if machine.stack_wait[w, entry] == RUNNABLE:
                 turn[Turn.OVER] |= machine.stack_mask[w, entry]
     turn[Turn.PASSED] = machine.active[w] & turn[Turn.OVER]
     turn[Turn.OVER] &= ~machine.active[w]
+    turn[Turn.MET] &= ~machine.active[w]
     turn[Turn.CHOSEN_AT], turn[Turn.BY_BSYNC] = machine.pc[w], 0
 
 
@@ -215,7 +216,7 @@ def gather_passed(w: int, machine: Machine) -> None:
         if (
             machine.stack_wait[w, entry] == RUNNABLE
             and machine.stack_pc[w, entry] == machine.pc[w]
-            and machine.stack_mask[w, entry] & machine.turn[w, Turn.OVER]
+            and machine.stack_mask[w, entry] & machine.turn[w, Turn.OVER] & ~machine.turn[w, Turn.MET]
         ):
             machine.active[w] |= machine.stack_mask[w, entry] & machine.alive[w]
             remove(w, entry, machine)

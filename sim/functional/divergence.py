@@ -41,6 +41,7 @@ from sim.functional.state import (
     Progress,
     Report,
     Status,
+    Turn,
 )
 from sim.kernel import first_bit, inner
 
@@ -335,3 +336,4 @@ def free(w: int, wait: int, members: int, machine: Machine) -> None:
             ):
                 machine.stack_mask[w, entry] |= machine.stack_mask[w, other]
                 machine.stack_wait[w, other], machine.stack_mask[w, other] = RUNNABLE, 0
+        machine.turn[w, Turn.MET] |= machine.stack_mask[w, entry]

@@ -86,8 +86,9 @@ class Turn(IntEnum):
     OVER = 3  # runnable groups that a BSYNC passed over when it chose another
     PASSED = 4  # lanes of the running group that were
     LATE = 5  # lanes at a BSYNC that came there when another group had stopped, not from their branch
-    CHOSEN_AT = 6  # the instruction at which the running group was chosen, -1 once it has executed a BSYNC
-    BY_BSYNC = 7  # 1 = the group that ran before stopped at a BSYNC
+    MET = 6  # lanes that a WARPSYNC has let go and that have not run since: they go on by themselves
+    CHOSEN_AT = 7  # the instruction at which the running group was chosen, -1 once it has executed a BSYNC
+    BY_BSYNC = 8  # 1 = the group that ran before stopped at a BSYNC
 
 
 class Code(NamedTuple):

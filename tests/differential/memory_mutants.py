@@ -141,9 +141,9 @@ TABLES: dict[str, Callable[[Hierarchy], dict[str, Any]]] = {
 }
 
 
-def first_place(line: int, number: int, mh: Any, memory: Any) -> int:
+def first_place(first: int, mh: Any, memory: Any) -> int:
     """Evict whatever is in the first place of the set."""
-    return int((number * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways)
+    return int(first)
 
 
 def later_first(m: int, a: int, b: int, memory: Any) -> bool:
