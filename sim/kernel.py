@@ -121,7 +121,7 @@ def _cttz(typingctx, mask):  # type: ignore[no-untyped-def]
 
 
 def prefetch(array: np.ndarray, index: int) -> None:
-    """Ask for the cache line of element `index` of a one-dimensional array, which will be needed soon. Never fails."""
+    """Ask for the cache line of element `index`, counted flat, of a contiguous array: it will be needed soon. Never fails."""
 
 
 @intrinsic

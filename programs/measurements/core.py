@@ -39,7 +39,10 @@ ASKED = {"ffma": 1.5}  # percent: mean error; of the other families:
 ASKED_ELSEWHERE = 5.0
 WORST_FFMA = 12.0  # percent, of any point
 SHARED = 40960  # bytes: the listing alone does not say what a kernel declares; the largest needs 16384 and what lies before it
-TUNED = {"bar_sync": "core.barrier_latency is derived from it", "bra_loop": "core.branch_latency is derived from it"}
+TUNED = {"bar_sync": "core.barrier_latency is derived from it", "bra_loop": "core.branch_latency is derived from it"} | {
+    "diverge": "core.sync_latency is derived from its single warps",
+    "mix_ffma_imad": "that a stall count counts from the first read is inferred from it",
+}
 MISSES = {
     "dfma": "two warps per scheduler and full load: what else limits FP64 is not known",
     "diverge": "one to four warps per scheduler are within 5 %; eight start in step here, as the load that all wait for serves them in one "

@@ -90,12 +90,18 @@ Pairs = list[tuple[Timed, float]]
 
 
 def _times(pairs: Pairs) -> Iterator[Check]:
-    """Yield the mean error over all launches, and per kernel. That it misses is known, and why: see `mechanism`."""
+    """Yield the mean error over all launches, and per kernel. Two miss, and it is known why: see `mechanism`."""
     errors = {(one.kernel, one.warps): 100 * (ms / one.milliseconds - 1) for one, ms in pairs}
-    yield Check(f"{len(errors)} launches, mean error", f"under {ASKED:g}%", _mean_worst(errors), None, "missed; the rows below say why")
+    yield _judged(f"{len(errors)} launches, mean error", errors, "")
     for kernel in KERNELS:
         own = {key: error for key, error in errors.items() if key[0] == kernel}
-        yield Check(f"{kernel}, {len(own)} launches, mean error", f"under {ASKED:g}%", _mean_worst(own), None, MISSES[kernel])
+        yield _judged(f"{kernel}, {len(own)} launches, mean error", own, MISSES.get(kernel, ""))
+
+
+def _judged(what: str, errors: dict[tuple[str, int], float], missed: str) -> Check:
+    """Return the check of a mean error; one that is known to miss is shown, not judged."""
+    passed = None if missed else sum(map(abs, errors.values())) / len(errors) < ASKED
+    return Check(what, f"under {ASKED:g}%", _mean_worst(errors), passed, missed)
 
 
 def _mean_worst(errors: dict[tuple[str, int], float]) -> str:
@@ -156,12 +162,12 @@ def _curves(pairs: Pairs) -> Iterator[Curve]:
 
 
 STORES = "6 and 8 warps: stores of two warps meet more often than on the H100, and are then not joined"
-LOADED = "DRAM's channels turn from reading to writing and back: dram.turnaround, fitted to other loops (turnarounds.csv)"
-MISSES = {"mxv_lcs": STORES, "mxv_lc_s": STORES, "mxv_per_thd": LOADED, "add_one": LOADED}
+MISSES = {"mxv_lcs": STORES, "mxv_lc_s": STORES}
 
 NOTES = (
-    "Steady state of a quarter of the chip, L2 full of data not written back, as when the launches were repeated. No number of the "
-    "preset is fitted to these times; that a request of a store in part costs L2 one more (l2.mask_cost) was read off their counters.",
+    "Steady state of a quarter of the chip, L2 full of data not written back, as when the launches were repeated. No number of the preset "
+    "is fitted to these times, but dram.turnaround and dram.write_batch are to a loop that loads and stores a line in turn, as add_one does "
+    "(turnarounds.csv); that a request of a store in part costs L2 one more (l2.mask_cost) was read off these launches' counters.",
     "The loss of mxv_lcs and mxv_lc_s at 8 and more warps has been put down to 64-byte-strided vectors that thrash L1. The H100's counters "
     "say otherwise: the loads hit L1 alike at 1 and at 32 warps; what grows eightfold is the stores that reach L2. 16 stores of 4 bytes "
     "fill two sectors per lane. An SM joins them, without exception with one warp, while they follow each other, which stores of several "

@@ -88,9 +88,9 @@ def _curves(pairs: list[Pair]) -> Iterator[Curve]:
 
 
 NOTES = (
-    "Fitted to these rows: blocks.start_interval, to the ceiling of 64-thread blocks of one float per thread. What stores and DRAM cost is "
-    "fitted to launches of their own (programs/measurements/gpu/plans/memory.toml), what blocks cost to launches that do nothing. "
-    "The other rows are predictions.",
+    "Fitted to these rows: blocks.start_interval, to the ceiling of 64-thread blocks of one float per thread, and dram.channel_depth, to "
+    "that of copies of 1 GB; that a block keeps its place until its stores are answered (blocks.awaits_stores) is read off them. What "
+    "stores and turnarounds of DRAM cost is fitted to launches of their own, what blocks cost to launches that do nothing.",
     "The copies are simulated on a quarter of the chip: 33 SMs with a quarter of the channels, bandwidth and block starts; a few "
     "waves of blocks, with a small L2 that is full of data not written back, so that as much is written as read at once, as in most "
     "of a copy of 1 GB.",

@@ -28,6 +28,8 @@ FITTED = {
     "memory, empty": "fetch.first, blocks.start_latency, blocks.retire_latency",
     "memory, stores_1_64": "interconnect.request_bytes_per_cycle",
     "diverge": "core.sync_latency (one warp)",
+    "mix_ffma_imad": "the rule that stall counts count from the first read was inferred from it",
+    "interval add_one": "dram.turnaround, dram.write_batch: to a loop of the same shape (turnarounds.csv)",
     "ffma": "units.fp32.latency (chains of one warp)",
     "fadd": "units.fp32.latency (chains of one warp)",
     "imad": "units.imad.latency, pipes.imad",

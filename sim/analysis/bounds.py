@@ -68,7 +68,7 @@ def _bandwidth(result: Result) -> Iterator[Bound]:
     yield Bound("bandwidth", "load/store unit", accesses * gpu.lsu.interval / sms)
     read = SECTOR * counters["l2_sectors_read"]
     yield Bound("bandwidth", "network to the SMs", read / (net.response_bytes_per_cycle * sms))
-    waiting = SECTOR * 4 * ((net.depth + gpu.lsu.store_lines) * sms + gpu.dram.depth * gpu.dram.channels)
+    waiting = SECTOR * 4 * ((net.depth + gpu.lsu.store_lines) * sms + (gpu.dram.depth + gpu.dram.channel_depth) * gpu.dram.channels)
     if gpu.l2:
         at_l2 = read + max(SECTOR * counters["l2_sectors_written"] - waiting, 0)
         yield Bound("bandwidth", "L2", at_l2 / (gpu.l2.bytes_per_cycle * gpu.sms))

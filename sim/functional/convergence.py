@@ -11,13 +11,14 @@ barriers (US 2016/0019066) says of masks, blocked and yielded threads agrees; th
 * Other groups wait on the warp's stack; the one pushed last goes next. What a BSYNC lets go comes next too, unless the group on
   top is a member of a register: that one goes first.
 * A group that a BSYNC passed over when it chose another one merges, when a BSYNC chooses it, with other such groups at the same
-  instruction, unless a WARPSYNC has just let it go; if it then executes that BSYNC as the last, or had done so before the last, the BSYNC lets go whoever waits at
-  the register, member or not. So does one that finds the register empty.
+  instruction (not one that a WARPSYNC has just let go: assumed); if it then executes that BSYNC as the last, or had done so before
+  the last, the BSYNC lets go whoever waits at the register, member or not. So does one that finds the register empty.
 * When no group is left: those that yielded, if since a BSYNC came that began to wait for one of them; otherwise a register of
   which all members wait or have yielded; otherwise those that yielded.
 
 Registers overwritten by lanes of other calls can hold lanes for ever only under these rules, not in hardware: where a listing
-saves registers (BMOV), the lowest register then lets its lanes go.
+saves registers (BMOV) and nobody waits elsewhere, the lowest register then lets its lanes go.
+Seen on sm_90 only, where no warp-wide instruction follows a BSYNC with a YIELD before it; other GPUs from Volta on are taken to be alike.
 """
 
 import numpy as np
@@ -179,7 +180,7 @@ def wake(w: int, code: Code, machine: Machine) -> None:
     if turn[Turn.YIELDED]:
         return resume(w, machine)
     for barrier in range(machine.barrier.shape[1]):
-        if code.saves and machine.blocked[w, barrier]:
+        if code.saves and machine.depth[w] == 0 and machine.blocked[w, barrier]:
             free_lanes(w, barrier, machine.blocked[w, barrier], np.int64(0), machine)
             return None
     return None

@@ -260,7 +260,9 @@ class Dram(Section):
     late: Count = Field(0, description="cycles that they take longer: evenly from none to so many")
     access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once")
     channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
-    depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice, and at its channel")
+    depth: Annotated[int, Field(ge=1, le=4096)] = Field(
+        64, description="requests that wait at an L2 slice, and at its channel if `channel_depth` is 0"
+    )
     channel_depth: Annotated[int, Field(ge=0, le=4096)] = Field(0, description="at a channel: reads, lines to be written; 0 = as `depth`")
 
 
@@ -288,7 +290,7 @@ class Gpu(Section):
     name: str = Field(description="the product")
     chip: str = Field(description="the vendor's name of the chip")
     compute_capability: Annotated[str, Field(pattern=r"^\d+\.\d+$")] = Field(description="major.minor")
-    sms: Positive = Field(description="streaming multiprocessors")
+    sms: Annotated[int, Field(ge=1, le=65535)] = Field(description="streaming multiprocessors")
     clock: Clock
     core: Core
     pipes: dict[str, Pipe]

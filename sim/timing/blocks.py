@@ -1,7 +1,8 @@
 """Blocks: the block scheduler, residency, barriers, the end of warps and blocks.
 
 A block starts on the SM with the most free places (lowest number on ties), so the first wave spreads breadth first; at most one
-block per `start_interval` cycles on the whole chip. A place is free again `retire_latency` after its block's last warp has ended.
+block per `start_interval` cycles on the whole chip. A place is free again `retire_latency` after its block's last warp has ended,
+and with `awaits_stores` not before its stores are answered.
 A block's warps take the warp slots place * warps .. place * warps + warps - 1, and so are dealt to the schedulers by slot number.
 """
 
@@ -236,7 +237,7 @@ def free_place(m: int, number: int, hw: Hardware, sm: Machine) -> None:
     if hw.awaits_stores:
         place.free = max(place.free, place.stored)
     core.emptied = min(core.emptied, place.free)
-    chip.next_start = min(chip.next_start, max(place.free, chip.now + 1))
+    chip.next_start = min(chip.next_start, max(place.free, chip.now + 1))  # `now` may be another SM's; the place is free after the window
 
 
 @inner

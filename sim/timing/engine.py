@@ -7,8 +7,8 @@ Everything that a phase sets in motion takes effect in a later cycle, except tha
 SMs see each other only through L2 and the block scheduler. What an SM sends reaches L2 `interconnect.latency` cycles later at the earliest,
 an answer comes back as late, and a place that it empties takes a block `blocks.retire_latency` later. So phases are done for a *window*
 of so many cycles at once: all block starts of the window, all that reaches L2 in it, then one SM after another through all of its cycles.
-The result is that of going cycle by cycle, and an SM's state stays in the caches of the processor that simulates: a quarter of the time
-is saved, a third with `prefetch` and records of whole cache lines.
+The result is that of going cycle by cycle, and an SM's state stays in the caches of the processor that simulates. With `prefetch` and
+records of whole cache lines, a saxpy of a float per thread takes 0.7 of the time that it took cycle by cycle (H100, and GTX 480: 0.78).
 """
 
 import numpy as np

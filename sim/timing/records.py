@@ -1,4 +1,4 @@
-"""Arrays of records, as compiled kernels like them: the fields of a record lie on as few cache lines of the processor as they can."""
+"""Arrays of records, as compiled kernels like them: one of more than half a cache line of the processor begins with a line."""
 
 from typing import Any
 

@@ -45,7 +45,7 @@ def look_ahead(until: int, sms: int, mh: np.record, memory: Memory) -> None:
             unit = memory.units[m]
             for k in range(unit.requests):
                 request = memory.requests[m, (unit.first + k) % mh.request_ring]
-                if request.arrival >= until:
+                if max(request.arrival, unit.blocked) >= until:
                     break
                 if rest:
                     ask_for_line(request, mh, memory)
