@@ -166,7 +166,7 @@ MISSES = {"mxv_lcs": STORES, "mxv_lc_s": STORES}
 
 NOTES = (
     "Steady state of a quarter of the chip, L2 full of data not written back, as when the launches were repeated. No number of the preset "
-    "is fitted to these times, but dram.turnaround and dram.write_batch are to a loop that loads and stores a line in turn, as add_one does "
+    "is fitted to these times, but dram.turnaround and dram.write_batch are to a loop that loads and stores a line in turn, like add_one "
     "(turnarounds.csv); that a request of a store in part costs L2 one more (l2.mask_cost) was read off these launches' counters.",
     "The loss of mxv_lcs and mxv_lc_s at 8 and more warps has been put down to 64-byte-strided vectors that thrash L1. The H100's counters "
     "say otherwise: the loads hit L1 alike at 1 and at 32 warps; what grows eightfold is the stores that reach L2. 16 stores of 4 bytes "

@@ -260,9 +260,7 @@ class Dram(Section):
     late: Count = Field(0, description="cycles that they take longer: evenly from none to so many")
     access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once")
     channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
-    depth: Annotated[int, Field(ge=1, le=4096)] = Field(
-        64, description="requests that wait at an L2 slice, and at its channel if `channel_depth` is 0"
-    )
+    depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice")
     channel_depth: Annotated[int, Field(ge=0, le=4096)] = Field(0, description="at a channel: reads, lines to be written; 0 = as `depth`")
 
 
