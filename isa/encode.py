@@ -41,7 +41,7 @@ from isa.operands import (
 from isa.parser import Statement
 from isa.program import Encoded, Instruction
 from isa.rows import Row, pack
-from isa.vocabulary import CC_ZERO, PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
+from isa.vocabulary import CC_ZERO, CONVERGENCE_REGISTERS, PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
 
 SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special} | {
     "SRZ": Special.ZERO,
@@ -52,7 +52,6 @@ BF16, HALF64, HIGH, LEFT, X = int(Flag.BF16), int(Flag.HALF64), int(Flag.HIGH), 
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on
 SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
 CONSTANT_BYTES = 1 << 16
-BARRIERS = 16
 
 
 class Encoder:
@@ -280,8 +279,10 @@ class Encoder:
 
     def _barrier(self, row: Row, operand: Operand) -> None:
         number = operand.symbol[1:]
-        if operand.symbol[0] != "B" or not number.isdecimal() or int(number) >= BARRIERS:
-            raise OperandError(f"{operand.symbol} is not a convergence barrier", operand.column, f"they are B0 to B{BARRIERS - 1}")
+        if operand.symbol[0] != "B" or not number.isdecimal() or int(number) >= CONVERGENCE_REGISTERS:
+            raise OperandError(
+                f"{operand.symbol} is not a convergence barrier", operand.column, f"they are B0 to B{CONVERGENCE_REGISTERS - 1}"
+            )
         row.function = int(number)
 
 

@@ -84,7 +84,7 @@ def start_warp(w: int, code: Code, machine: Machine, log: Log) -> None:
     machine.carry[w], machine.pc[w], machine.depth[w], machine.waiting[w], machine.ended[w] = 0, 0, 0, 0, 0
     machine.active[w] = machine.alive[w] = machine.existing[w]
     machine.reconverge[w] = code.operation.size
-    if code.by_register:
+    if code.converges:
         start_registers(w, machine)
     log.length[w], log.hash[w], log.accesses[w] = 0, 0, 0
 

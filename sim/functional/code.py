@@ -130,8 +130,8 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
         registers=uniform + uniform_registers(program),
         turns=int(program.parameter_base >= VOLTA_PARAMETERS),
         apart=int(bool(program.architecture) and era(program.architecture) == "volta"),
-        by_register=int(np.isin(e.operation, (Operation.BSSY, Operation.BSYNC)).any()),
-        saves=int((e.operation == Operation.BMOV).any()),
+        converges=int(np.isin(e.operation, (Operation.BSSY, Operation.BSYNC)).any()),
+        saves_registers=int((e.operation == Operation.BMOV).any()),
     )
 
 

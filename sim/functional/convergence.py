@@ -180,7 +180,7 @@ def wake(w: int, code: Code, machine: Machine) -> None:
     if turn[Turn.YIELDED]:
         return resume(w, machine)
     for barrier in range(machine.barrier.shape[1]):
-        if code.saves and machine.depth[w] == 0 and machine.blocked[w, barrier]:
+        if code.saves_registers and machine.depth[w] == 0 and machine.blocked[w, barrier]:
             free_lanes(w, barrier, machine.blocked[w, barrier], np.int64(0), machine)
             return None
     return None

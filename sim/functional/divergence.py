@@ -100,7 +100,7 @@ def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Prog
         machine.barrier[w, code.function[i]] &= ~(mask & predicate(i, FIRST, w, code, machine))
     elif operation == Operation.BMOV:
         move_barrier(i, w, mask, code, machine)
-    elif operation == Operation.YIELD and code.by_register:
+    elif operation == Operation.YIELD and code.converges:
         offer(w, mask, machine)
     return Status.RUNNING
 
@@ -159,9 +159,9 @@ def go_where_told(i: int, w: int, mask: int, code: Code, machine: Machine, progr
     while rest:
         group = at_place(w, rest, machine.lane_pc[w, first_bit(rest)], machine)
         others = rest & ~group
-        if code.by_register and others and is_smaller(others, group):
+        if code.converges and others and is_smaller(others, group):
             group = at_place(w, others, machine.lane_pc[w, first_bit(others)], machine)
-        insert_groups(w, bottom if code.by_register else machine.depth[w], group, machine)
+        insert_groups(w, bottom if code.converges else machine.depth[w], group, machine)
         rest &= ~group
     entry = machine.depth[w] - 1
     machine.pc[w], machine.active[w] = machine.stack_pc[w, entry], machine.stack_mask[w, entry]
@@ -236,7 +236,7 @@ def branch(i: int, w: int, taken: int, code: Code, machine: Machine, progress: P
     if taken == 0 or stay == 0:
         machine.pc[w] = code.target[i] if taken else i + 1
         return Status.RUNNING
-    if code.by_register and is_smaller(taken, stay):
+    if code.converges and is_smaller(taken, stay):
         machine.pc[w], machine.active[w] = code.target[i], taken
         return push(w, i + 1, stay, machine.reconverge[w], RUNNABLE, BRANCHED, machine, progress)
     meet, outer = code.reconverge[i], machine.reconverge[w]
@@ -271,7 +271,7 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
         if machine.pc[w] == end:
             leave(w, machine.active[w], machine)
         entry = top(w, machine)
-        if entry < 0 and code.by_register and machine.alive[w]:
+        if entry < 0 and code.converges and machine.alive[w]:
             wake(w, code, machine)
             entry = top(w, machine)
         if entry < 0:
@@ -279,7 +279,7 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
         machine.pc[w], machine.reconverge[w] = machine.stack_pc[w, entry], machine.stack_reconverge[w, entry]
         machine.active[w] = machine.stack_mask[w, entry] & machine.alive[w]
         remove(w, entry, machine)
-        if code.by_register:
+        if code.converges:
             note_choice(w, machine)
     return Status.RUNNING
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from isa.encode import BARRIERS
+from isa.vocabulary import CONVERGENCE_REGISTERS
 from sim.functional.constants import Banks
 from sim.functional.device import words
 from sim.functional.state import (
@@ -62,8 +62,8 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         waiting=per_warp[5],
         ended=np.ones(warps, np.int64),
         iterations=np.zeros((warps, len(code.iterations)), np.int64),
-        barrier=np.zeros((warps, BARRIERS), np.int64),
-        blocked=np.zeros((warps, BARRIERS), np.int64),
+        barrier=np.zeros((warps, CONVERGENCE_REGISTERS), np.int64),
+        blocked=np.zeros((warps, CONVERGENCE_REGISTERS), np.int64),
         lane_pc=np.zeros((warps, LANES), np.int64),
         turn=np.zeros((warps, len(Turn)), np.int64),
         depth=per_warp[6],

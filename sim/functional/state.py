@@ -127,8 +127,8 @@ class Code(NamedTuple):
     registers: int  # rows per warp
     turns: int  # 1 = MUFU.SIN and COS take turns, not radians
     apart: int  # 1 = lanes of a warp may arrive at a barrier apart (from Volta on)
-    by_register: int  # 1 = the listing has convergence registers
-    saves: int  # 1 = it saves them
+    converges: int  # 1 = the listing has convergence registers
+    saves_registers: int  # 1 = it saves them
 
 
 class Machine(NamedTuple):
