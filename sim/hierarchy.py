@@ -47,6 +47,9 @@ class Hierarchy(NamedTuple):
     l1_fetch: np.int64  # bytes fetched for a miss: 32 or 128
     l1_stores: np.int64  # index in L1_STORES
     line_cycles: np.int64
+    tags: np.int64  # lines of a load looked up per cycle; 0: line_cycles each, and no passes over the banks
+    pass_latency: np.int64
+    replay_cycles: np.int64
     global_loads: np.int64  # 1: L1 caches global loads without a cache operator
     pending: np.int64
     network: np.int64  # cycles one way
@@ -153,6 +156,9 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "l1_fetch": l1.sector if l1 else SECTOR,
         "l1_stores": L1_STORES.index(l1.stores) if l1 else 0,
         "line_cycles": l1.line_cycles if l1 else 1,
+        "tags": l1.tags_per_cycle if l1 else 0,
+        "pass_latency": l1.pass_latency if l1 else 0,
+        "replay_cycles": l1.replay_cycles if l1 else 1,
         "global_loads": bool(l1 and l1.global_loads and ways),
         "pending": l1.pending if l1 else 512,
         "network": net.latency,

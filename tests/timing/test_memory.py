@@ -92,6 +92,31 @@ def test_wide_loads_take_their_registers_one_after_another(run) -> None:
     assert issued[3] - issued[2] == 40 + 3 * 2
 
 
+PASSES = ROUND | {"l1__tags_per_cycle": 4, "l1__pass_latency": 2, "l1__replay_cycles": 2}
+
+
+@pytest.mark.parametrize(
+    ("stride", "longer"),
+    [(0, 0), (4, 0), (8, 2 * 1), (16, 2 * 3), (32, 1 + 2 * 7), (128, 7 + 2 * 31), (132, 7)],  # lookups of four lines, then passes
+)
+def test_a_hit_looks_lines_up_and_passes_over_banks(run, stride: int, longer: int) -> None:
+    listing = "LDG R0, [R8]\nFADD R1, R0, R0\nLDG R2, [R8]\nFADD R3, R2, R2\nEXIT"
+    issued = run(listing, accesses=[(1 << 20, stride)] * 2, **PASSES).first()
+    assert issued[3] - issued[2] == 40 + longer
+
+
+def test_passes_keep_the_banks_from_the_next_hit(run) -> None:
+    listing = "LDG R0, [R8]\nFADD R1, R0, R0\nLDG R2, [R8]\nLDG R3, [R8]\nFADD R4, R3, R3\nEXIT"
+    issued = run(listing, accesses=[(1 << 20, 32)] * 3, **PASSES, lsu__replay=1).first()
+    assert issued[4] - issued[2] == 8 + 40 + 1 + 2 * 7
+
+
+def test_warps_that_waited_for_one_line_read_it_one_after_another(run) -> None:
+    for machine, ready in ((ROUND, [200, 200, 200, 200]), (PASSES, [200, 202, 204, 206])):
+        done = run("LDG R0, [R8]\nFADD R1, R0, R0\nEXIT", warps=4, accesses=[ONE_SECTOR], **machine, core__schedulers=4)
+        assert sorted(done.first(warp)[1] for warp in range(4)) == ready
+
+
 def test_a_full_queue_stops_the_port(run) -> None:
     done = run("LDG R0, [R8]\nLDG R1, [R8]\nEXIT", accesses=[ONE_SECTOR] * 2, **ROUND, lsu__depth=1)
     assert done.first()[:2] == [0, 11]  # the first is taken in cycle 10

@@ -58,6 +58,10 @@ class L1:
     def _set_of(self, number: int) -> OrderedDict[int, Line]:
         return self.sets[place_of(number, len(self.sets))]
 
+    def peek(self, number: int) -> Line | None:
+        """Return a line if it has a place, without using it."""
+        return self._set_of(number).get(number)
+
     def find(self, number: int) -> Line | None:
         """Return a line if it has a place; it is the one used last now."""
         lines = self._set_of(number)

@@ -9,6 +9,7 @@ Peak rate: one instruction per `lsu.interval` cycles, one pass over the banks pe
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from sim.reference.scoreboard import Pending
     from sim.reference.sm import SM
     from sim.reference.wakeup import Warp
+
+BANKS = "the banks of L1"
 
 
 class Queue:
@@ -84,6 +87,7 @@ class LoadStoreUnit:
         self.responses = ResponsePort(memory)
         self.requests = RequestPort(memory, self.responses)
         self.stores = StoreLines(int(self.numbers.store_lines), int(self.numbers.store_wait), self.requests, self.tallies)
+        self.banks = sm.machine.record.origin  # the moment from which another load may read data from the banks of L1
         self.sectors_in_flight: int = 0  # that loads have asked for and not got
 
     def put(self, warp: Warp, scheduler: int, pending: Pending, row: list[int] | None) -> None:
@@ -114,9 +118,11 @@ class LoadStoreUnit:
 
     def _take(self, queue: Queue, access: Access, again: bool) -> None:
         taken = access.taken = self._free_for(queue, access).then(int(self.env.now), work=access.arrival.work)
-        replays = int(self.numbers.replay) * access.passes
-        held, resource = max((access.decoded.address_cycles, f"pipes.{access.pipe}.lanes"), (replays, "lsu.replay"), key=itemgetter(0))
-        queue.pop(taken.then(taken.cycle + held, resource))
+        access.hits = self._hits(access)
+        access.begins = latest(taken, self.banks) if access.hits else taken
+        replays = int(self.numbers.replay) * access.passes if access.hits or access.decoded.space == Space.SHARED else 0
+        replayed = access.begins.then(access.begins.cycle + replays, "lsu.replay", taken.work)
+        queue.pop(latest(taken.then(taken.cycle + access.decoded.address_cycles, f"pipes.{access.pipe}.lanes"), replayed))
         done = self._done(access, again)
         self.unit.hold(done)
         access.sources_read_at(taken.then(taken.cycle + access.source_read, access.source_field))
@@ -137,11 +143,12 @@ class LoadStoreUnit:
 
         again: the one before came from the same queue.
         """
-        numbers = self.numbers
+        numbers, lines = self.numbers, len(access.requests)
         if access.decoded.space == Space.SHARED:
             busy = [(access.passes * int(numbers.pass_cycles), "shared.pass_cycles", f"{access.passes} passes over the banks")]
+        elif access.passes:
+            busy = [(self._lookups(access), "l1.tags_per_cycle", f"{lines} lines")]
         else:
-            lines = len(access.requests)
             busy = [
                 (lines * int(numbers.line_cycles), "l1.line_cycles", f"{lines} lines"),
                 (self._data_cycles(access), "l1.bytes_per_cycle", ""),
@@ -149,7 +156,23 @@ class LoadStoreUnit:
             if again and access.kind is Kind.STORE:
                 busy.append((cycles(lines * int(numbers.store_line_ticks)), "lsu.store_line_cycles", f"{lines} lines"))
         held, resource, note = max((int(numbers.interval), "lsu.interval", ""), *busy, key=itemgetter(0))
-        return access.taken.then(access.taken.cycle + held, resource, note=note)
+        done = access.taken.then(access.taken.cycle + held, resource, note=note)
+        if access.hits:
+            begins = access.begins
+            self.banks = begins.then(begins.cycle + access.passes, BANKS, access.taken.work, f"{access.passes} passes")
+            done = latest(done, self.banks)
+        return done
+
+    def _hits(self, access: Access) -> bool:
+        """Return whether a load that passes over the banks of L1 finds all its data there now."""
+        if not access.passes or access.decoded.space == Space.SHARED:
+            return False
+        lines = ((request.sectors, self.l1.peek(request.line)) for request in access.requests)
+        return all(line is not None and sectors <= line.valid for sectors, line in lines)
+
+    def _lookups(self, access: Access) -> int:
+        """Return the cycles in which the lines of a load are looked up, some at a time."""
+        return -(-len(access.requests) // int(self.numbers.tags))
 
     def _data_cycles(self, access: Access) -> int:
         """Return the cycles of a whole warp's data at l1.bytes_per_cycle, which is given in sixteenths."""
@@ -189,7 +212,7 @@ class LoadStoreUnit:
     def _load(self, access: Access) -> None:
         """Look a load or an atomic up, line by line; what is not there becomes pieces that it waits for."""
         access.count(self.tallies)
-        load = Load(self._hit_at(access), access.loaded_at)
+        load = Load(self._hit_at(access), access.loaded_at, partial(self._replay, access))
         for k, request in enumerate(access.requests):
             if access.decoded.cached and self.l1.sets:
                 self._look_up(access, load, k, request)
@@ -200,14 +223,28 @@ class LoadStoreUnit:
     def _hit_at(self, access: Access) -> Moment:
         """Return the moment in which a load's result may be read if nothing is missing."""
         numbers, lines = self.numbers, len(access.requests)
+        first = access.begins.then(access.begins.cycle + max(int(numbers.l1_latency), 1), "l1.latency", access.taken.work)
+        if access.passes:
+            found = first.then(first.cycle + self._lookups(access) - 1, "l1.tags_per_cycle", note=f"{lines} lines")
+            return found.then(
+                found.cycle + int(numbers.pass_latency) * (access.passes - 1), "l1.pass_latency", note=f"{access.passes} passes"
+            )
         extras = [
             (int(numbers.word_cycles) * (max(access.decoded.width // 4, 1) - 1), "lsu.word_cycles", ""),
             (lines * int(numbers.line_cycles) - 1, "l1.line_cycles", f"{lines} lines"),
             (self._data_cycles(access) - 1, "l1.bytes_per_cycle", ""),
         ]
         extra, resource, note = max(extras, key=itemgetter(0))
-        first = access.taken.then(access.taken.cycle + max(int(numbers.l1_latency), 1), "l1.latency")
         return first.then(first.cycle + extra, resource, note=note)
+
+    def _replay(self, access: Access, there: Moment) -> Moment:
+        """Return the moment in which a load has read its data, which are in L1 from `there` on, after those that waited before it."""
+        if not access.passes:
+            return there
+        begins, work, note = latest(there, self.banks), access.arrival.work, f"{len(access.requests)} lines, {access.passes} passes"
+        reading = max(access.passes, self._lookups(access))
+        self.banks = begins.then(begins.cycle + max(int(self.numbers.replay_cycles), reading), "l1.replay_cycles", work, note)
+        return begins.then(begins.cycle + reading - 1, BANKS, work, note)
 
     def _look_up(self, access: Access, load: Load, k: int, request: Request) -> None:
         """Look line k of a load up in L1; wait for what is missing, and fetch what nobody else is fetching."""
@@ -233,7 +270,10 @@ class LoadStoreUnit:
     def _send(self, access: Access, k: int, sectors: set[int], deliver: Deliver) -> None:
         """Send sectors of line k to L2, or ask for them."""
         request, looked_up = access.requests[k], self._looked_up(access)
-        start = looked_up.then(looked_up.cycle + k * int(self.numbers.line_cycles), "l1.line_cycles", note=f"{k} lines before")
+        if access.passes:
+            start = looked_up.then(looked_up.cycle + k // int(self.numbers.tags), "l1.tags_per_cycle", note=f"{k} lines before")
+        else:
+            start = looked_up.then(looked_up.cycle + k * int(self.numbers.line_cycles), "l1.line_cycles", note=f"{k} lines before")
         words = set() if access.kind is Kind.LOAD else request.words
         block = access.warp.block
         packet = Packet(self.sm.number, request.line, sectors, words, access.kind, access.repeat, deliver, block, start)

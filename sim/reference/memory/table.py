@@ -19,6 +19,7 @@ class Load:
 
     ready: Moment  # when what has come so far may be read
     finish: Callable[[Moment], None]  # takes the moment from which all of it may be read, once that is known
+    replay: Callable[[Moment], Moment]  # takes the moment when all is in L1 that had to come, returns that of its having been read
     missing: int = 0  # pieces that have not come
 
     def finish_if_complete(self) -> None:
@@ -42,7 +43,8 @@ class Piece:
             self.table.used -= 1
             self.load.missing -= 1
             self.load.ready = latest(self.load.ready, ready)
-            self.load.finish_if_complete()
+            if not self.load.missing:
+                self.load.finish(self.load.replay(self.load.ready))
 
 
 class PendingTable:

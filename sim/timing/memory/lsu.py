@@ -19,7 +19,7 @@ from sim.timing.memory.l1 import NO_SECTORS, allocate, ask_for_set, fetched, fin
 from sim.timing.memory.requests import forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
 from sim.timing.memory.state import NONE, Memory
-from sim.timing.memory.table import add_piece, close_access, open_access
+from sim.timing.memory.table import add_piece, close_access, open_access, wait_for
 from sim.timing.state import NEVER, Machine
 from sim.trace import TraceArrays
 from sim.vocabulary import Tally
@@ -94,8 +94,18 @@ def describe(
     if op.cached and mh.l1_sets:
         for k in range(entry.requests):
             memory.entry_set[m, number, place, k] = ask_for_set(m, line[k], mh, memory)
+        if mh.tags and op.access == LOAD:
+            entry.passes = passes_of_load(op, access, mask, mh, memory, trace)
     if op.access >= ATOMIC:
         entry.alike = most_alike(access, mask, trace)
+
+
+@inner
+def passes_of_load(op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
+    """Return the passes over L1's banks, which are those of shared memory; a word of local memory has a bank for each lane."""
+    if op.memory == GLOBAL:
+        return wavefronts(access, mask, np.int64(op.width), False, mh, memory.bank_rows, memory.bank_count, trace)
+    return fewest(mask, np.int64(op.width), mh)
 
 
 @inner
@@ -148,7 +158,7 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     unit.turn = number
     queue.first = (place + 1) % mh.depth
     queue.count -= 1
-    queue.spaced = now + max(op.address, mh.replay * entry.passes)
+    queue.spaced = now + (max(op.address, mh.replay * entry.passes) if op.memory == SHARED else op.address)
     unit.free = now + busy(entry, op, again, mh)
     open_row(m, number, now, hw, sm)
     sources_read(m, np.int64(entry.slot), np.int64(entry.instruction), entry.read_ticket, now, hw, code, sm)
@@ -166,8 +176,16 @@ def busy(entry: np.record, op: np.record, again: bool, mh: np.record) -> int:
     """Return the cycles that an instruction keeps the shared unit. again: the one before came from the same queue."""
     if op.memory == SHARED:
         return max(mh.interval, entry.passes * mh.pass_cycles)
+    if entry.passes:  # of a load, which passes over the banks of L1 when all its lines are there
+        return max(mh.interval, lookups(entry, mh))
     stored = whole_cycles(entry.requests * mh.store_line_ticks) if again and op.access == STORE else np.int64(0)
     return max(mh.interval, entry.requests * mh.line_cycles, stored, data_cycles(op, mh))
+
+
+@inner
+def lookups(entry: np.record, mh: np.record) -> int:
+    """Return the cycles in which the lines of a load are looked up, some at a time."""
+    return (np.int64(entry.requests) + mh.tags - 1) // mh.tags
 
 
 @inner
@@ -271,19 +289,41 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
     sectors = count_sectors(m, number, place, op, memory)
     a = open_access(m, memory)
     for k in range(entry.requests):
-        start = now + L1_LOOKUP + k * mh.line_cycles
+        start = now + L1_LOOKUP + (k // mh.tags if entry.passes else k * mh.line_cycles)
         if op.cached and mh.l1_sets:
             look_up(m, number, place, k, a, start, op, mh, memory)
         else:
             go_past(m, number, place, k, a, start, op, mh, memory)
-    registers = max(np.int64(op.width) >> 2, np.int64(1))
-    extra = max(entry.requests * mh.line_cycles - 1, data_cycles(op, mh) - 1, mh.word_cycles * (registers - 1))
     access = memory.accesses[m, a]
-    access.ready = now + max(mh.l1_latency, np.int64(1)) + max(extra, np.int64(0))
+    access.reading = max(np.int64(entry.passes), lookups(entry, mh)) if entry.passes else np.int64(0)
+    access.ready = now + max(mh.l1_latency, np.int64(1)) + hit_takes_longer(entry, op, mh)
     access.issued, access.log, access.sectors = entry.issued, entry.log, sectors
     access.slot, access.instruction, access.ticket = entry.slot, entry.instruction, entry.ticket
     if access.missing == 0:
+        if entry.passes:
+            access.ready += read_data(m, number, entry, now, mh, memory)
         finish_access(m, a, hw, code, sm)
+
+
+@inner
+def hit_takes_longer(entry: np.record, op: np.record, mh: np.record) -> int:
+    """Return the cycles that a load's further lines, passes or registers take beyond the latency of a hit."""
+    if entry.passes:
+        return lookups(entry, mh) - 1 + mh.pass_latency * (np.int64(entry.passes) - 1)
+    registers = max(np.int64(op.width) >> 2, np.int64(1))
+    extra = max(entry.requests * mh.line_cycles - 1, data_cycles(op, mh) - 1, mh.word_cycles * (registers - 1))
+    return max(extra, np.int64(0))
+
+
+@inner
+def read_data(m: int, number: int, entry: np.record, now: int, mh: np.record, memory: Memory) -> int:
+    """A load that is taken now has hit: its passes keep the banks, the unit, and the address unit of its port; return how long it waits."""
+    unit, queue = memory.units[m], memory.queues[m, number]
+    begins, passes = max(now, unit.banks), np.int64(entry.passes)
+    unit.banks = begins + passes
+    unit.free = max(unit.free, unit.banks)
+    queue.spaced = max(queue.spaced, begins + mh.replay * passes)
+    return begins - now
 
 
 @inner
@@ -304,9 +344,7 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
     if waits == NO_SECTORS:
         return
     memory.tallies[L1_MERGED] += sector_count(waits & line.pending)
-    piece = add_piece(m, access, waits, mh, memory)
-    memory.pieces[m, piece].next = line.waiting
-    line.waiting = piece
+    wait_for(m, line, add_piece(m, access, waits, mh, memory), memory)
     missing = waits & ~line.pending
     if missing != NO_SECTORS:
         missing = fetched(missing, line.valid | line.pending, mh)

@@ -12,7 +12,7 @@ from sim.timing.memory.l2 import ask_for_line, ask_for_set, serve
 from sim.timing.memory.lsu import finish_access, plan
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import NONE, Memory
-from sim.timing.memory.table import free_piece
+from sim.timing.memory.table import free_piece, wait_for
 from sim.timing.state import NEVER, Machine
 
 
@@ -157,8 +157,7 @@ def fill(m: int, place: int, sectors: int, ready: int, hw: Hardware, code: Code,
         if piece.need == NO_SECTORS:
             complete(m, number, ready, hw, code, sm)
         else:
-            piece.next = line.waiting
-            line.waiting = number
+            wait_for(m, line, number, memory)
         number = following
 
 
@@ -172,4 +171,14 @@ def complete(m: int, number: int, ready: int, hw: Hardware, code: Code, sm: Mach
     access.ready = max(access.ready, ready)
     free_piece(m, number, memory)
     if access.missing == 0:
+        if access.reading:
+            replay(memory.units[m], access, hw.memory[0])
         finish_access(m, a, hw, code, sm)
+
+
+@inner
+def replay(unit: np.record, access: np.record, mh: np.record) -> None:
+    """All data of a load are in L1: it reads them, after the loads that waited before it."""
+    begins, reading = max(access.ready, unit.banks), np.int64(access.reading)
+    unit.banks = begins + max(mh.replay_cycles, reading)
+    access.ready = begins + reading - 1

@@ -28,6 +28,7 @@ Unit = records.kind(  # the load/store unit of one SM, its pending request table
     ("access", "i4"),  # first free access
     ("turn", "u4"),  # queue that was served last
     ("kept", "i8"),  # lines of stores in `kept`
+    ("banks", "i8"),  # first cycle in which another load may read data from the banks of L1
 )
 Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"))  # spaced: its address unit is free
 Entry = records.kind(  # an instruction that waits for the load/store unit
@@ -38,7 +39,7 @@ Entry = records.kind(  # an instruction that waits for the load/store unit
     ("slot", "u4"),  # warp slot
     ("instruction", "u4"),
     ("requests", "u4"),  # lines that it touches
-    ("passes", "u4"),  # over the banks of shared memory
+    ("passes", "u4"),  # over the banks of shared memory or, for a load, of L1
     ("needed", "u4"),  # passes that its width alone needs
     ("alike", "u4"),  # most lanes that update the same word (atomics)
 )
@@ -50,11 +51,19 @@ Access = records.kind(  # a load under way
     ("slot", "u4"),
     ("instruction", "u4"),
     ("sectors", "u4"),
+    ("reading", "u4"),  # cycles that it looks up lines of L1 and passes over its banks; 0 = not modelled
     ("missing", "i4"),  # pieces that have not come
     ("next", "i4"),  # free list
 )
 Piece = records.kind(("access", "i4"), ("next", "i4"), ("need", "u4"))  # one line that a load waits for
-Line = records.kind(("tag", "i8"), ("used", "i8"), ("valid", "u4"), ("pending", "u4"), ("waiting", "i4"))  # of an L1 cache
+Line = records.kind(  # of an L1 cache
+    ("tag", "i8"),
+    ("used", "i8"),
+    ("valid", "u4"),
+    ("pending", "u4"),
+    ("waiting", "i4"),  # first piece that waits for it
+    ("latest", "i4"),  # last one, if there is a first
+)
 Request = records.kind(
     ("arrival", "i8"),  # cycle at L2
     ("left", "i8"),  # cycle in which L2 admitted it; NEVER = not yet

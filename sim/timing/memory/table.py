@@ -44,6 +44,17 @@ def add_piece(m: int, access: int, need: int, mh: np.record, memory: Memory) -> 
 
 
 @inner
+def wait_for(m: int, line: np.record, number: int, memory: Memory) -> None:
+    """Let a piece wait for a line of L1, behind those that do."""
+    memory.pieces[m, number].next = NONE
+    if line.waiting < 0:
+        line.waiting = number
+    else:
+        memory.pieces[m, line.latest].next = number
+    line.latest = number
+
+
+@inner
 def free_piece(m: int, number: int, memory: Memory) -> None:
     """Give a piece back."""
     memory.pieces[m, number].next = memory.units[m].piece

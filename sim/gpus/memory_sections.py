@@ -1,0 +1,142 @@
+"""Sections of a GPU's preset about memory: from the load/store unit to DRAM."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sim.gpus.section import Count, Positive, Section
+
+
+class LoadStore(Section):
+    """Load/store unit: per port a queue and an address unit, behind them one unit per SM that takes an instruction at a time."""
+
+    coalescing: Literal["sectors", "cc12", "cc10"] = Field(
+        default="sectors",
+        description="how a warp's addresses become requests: lines and sectors, or the half-warp rules of CC 1.2/1.3 and CC 1.0/1.1",
+    )
+    depth: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=5, description="memory instructions of one issue port not yet taken by the shared unit"
+    )
+    latency: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=10, description="cycles from issue to the first in which the shared unit may take it"
+    )
+    interval: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=1, description="cycles between two instructions that the shared unit takes"
+    )
+    replay: Annotated[int, Field(ge=1, le=64)] = Field(default=1, description="cycles of a port's address unit per pass of a bank conflict")
+    word_cycles: Annotated[int, Field(ge=0, le=64)] = Field(
+        default=2, description="cycles that each 32-bit register after the first adds to a load"
+    )
+    load_read: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=1,
+        description="cycles from where the shared unit takes a load until its address registers may be overwritten (read barrier)",
+    )
+    store_read: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=4, description="the same for a global or local store of 32 bits; word_cycles more for each further register"
+    )
+    shared_store_read: Annotated[int, Field(ge=1, le=1000)] = Field(default=2, description="the same for a store to shared memory")
+    store_lines: Annotated[int, Field(ge=0, le=128)] = Field(
+        default=0, description="lines of stores that an SM keeps so that further stores join them; 0 = each leaves at once"
+    )
+    store_wait: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=30,
+        description="cycles in which a further store must join a kept line; else the line leaves when the unit takes the next store",
+    )
+    store_line_cycles: Annotated[float, Field(ge=0, le=64)] = Field(
+        default=0.0,
+        description="cycles of the unit per line of a global or local store that follows an instruction of its own port",
+    )
+
+
+class SharedMemory(Section):
+    rule: Literal["fermi", "kepler4", "kepler8", "cc1"] = Field(
+        default="fermi",
+        description="how lanes meet in banks: 2.x and Maxwell on, Kepler's two modes, or 1.x (sim.analysis.banks tells each)",
+    )
+    pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(default=1, description="cycles of one pass over the banks")
+
+
+class L1(Section):
+    """First-level data cache of an SM: 128-byte lines of four sectors."""
+
+    bytes: Positive = Field(description="capacity, bytes; together with shared memory where it is unified")
+    unified: bool = Field(False, description="capacity is shared with shared memory: the launch's carve-out is taken off")
+    line: Literal[128] = Field(128, description="bytes per tag")
+    sector: Literal[32, 128] = Field(32, description="bytes fetched for a miss: the sector, or the whole line")
+    ways: Annotated[int, Field(ge=1, le=512)] = Field(4, description="lines per set")
+    latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit")
+    bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(128, description="bytes that a hit delivers per cycle")
+    line_cycles: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of the unit per line that an instruction touches")
+    tags_per_cycle: Annotated[int, Field(ge=0, le=128)] = Field(
+        0, description="lines of a load looked up per cycle, its data then read in passes over the banks; 0 = only line_cycles"
+    )
+    pass_latency: Annotated[int, Field(ge=0, le=64)] = Field(
+        2, description="cycles by which each further pass delays a hit (with tags_per_cycle)"
+    )
+    replay_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
+        2, description="cycles from one load that waited for data from L2 to the next, if its passes are no more (with tags_per_cycle)"
+    )
+    global_loads: bool = Field(True, description="global loads without a cache operator are cached")
+    stores: Literal["allocate", "update", "evict"] = Field(
+        "allocate", description="a store, always written through, takes a line of its own, updates one that is there, or evicts it"
+    )
+    pending: Annotated[int, Field(ge=128, le=65536)] = Field(
+        512, description="entries of the pending request table: lines that loads wait for"
+    )
+
+
+class Interconnect(Section):
+    """Between an SM and the L2 slices, a port for each direction."""
+
+    latency: Annotated[int, Field(ge=1, le=10000)] = Field(default=40, description="cycles one way")
+    request_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=32, description="from an SM; a store carries its sectors")
+    response_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=64, description="to an SM")
+    header: Count = Field(default=8, description="bytes of a request beside its data")
+    store_least: Annotated[int, Field(ge=4, le=32)] = Field(
+        default=32, description="bytes that a stored sector takes at least on its way; more when more of it is written"
+    )
+    store_mask: Annotated[int, Field(ge=0, le=128)] = Field(
+        default=0, description="bytes more of a store's request some sector of which it does not write whole"
+    )
+    depth: Annotated[int, Field(ge=8, le=65536)] = Field(
+        default=256, description="requests of an SM on their way to L2; the unit waits for room for all of an instruction's, or for none"
+    )
+
+
+class L2(Section):
+    """Second-level cache: slices by address, 128-byte lines of four 32-byte sectors, write-back, allocates on loads and stores."""
+
+    bytes: Positive = Field(description="capacity, bytes")
+    line: Literal[128] = Field(128, description="bytes per tag")
+    sector: Literal[32] = Field(32, description="bytes per fill")
+    ways: Annotated[int, Field(ge=1, le=512)] = Field(16, description="lines per set")
+    latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit, unloaded")
+    bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(32, description="bytes per cycle of all slices together, per SM of the chip")
+    far: Count = Field(
+        0, description="cycles more where half the SMs load a sector, kept by the other half's part of L2, for the first time; 0 = one part"
+    )
+    store_cost: Annotated[float, Field(gt=0, le=64)] = Field(
+        1, description="time of a slice for a sector stored whole; a sector loaded = 1"
+    )
+    partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="the same for a sector stored in part")
+    mask_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same, more for each request that stores a sector in part")
+    fill_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same for a sector that DRAM sends, beside its load")
+    atomic_cycles: Annotated[int, Field(ge=1, le=10000)] = Field(1, description="cycles of the slice per lane that updates the same word")
+    start: Literal["cold", "warm", "dirty"] = Field(
+        "cold", description="before cycle 0: empty; with the launch's arrays, as far as they fit; or full of other data not written back"
+    )
+
+
+class Dram(Section):
+    bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
+    efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
+    write_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a channel for a byte written; a byte read = 1")
+    turnaround: Count = Field(0, description="cycles in which a channel turns from reading to writing, and back; 0 = not modelled")
+    write_batch: Positive = Field(8, description="lines that a channel with turnarounds gathers before it turns to writing")
+    latency: Positive = Field(description="cycles from a load's issue to its dependent's, missing every cache, unloaded")
+    late_share: Annotated[float, Field(ge=0, le=1)] = Field(0, description="share of the kilobytes of memory that take longer to read")
+    late: Count = Field(0, description="cycles that they take longer: evenly from none to so many")
+    access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once")
+    channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
+    depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice")
+    channel_depth: Annotated[int, Field(ge=0, le=4096)] = Field(0, description="at a channel: reads, lines to be written; 0 = as `depth`")
