@@ -240,10 +240,11 @@ def is_cached(gpu: Gpu, program: Program, i: int) -> bool:
 
 def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
     """Return how long instruction i reads its sources, cycles: from its issue, or from its take in the load/store unit."""
+    operation = Operation(program.encoded.operation[i])
     if place == NOWHERE:
-        return gpu.core.source_read
-    if Operation(program.encoded.operation[i]) == Operation.LOAD:
-        return gpu.lsu.load_read
+        return gpu.memory.constant_load if operation == Operation.LDC and program.encoded.address_register[i] >= 0 else gpu.core.source_read
+    if operation == Operation.LOAD:  # LDGSTS reads a second address
+        return gpu.lsu.load_read + (gpu.lsu.word_cycles if program.encoded.flags[i] & int(Flag.ASYNC) else 0)
     first = gpu.lsu.shared_store_read if place == SHARED else gpu.lsu.store_read
     return first + gpu.lsu.word_cycles * (max(int(program.encoded.width[i]) // 4, 1) - 1)
 

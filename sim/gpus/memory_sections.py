@@ -29,7 +29,8 @@ class LoadStore(Section):
     )
     load_read: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=1,
-        description="cycles from where the shared unit takes a load until its address registers may be overwritten (read barrier)",
+        description="cycles from where the shared unit takes a load until its address registers may be overwritten (read barrier); "
+        "word_cycles more for LDGSTS, which has two addresses",
     )
     store_read: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=4, description="the same for a global or local store of 32 bits; word_cycles more for each further register"

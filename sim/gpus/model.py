@@ -60,7 +60,7 @@ class Core(Section):
         3, description="cycles in which an instruction must read all its registers; until it can, it waits and holds the scheduler"
     )
     source_read: Annotated[int, Field(ge=1, le=1000)] = Field(
-        3, description="cycles until an instruction that needs a read barrier, and is no memory access, has read its sources"
+        3, description="cycles until an instruction that needs a read barrier, and is neither memory access nor LDC, has read its sources"
     )
     barrier_latency: Annotated[int, Field(ge=1, le=1000)] = Field(
         1, description="cycles from the last arrival at a barrier to a warp's next issue"
@@ -144,7 +144,9 @@ class Memory(Section):
     global_load: Positive | None = Field(None, description="fixed: cycles from a global load's issue to its dependent's")
     global_store: Positive = Field(1, description="fixed: cycles a store holds up the end of its warp")
     shared_load: Positive = Field(description="cycles from a shared load's issue to its dependent's, without conflicts")
-    constant_load: Positive = Field(description="cycles from an LDC's issue to its dependent's")
+    constant_load: Positive = Field(
+        description="cycles from an LDC's issue to its dependent's, and until its address register may be overwritten (read barrier)"
+    )
 
 
 class Source(Section):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from isa.cfg import BRANCHES
 from isa.dependences import source_registers, word_slots
 from isa.program import SOURCES, Program
-from isa.vocabulary import RZ, Cache, Operation, Space, Special, Unit
+from isa.vocabulary import RZ, Cache, Flag, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
 from sim.constants import constant_lines
 from sim.control import PORTED, Groups, distance, groups, landing, obeys_control_words, waited_counters
@@ -81,6 +81,7 @@ class Instruction(NamedTuple):
     write_counter: int | None = None  # dependence counter that is released with its result
     read_counter: int | None = None  # that is released when its sources have been read
     source_read: int = 0  # cycles until then: from its issue, of a memory access from where the load/store unit takes it
+    source_field: str = ""  # of the GPU, that says so
     ported: bool = False  # it reads its registers through the ports of the banks
     sources: tuple[tuple[int, ...], ...] = ()  # registers of each source slot that go through the ports of the banks
     reuse: int = 0  # mask of the source slots whose registers are kept
@@ -114,27 +115,36 @@ def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction) -> Ins
     control = program.control
     assert control is not None
     write, read = int(control.write_barrier[i]), int(control.read_barrier[i])
+    source_read, source_field = _source_read(gpu, program, i, plain.access)
     return plain._replace(
         needs=waited_counters(program, i),
         distance=distance(program, i),
         pairs=bool(control.dual[i]),
         write_counter=plain.write_counter if plain.joins else None if write < 0 else write,
         read_counter=None if read < 0 else read,
-        source_read=_source_read(gpu, plain.access),
+        source_read=source_read,
+        source_field=source_field,
         ported=Unit(program.encoded.unit[i]) in PORTED,
         sources=_sources(program, i),
         reuse=int(control.reuse[i]),
     )
 
 
-def _source_read(gpu: Gpu, access: Access | None) -> int:
-    """Return how long an instruction reads its sources, cycles; stores by the number of registers."""
+def _source_read(gpu: Gpu, program: Program, i: int, access: Access | None) -> tuple[int, str]:
+    """Return how long an instruction reads its sources, cycles, and the field that says so.
+
+    Stores by the number of registers, LDGSTS two addresses, LDC until its result is there.
+    """
+    encoded, lsu = program.encoded, gpu.lsu
+    if access is None and encoded.operation[i] == Operation.LDC and encoded.address_register[i] >= 0:
+        return gpu.memory.constant_load, "memory.constant_load"
     if access is None:
-        return gpu.core.source_read
+        return gpu.core.source_read, "core.source_read"
     if access.kind is Kind.LOAD:
-        return gpu.lsu.load_read
-    first = gpu.lsu.shared_store_read if access.space == Space.SHARED else gpu.lsu.store_read
-    return first + gpu.lsu.word_cycles * (max(access.width // 4, 1) - 1)
+        return lsu.load_read + (lsu.word_cycles if encoded.flags[i] & int(Flag.ASYNC) else 0), "lsu.load_read"
+    shared = access.space == Space.SHARED
+    first, field = (lsu.shared_store_read, "lsu.shared_store_read") if shared else (lsu.store_read, "lsu.store_read")
+    return first + lsu.word_cycles * (max(access.width // 4, 1) - 1), field
 
 
 def _sources(program: Program, i: int) -> tuple[tuple[int, ...], ...]:

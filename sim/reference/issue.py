@@ -150,7 +150,7 @@ class Scheduler:
             there = issued.then(issued.cycle + late, "constants.near") if late else issued
             warp.scoreboard.settle(pending, there.then(there.cycle + instruction.latency, instruction.latency_field))
             if pending.reading:
-                warp.scoreboard.settle(pending.reading, issued.then(issued.cycle + instruction.source_read, "core.source_read"))
+                warp.scoreboard.settle(pending.reading, issued.then(issued.cycle + instruction.source_read, instruction.source_field))
         self.machine.seen("issue")
         lanes = warp.lanes
         if warp.position + 1 == len(warp.path):

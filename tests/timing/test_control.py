@@ -10,18 +10,9 @@ import pytest
 import isa
 from sim.control import obeys_control_words
 from sim.gpus.loader import load
+from tests.control_words import END, FREE, listing, word
 
 CONTROL = {"core__kind": "control", "core__register_banks": 2}
-FREE = "[B------:R-:W-:-:S01]"
-END = f"{FREE} EXIT"
-
-
-def word(stall: int = 1, wait: str = "------", read: str = "-", write: str = "-", y: str = "-", reuse: str = "----") -> str:
-    return f"[B{wait}:R{read}:W{write}:{y}:S{stall:02d}:U{reuse}]"
-
-
-def listing(*lines: str) -> str:
-    return "\n".join([*lines, END])
 
 
 def test_the_stall_count_alone_keeps_dependent_arithmetic_apart(run) -> None:

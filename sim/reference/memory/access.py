@@ -38,8 +38,7 @@ class Access:
         latency = int(lsu.memory.numbers.latency)
         self.source_read, self.pipe = warp.instruction.source_read, warp.instruction.pipe
         self.landing = warp.instruction.landing
-        store = "lsu.shared_store_read" if decoded.space == Space.SHARED else "lsu.store_read"
-        self.source_field = "lsu.load_read" if decoded.kind is Kind.LOAD else store  # that tells it
+        self.source_field = warp.instruction.source_field
         self.kind = decoded.kind
         self.issued = warp.issued.cycle
         self.arrived = False  # where the shared unit may take it

@@ -185,7 +185,8 @@ class LoadStoreUnit:
             self.tallies.update(
                 {Tally.SHARED_REQUESTS: 1, Tally.SHARED_WAVEFRONTS: access.passes, Tally.SHARED_CONFLICTS: access.conflicts}
             )
-        last = max(access.passes - 1, 0) * int(numbers.pass_cycles)
+        needed, each = access.passes - access.conflicts, int(numbers.pass_cycles)
+        last = access.passes * each - min(needed * each, max(int(numbers.interval), each))  # those that the interval covers take no longer
         note = f"{access.passes} passes over the banks"
         if access.kind.returns:
             first = taken.then(taken.cycle + int(numbers.shared_latency), "memory.shared_load")
