@@ -28,6 +28,7 @@ FITTED = {
     "memory, empty": "fetch.first, blocks.start_latency, blocks.retire_latency",
     "memory, stores_1_64": "interconnect.request_bytes_per_cycle",
     "diverge": "core.sync_latency (one warp)",
+    "ldg_l1": "that hits and loads that waited share the banks of L1 was inferred from it",
     "mix_ffma_imad": "the rule that stall counts count from the first read was inferred from it",
     "interval add_one": "dram.turnaround, dram.write_batch: to a loop of the same shape (turnarounds.csv)",
     "ffma": "units.fp32.latency (chains of one warp)",

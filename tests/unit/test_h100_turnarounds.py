@@ -47,7 +47,7 @@ def pass_cycles(stores: str, gpu: Gpu, warps: int) -> float:
 def test_a_load_takes_longer_when_dram_writes(warps: int) -> None:
     alone, beside = pass_cycles("none", PART.replace({"l2.start": "cold"}), warps), pass_cycles("dram", PART, warps)
     assert alone == pytest.approx(measured("none", warps), rel=0.06)
-    assert beside == pytest.approx(measured("dram", warps), rel=0.06)
+    assert beside == pytest.approx(measured("dram", warps), rel=0.08)
     assert beside - alone == pytest.approx(measured("dram", warps) - measured("none", warps), rel=0.3)
 
 

@@ -13,7 +13,7 @@ from sim.kernel import inner
 from sim.lower import ATOMIC, GLOBAL, LOAD, SHARED, STORE, Code, Hardware
 from sim.timing.account import account_ready
 from sim.timing.memory.banks import fewest, wavefronts
-from sim.timing.memory.coalescer import ALL_LANES, coalesce, local, most_alike
+from sim.timing.memory.coalescer import coalesce, local, most_alike
 from sim.timing.memory.joins import expire, let_go, make_way, put
 from sim.timing.memory.l1 import NO_SECTORS, allocate, ask_for_set, fetched, find, store
 from sim.timing.memory.requests import forget, room_from, sector_count, send, whole_cycles
@@ -103,8 +103,7 @@ def describe(
 @inner
 def passes_of_load(op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
     """Return the passes over L1's banks, which are those of shared memory; a word of local memory has a bank for each lane."""
-    side_by_side = mask == ALL_LANES and trace.access_stride[access] == np.int64(op.width)
-    if op.memory == GLOBAL and not side_by_side:
+    if op.memory == GLOBAL:
         return wavefronts(access, mask, np.int64(op.width), False, mh, memory.bank_rows, memory.bank_count, trace)
     return fewest(mask, np.int64(op.width), mh)
 
