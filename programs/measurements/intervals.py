@@ -161,7 +161,10 @@ def _curves(pairs: Pairs) -> Iterator[Curve]:
         yield Curve("simulated", warps, tuple(100 * best / ms for _, ms in own), kernel)
 
 
-STORES = "6 and 8 warps: stores of two warps meet more often than on the H100, and are then not joined"
+STORES = (
+    "2, 6 and 8 warps: stores of two warps meet more often than on the H100, and are then not joined; "
+    "one warp: 18 % too slow, not known why"
+)
 MISSES = {"mxv_lcs": STORES, "mxv_lc_s": STORES}
 
 NOTES = (

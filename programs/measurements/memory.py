@@ -97,7 +97,8 @@ NOTES = (
     "A copy's round trip grows with the bytes on their way long before DRAM is saturated, by 300 cycles at 1,400 GB/s: its channels "
     "turn from reading to writing and back: loads alone, and loads beside stores that stay in L2, take no longer (turnarounds.csv). "
     "dram.turnaround and dram.write_batch are fitted to such loads, not to copies; dram.channel_depth to the copies' ceiling. What stays: "
-    "with 4 and 8 KB on their way per SM copies are 15 to 25 % too fast. There the H100's loads alone take 2 to 10 % longer than here; "
-    "beside stores their times spread more than here, and a block waits for the slowest of its loads.",
+    "with 4 and 8 KB on their way per SM copies are 15 to 25 % too fast. There the H100's loads alone take 2 to 10 % longer than here "
+    "(blocks that only load, timed by their clocks; not kept); beside stores their times spread more than here, and a block waits for "
+    "the slowest of its loads.",
     "L1 hit rates are shown, not judged: the H100 counts a store as a hit when an earlier store took its line.",
 )

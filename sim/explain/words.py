@@ -40,7 +40,7 @@ SENTENCES = {
     "lsu.store_line_cycles": "the load/store unit stored the lines of {who}, after another instruction of its port ({note})",
     "l1.line_cycles": "the load/store unit looked up the lines of {who} one by one ({note})",
     "l1.tags_per_cycle": "the lines of {who} were looked up in L1 ({note})",
-    "l1.pass_latency": "the data of {who} were read from the banks of L1 ({note})",
+    "l1.pass_latency": "the further passes of {who} over the banks of L1 took longer ({note})",
     "l1.replay_cycles": "the data that {who} had waited for were read from L1 ({note})",
     "the banks of L1": "the data of {who} were read from the banks of L1 ({note})",
     "l1.bytes_per_cycle": "the data of {who} moved between L1 and the registers",

@@ -23,7 +23,9 @@ class LoadStore(Section):
     interval: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1, description="cycles between two instructions that the shared unit takes"
     )
-    replay: Annotated[int, Field(ge=1, le=64)] = Field(default=1, description="cycles of a port's address unit per pass of a bank conflict")
+    replay: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=1, description="cycles of a port's address unit per pass over the banks of shared memory, or of a hit in L1"
+    )
     word_cycles: Annotated[int, Field(ge=0, le=64)] = Field(
         default=2, description="cycles that each 32-bit register after the first adds to a load"
     )
@@ -66,8 +68,12 @@ class L1(Section):
     sector: Literal[32, 128] = Field(32, description="bytes fetched for a miss: the sector, or the whole line")
     ways: Annotated[int, Field(ge=1, le=512)] = Field(4, description="lines per set")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit")
-    bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(128, description="bytes that a hit delivers per cycle")
-    line_cycles: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles of the unit per line that an instruction touches")
+    bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(
+        128, description="bytes between L1 and the registers per cycle; not of loads that pass over the banks"
+    )
+    line_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
+        1, description="cycles of the unit per line that an instruction touches; of loads with tags_per_cycle those rule"
+    )
     tags_per_cycle: Annotated[int, Field(ge=0, le=128)] = Field(
         0, description="lines of a load looked up per cycle, its data then read in passes over the banks; 0 = only line_cycles"
     )

@@ -133,7 +133,7 @@ def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction) -> Ins
 def _source_read(gpu: Gpu, program: Program, i: int, access: Access | None) -> tuple[int, str]:
     """Return how long an instruction reads its sources, cycles, and the field that says so.
 
-    Stores by the number of registers, LDGSTS two addresses, LDC until its result is there.
+    Stores by the number of registers, LDGSTS two addresses, LDC its latency, without what a missing line adds.
     """
     encoded, lsu = program.encoded, gpu.lsu
     if access is None and encoded.operation[i] == Operation.LDC and encoded.address_register[i] >= 0:

@@ -192,7 +192,7 @@ def _perfect_l1(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
         found = remove(trace, gpu, result)
         gpu = found[1] if found else gpu
     assert gpu.l1
-    return trace, least_latencies(gpu.replace({"interconnect.latency": 1, "l1.pending": 65536}), gpu.l1.latency)
+    return trace, least_latencies(gpu.replace({"interconnect.latency": 1, "l1.pending": 65536, "l1.replay_cycles": 1}), gpu.l1.latency)
 
 
 def _modelled(gpu: Gpu) -> bool:

@@ -128,7 +128,9 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
         "pending request table at its limit": bool(modelled and l1 and count["pending_requests_peak"] == l1.pending),
         "requests of an SM at their limit": modelled and count["sm_requests_peak"] == gpu.interconnect.depth,
         "hits in L1": modelled and count["l1_hit_rate"] > 0,
-        "loads that pass over the banks of L1": bool(modelled and l1 and l1.tags_per_cycle and count["l1_hit_rate"]),
+        "loads that pass over the banks of L1": bool(
+            modelled and l1 and l1.tags_per_cycle and count["l1_hit_rate"] and not count["global_store_sectors"]
+        ),
         "loads that wait for one another's data": bool(modelled and l1 and l1.tags_per_cycle and count["l1_merged_sectors"]),
         "L1 fetches whole lines": bool(modelled and l1 and l1.sector == 128 and count["l1_sectors"]),
         "hits in L2": modelled and count["l2_hit_rate"] > 0,

@@ -32,7 +32,7 @@ def pass_cycles(stores: str, gpu: Gpu, warps: int) -> float:
     arguments = (
         lines,
         np.zeros_like(lines),
-        np.zeros(1 << 16, np.int32),
+        np.zeros(1 << 18, np.int32),
         np.int32(0),
         np.int32(passes),
         np.zeros(4 * warps * passes, np.uint16),
@@ -54,6 +54,8 @@ def test_a_load_takes_longer_when_dram_writes(warps: int) -> None:
 def test_stores_that_stay_in_l2_cost_loads_nothing() -> None:
     assert measured("l2", 16) == pytest.approx(measured("none", 16), rel=0.02)
     assert measured("dram", 16) > 1.2 * measured("none", 16)
+    whole = PART.replace({"l2.start": "cold", "l2.bytes": sim.gpu("h100").l2.bytes // 4})  # the small L2 has no room for what is stored
+    assert pass_cycles("l2", whole, 16) == pytest.approx(pass_cycles("none", whole, 16), rel=0.06)
 
 
 def test_without_turnarounds_loads_do_not_wait_for_writes() -> None:

@@ -47,7 +47,7 @@ class Access:
         self.requests: list[coalescer.Request] = []
         self.passes = self.conflicts = 0  # over the banks of shared memory, or of L1 (0: not modelled); of them, beyond those of its width
         self.hits = False  # the shared unit found all its data in L1, to be read in passes
-        self.begins = self.taken  # the moment in which it begins to
+        self.begins = self.taken  # the moment in which it begins to read them
         self.repeat = 1  # most lanes that update the same word
         if warp.lanes:
             self._describe(lsu.memory.addresses(warp.next_access, warp.mask))
@@ -67,7 +67,7 @@ class Access:
             self.requests = coalescer.local(addresses, width, sm.number * WARP_SLOTS + sm.slot_of(self.warp))
         else:
             self.requests = coalescer.coalesce(gpu.lsu.coalescing, addresses, width)
-        if self.decoded.cached and self.lsu.l1.sets and self.lsu.numbers.tags and self.kind is Kind.LOAD:
+        if self.requests and self.decoded.cached and self.lsu.l1.sets and self.lsu.numbers.tags and self.kind is Kind.LOAD:
             if self.decoded.space == Space.LOCAL:  # a word of it has a bank for each lane
                 self.passes = banks.passes_needed(gpu.shared.rule, addresses, width)
             else:

@@ -30,14 +30,14 @@ def wavefronts(
     """Return the passes of one access; atomic: lanes that update the same word go one after another. rows, count: scratch."""
     if mh.bank_rule == FERMI and mask == ALL_LANES and width >= 4 and trace.access_stride[access] == width:
         return np.int64(width) >> 2  # lanes side by side, most often
-    return searched(access, mask, width, atomic, mh, rows, count, trace)
+    return wavefronts_of_any(access, mask, width, atomic, mh, rows, count, trace)
 
 
 @outlined
-def searched(
+def wavefronts_of_any(
     access: int, mask: int, width: int, atomic: bool, mh: np.record, rows: np.ndarray, count: np.ndarray, trace: TraceArrays
 ) -> int:
-    """Return the same, of any access."""
+    """Return the same, found lane by lane."""
     stride = trace.access_stride[access]
     if mh.bank_rule == FERMI and mask == ALL_LANES and width == 4 and stride != SCATTERED and stride & 3 == 0 and not atomic:
         return np.int64(1) if stride == 0 else min(power_of_two_in(stride >> 2), mh.banks)

@@ -217,7 +217,9 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
         tallies[SHARED_REQUESTS] += 1
         tallies[SHARED_WAVEFRONTS] += entry.passes
         tallies[SHARED_CONFLICTS] += entry.passes - entry.needed
-    ahead = min(np.int64(entry.needed) * mh.pass_cycles, max(mh.interval, mh.pass_cycles))  # in the interval, which costs nothing more
+    ahead = min(
+        np.int64(min(entry.needed, entry.passes)) * mh.pass_cycles, max(mh.interval, mh.pass_cycles)
+    )  # in the interval, which costs nothing more
     last = np.int64(entry.passes) * mh.pass_cycles - ahead
     if op.access not in WAITS:
         taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, now + 1 + last, hw, code, sm)
