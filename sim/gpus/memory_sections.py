@@ -78,10 +78,10 @@ class L1(Section):
         0, description="lines of a load looked up per cycle, its data then read in passes over the banks; 0 = only line_cycles"
     )
     pass_latency: Annotated[int, Field(ge=0, le=64)] = Field(
-        2, description="cycles by which each further pass delays a hit (with tags_per_cycle)"
+        0, description="cycles by which each further pass delays a hit (with tags_per_cycle)"
     )
     replay_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
-        2, description="cycles from one load that waited for data from L2 to the next, if its passes are no more (with tags_per_cycle)"
+        1, description="cycles from one load that waited for data from L2 to the next, if its passes are no more (with tags_per_cycle)"
     )
     global_loads: bool = Field(True, description="global loads without a cache operator are cached")
     stores: Literal["allocate", "update", "evict"] = Field(

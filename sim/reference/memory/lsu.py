@@ -3,7 +3,8 @@
     issue -> queue -> address unit -> shared unit -> banks                      -> registers
                                                   -> L1 -> requests ... answers -> registers
 
-Peak rate: one instruction per `lsu.interval` cycles, one pass over the banks per `shared.pass_cycles`, one line per `l1.line_cycles`.
+Peak rate: one instruction per `lsu.interval` cycles, one pass over the banks per `shared.pass_cycles`, one line per `l1.line_cycles`; where
+loads pass over the banks of L1, `l1.tags_per_cycle` lines and one pass of theirs per cycle.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Stages: 1. at issue its addresses are coalesced, or its bank passes counted; 2. from `latency` cycles later, and spaced by the
 address unit of its port, it may be taken; 3. the unit takes the head that was issued first, of those for whose lines the pending
 request table and the port towards L2 have room; 4. shared memory and L1 hits are answered, the rest goes out.
-Peak rate: one instruction per `interval` cycles, one pass over the banks per `pass_cycles`, one line per `line_cycles`.
+Peak rate: one instruction per `interval` cycles, one pass over the banks per `pass_cycles`, one line per `line_cycles`; where
+loads pass over the banks of L1, `tags` lines and one pass of theirs per cycle.
 """
 
 import numpy as np
@@ -158,11 +159,12 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     unit.turn = number
     queue.first = (place + 1) % mh.depth
     queue.count -= 1
-    queue.spaced = now + (max(op.address, mh.replay * entry.passes) if op.memory == SHARED else op.address)
+    queue.spaced = now + op.address
     unit.free = now + busy(entry, op, again, mh)
     open_row(m, number, now, hw, sm)
     sources_read(m, np.int64(entry.slot), np.int64(entry.instruction), entry.read_ticket, now, hw, code, sm)
     if op.memory == SHARED:
+        queue.spaced = max(queue.spaced, now + mh.replay * entry.passes)
         take_shared(m, entry, op, now, hw, code, sm)
     elif op.access in WAITS:
         take_load(m, number, place, now, hw, code, sm)
@@ -217,10 +219,9 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
         tallies[SHARED_REQUESTS] += 1
         tallies[SHARED_WAVEFRONTS] += entry.passes
         tallies[SHARED_CONFLICTS] += entry.passes - entry.needed
-    ahead = min(
-        np.int64(min(entry.needed, entry.passes)) * mh.pass_cycles, max(mh.interval, mh.pass_cycles)
-    )  # in the interval, which costs nothing more
-    last = np.int64(entry.passes) * mh.pass_cycles - ahead
+    needed, passes = np.int64(min(entry.needed, entry.passes)), np.int64(entry.passes)
+    covered = min(needed * mh.pass_cycles, max(mh.interval, mh.pass_cycles))  # by the interval: takes no longer
+    last = passes * mh.pass_cycles - covered
     if op.access not in WAITS:
         taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, now + 1 + last, hw, code, sm)
     else:
