@@ -75,12 +75,15 @@ def execute(launch: "Launch", limit: int | None = None) -> "Trace":
     return execute(launch, LIMIT if limit is None else limit)
 
 
-def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None, engine: str = "numba") -> "Result":
+def simulate(
+    trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None, engine: str = "numba", threads: int | None = None
+) -> "Result":
     """Return how long `trace` takes on `gpu`, and where the time went. The trace can be used again, on other GPUs.
 
     timeline: first and last cycle (ALU clock, inclusive) whose issues are kept in `result.timeline`; None keeps none. engine:
-    "numba", or "simpy" for the readable one, which gives the same result some hundred times slower. Raises UserError when a
-    block does not fit the GPU, and for an engine that does not exist or is not installed.
+    "numba", or "simpy" for the readable one, which gives the same result some hundred times slower. threads: how many of them share
+    the SMs (engine "numba"): the result is the same with any number; None = as many as gain, on the cores of this process, or what
+    SIMTLAB_THREADS says. Raises UserError when a block does not fit the GPU, and for an engine that does not exist or is not installed.
 
     >>> import isa, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")
@@ -90,18 +93,23 @@ def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None = None
     """
     if engine not in ENGINES:
         raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
+    if threads is not None and threads < 1:
+        raise UserError(f"threads = {threads} is no number of threads", hint="a number from 1 on, or None for as many as gain")
     if engine == "numba":
         from sim.timing import simulate
-    elif find_spec("simpy") is None:
+
+        return replace(simulate(trace, gpu, timeline, threads), trace=trace)
+    if find_spec("simpy") is None:
         raise UserError("the simpy engine needs SimPy", hint="pip install 'simtlab[reference]'")
-    else:
-        from sim.reference import simulate
+    from sim import reference
 
-    return replace(simulate(trace, gpu, timeline), trace=trace)
+    return replace(reference.simulate(trace, gpu, timeline), trace=trace)
 
 
-def run(launch: "Launch", gpu: "Gpu", engine: str = "numba", timeline: tuple[int, int] | None = None) -> "Result":
-    """Execute `launch` and time it on `gpu`: `simulate(execute(launch), gpu)`.
+def run(
+    launch: "Launch", gpu: "Gpu", engine: str = "numba", timeline: tuple[int, int] | None = None, threads: int | None = None
+) -> "Result":
+    """Execute `launch` and time it on `gpu`: `simulate(execute(launch), gpu)`, whose `timeline`, `engine` and `threads` these are.
 
     Raises UserError for what `execute` and `simulate` refuse, and for an engine that does not exist.
 
@@ -111,7 +119,7 @@ def run(launch: "Launch", gpu: "Gpu", engine: str = "numba", timeline: tuple[int
     >>> sum(result.stalls.values()) == result.counters["warp_cycles"]
     True
     """
-    return simulate(execute(launch), gpu, timeline, engine)
+    return simulate(execute(launch), gpu, timeline, engine, threads)
 
 
 def sweep(

@@ -1,6 +1,7 @@
 """How fast the simulator is: warp instructions per second of each half and of both, variants per second, and what compiling costs.
 
-Rates but those of sweeps are of one thread, on programs large enough that set-up is under a percent; the first, compiling run counts not.
+Rates are of one thread unless they name more, sweeps take all cores; programs are large enough that set-up is a few percent at most; the
+first, compiling run counts not.
 """
 
 import os
@@ -17,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 import isa
+from sim.cores import cores
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
 from sim.launch import Launch
 from sim.result import Result
 from sim.sweeps import sweep
-from sim.sweeps.local import cores
 from sim.timing import simulate
 
 CHAIN = """
@@ -101,7 +102,8 @@ LISTED = 10_000  # instructions of the listing that `loading` reads
 class Rate(NamedTuple):
     """One measurement; seconds: one per repetition.
 
-    part: timing (Numba), simpy (the same in SimPy), functional, both, or growth (both, with more and more work).
+    part: timing (Numba), simpy (the same in SimPy), functional, both, both with so many threads that share the SMs, or growth (both, with
+    more and more work).
     """
 
     part: str
@@ -157,15 +159,18 @@ def rates(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
     """Measure, and yield one `Rate` after another; scale: how much of the usual ten million instructions to run."""
     for name, gpu_name, blocks, warps, passes in CHAINS:
         gpu, trace = load(gpu_name).replace({} if blocks > 2 else {"sms": 1}), execute(chain(blocks, warps, _scaled(passes, scale)))
-        yield _rate("timing", f"FFMA chain, {name}", trace.warp_instructions, partial(simulate, trace, gpu), repeats)
+        yield _rate("timing", f"FFMA chain, {name}", trace.warp_instructions, partial(simulate, trace, gpu, threads=1), repeats)
     gpu = load("h100")
     programs = {"FFMA chain": chain(48, 32, _scaled(32, scale)), "load, FFMA, store": stream(132, _scaled(1350, scale))}
     for name, launch in programs.items():
         trace = execute(launch)
         n = trace.warp_instructions
         yield _rate("functional", f"{name}, {launch.blocks} blocks", n, partial(execute, launch), repeats)
-        yield _rate("timing", f"{name}, h100, {launch.blocks} blocks", n, partial(simulate, trace, gpu), repeats)
+        yield _rate("timing", f"{name}, h100, {launch.blocks} blocks", n, partial(simulate, trace, gpu, threads=1), repeats)
         yield _rate("both", f"{name}, h100, {launch.blocks} blocks", n, partial(_both, launch, gpu), repeats)
+        if cores() > 1:
+            work = partial(_both, launch, gpu, threads=cores())
+            yield _rate(f"both, {cores()} threads", f"{name}, h100, {launch.blocks} blocks", n, work, repeats)
 
 
 def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
@@ -176,8 +181,11 @@ def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
         yield _rate("functional", f"{name}, {launch.blocks} blocks", trace.warp_instructions, partial(execute, launch), repeats)
         for key, gpu in ((key, load(key)) for key in ("gtx480", "h100")):
             what = f"{name}, {key}, {launch.blocks} blocks"
-            yield _rate("timing", what, trace.warp_instructions, partial(simulate, trace, gpu), repeats)
+            yield _rate("timing", what, trace.warp_instructions, partial(simulate, trace, gpu, threads=1), repeats)
             yield _rate("both", what, trace.warp_instructions, partial(_both, launch, gpu), repeats)
+            if cores() > 1:
+                work = partial(_both, launch, gpu, threads=cores())
+                yield _rate(f"both, {cores()} threads", what, trace.warp_instructions, work, repeats)
 
 
 def growth(repeats: int = 3, scale: float = 1.0) -> Iterator[Rate]:
@@ -212,7 +220,7 @@ def engines(repeats: int = 3) -> Iterator[Rate]:
     """Measure both timing engines on the same small job: 8 warps of dependent multiply-adds on one SM of a GTX 480."""
     gpu, trace = load("gtx480").replace({"sms": 1}), execute(chain(1, 8, 5))
     name, n = "FFMA chain, gtx480, 1 SM, 8 warps", trace.warp_instructions
-    yield _rate("timing", name, n, partial(simulate, trace, gpu), repeats)
+    yield _rate("timing", name, n, partial(simulate, trace, gpu, threads=1), repeats)
     if find_spec("simpy") is not None:
         from sim import reference
 
@@ -266,8 +274,8 @@ def _fresh_process(environment: dict[str, str]) -> float:
     return time.perf_counter() - start
 
 
-def _both(launch: Launch, gpu: Gpu) -> Result:
-    return simulate(execute(launch), gpu)
+def _both(launch: Launch, gpu: Gpu, threads: int = 1) -> Result:
+    return simulate(execute(launch), gpu, threads=threads)
 
 
 def _scaled(passes: int, scale: float) -> int:

@@ -49,6 +49,7 @@ SOURCES = (
     "kernel.py",
     "inlining.py",
     "callback.py",
+    "atomics.py",
     "policies.py",
     "vocabulary.py",
     "lower.py",
@@ -77,6 +78,11 @@ def cache_folder() -> Path:
 def is_cached() -> bool:
     """Return True when kernels were compiled before, so that no compilation needs to be announced."""
     return cache_folder().exists() and any(cache_folder().rglob("*.nbc"))
+
+
+def is_compiled() -> bool:
+    """Return whether kernels are machine code, which threads may run at once, and not Python."""
+    return not settings.DISABLE_JIT
 
 
 def kernel(function: F) -> F:

@@ -58,7 +58,8 @@ def _table(found: "list[Rate]", repeats: int) -> None:
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, title=f"Million warp instructions per second, one thread, best of {repeats}, compilation excluded")
+    title = f"Million warp instructions per second, best of {repeats}, compilation excluded; one thread unless more are named"
+    table = Table(box=box.SIMPLE_HEAD, title=title)
     for column in ("what", "program", "instructions", "million/s", "spread"):
         table.add_column(column, justify="left" if column in ("what", "program") else "right")
     for rate in found:

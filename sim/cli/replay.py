@@ -22,11 +22,11 @@ def not_of_traces(changes: Changes, *others: object) -> None:
     if any(value is not None for value in (*changes, *others)):
         raise UserError(
             "a trace has been launched and executed: its grid, arguments, registers and results are what they were",
-            hint="with a trace go --gpu, --set, --policy, --engine, --kernel, --sass and --json",
+            hint="with a trace go --gpu, --set, --policy, --engine, --threads, --kernel, --sass and --json",
         )
 
 
-def replay(path: Path, sass: Path | None, kernel: str | None, gpu: Gpu, engine: str, json: Path | None) -> None:
+def replay(path: Path, sass: Path | None, kernel: str | None, gpu: Gpu, engine: str, threads: int | None, json: Path | None) -> None:
     """Time the kernels of a trace, or those of one name, each with cold caches; print a table of several, and every report."""
     with working(f"reading {path.name}"):
         traces = sim.read_traces(path, sass)
@@ -39,7 +39,7 @@ def replay(path: Path, sass: Path | None, kernel: str | None, gpu: Gpu, engine: 
     results = []
     for trace in traces:
         with working(f"timing {trace.launch.name}"):
-            results.append(sim.simulate(trace, gpu, engine=engine))
+            results.append(sim.simulate(trace, gpu, engine=engine, threads=threads))
     if len(results) > 1:
         _table(results, gpu)
     for result in results:

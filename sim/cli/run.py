@@ -9,7 +9,24 @@ import sim
 from isa.errors import UserError
 from sim.cli import app
 from sim.cli.inputs import Changes, launch, machine, one_sm
-from sim.cli.options import ARCH, ARG, BLOCK, ENGINE, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
+from sim.cli.options import (
+    ARCH,
+    ARG,
+    BLOCK,
+    ENGINE,
+    GPU,
+    GRID,
+    JSON,
+    KERNEL,
+    LAUNCH,
+    LISTING,
+    POLICY,
+    REGISTERS,
+    SET,
+    SHARED,
+    THREADS,
+    WARPS,
+)
 from sim.cli.output import check_writable, working, write_json, write_text
 from sim.cli.replay import not_of_traces, replay
 from sim.expectation import Expectation, check
@@ -49,6 +66,7 @@ def run(
     set_: SET = None,
     policy: POLICY = None,
     engine: ENGINE = "numba",
+    threads: THREADS = None,
     timeline_file: TIMELINE = None,
     memory_file: MEMORY_FIGURE = None,
     limit: LIMIT = None,
@@ -69,7 +87,7 @@ def run(
     changes = Changes(grid, block, warps, arg, registers, shared)
     if is_trace(listing):
         not_of_traces(changes, launch_file, arch, limit, timeline_file, memory_file, save_trace)
-        replay(listing, sass, kernel, found_gpu, engine, json)
+        replay(listing, sass, kernel, found_gpu, engine, threads, json)
         return
     if sass is not None:
         raise UserError("--sass goes with a trace", hint=f"{listing.name} has its own control words, if any")
@@ -77,7 +95,7 @@ def run(
     found_gpu = one_sm(found_gpu, changes, what)
     with working(f"running {what.name}"):
         trace = sim.execute(what, limit)
-        result = sim.simulate(trace, found_gpu, WINDOW if timeline_file else None, engine)
+        result = sim.simulate(trace, found_gpu, WINDOW if timeline_file else None, engine, threads)
     if save_trace is not None:
         sim.write_traces([trace], save_trace)
     typer.echo(text.report(result))

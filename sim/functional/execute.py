@@ -9,7 +9,7 @@ from sim.functional.code import Literals, resolve
 from sim.functional.constants import build
 from sim.functional.device import copy_back
 from sim.functional.growth import grow_log, grow_store
-from sim.functional.state import Status, Store
+from sim.functional.state import Progress, Status, Store
 from sim.functional.warp import run
 from sim.launch import Launch
 from sim.placement import placed_arguments
@@ -49,10 +49,16 @@ def execute(launch: Launch, limit: int = LIMIT) -> Trace:
                 if status in LOG_STATUSES:
                     log = grow_log(status, log, limit)
                 else:
-                    store = grow_store(status, store, log)
+                    store = grow_store(status, store, log, _done(launch, progress))
     finally:
         copy_back(placed, memory.written[: len(placed)], memory.words)
     return Trace(launch, arrays(store), store.executed, store.active_lanes, store.true_lanes)
+
+
+def _done(launch: Launch, progress: Progress) -> float:
+    """Return the share of the warps that have ended, one more included: the trace needs room for it."""
+    warps = launch.warps_per_block
+    return (int(progress.block[0]) * warps + int(progress.committed[0]) + 1) / (launch.blocks * warps)
 
 
 def arrays(store: Store) -> TraceArrays:

@@ -6,6 +6,7 @@ from isa.errors import UserError
 from sim.functional.state import Log, Status, Store
 
 MOST_SCATTERED = 1 << 30  # bytes; the array doubles, so the last growth from half of it peaks at 1.5 times this
+MOST_GROWTH = 64  # times
 
 
 def enlarged(array: np.ndarray, needed: int, axis: int = 0, used: int | None = None) -> np.ndarray:
@@ -51,8 +52,12 @@ def _with_columns(array: np.ndarray, log: Log, used: np.ndarray, capacity: int) 
     return grown
 
 
-def grow_store(status: int, store: Store, log: Log) -> Store:
-    """Return a trace with room for the path or accesses of any warp of the log."""
+def grow_store(status: int, store: Store, log: Log, done: float) -> Store:
+    """Return a trace with room for the path or accesses of any warp of the log.
+
+    done: share of the launch's warps that have ended, or end now. Accesses get the room that all warps take if they go on like that,
+    within bounds: what is not used takes no memory, and what need not grow again is not copied.
+    """
     if status == Status.PATHS_FULL:
         return _with_paths(store)
     if status == Status.SCATTERED_FULL:
@@ -66,7 +71,8 @@ def grow_store(status: int, store: Store, log: Log) -> Store:
         used = int(store.path_start[store.paths[0]])
         needed = used + int(log.length.max())
         return store._replace(instruction=enlarged(store.instruction, needed, used=used), mask=enlarged(store.mask, needed, used=used))
-    needed = store.access_base.size + int(log.accesses.max())
+    used = store.access_base.size
+    needed = max(used + int(log.accesses.max()), min(int(1.02 * used / done), MOST_GROWTH * used))
     return store._replace(access_base=enlarged(store.access_base, needed), access_stride=enlarged(store.access_stride, needed))
 
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from isa.errors import UserError
 from sim.analysis.bounds import Bound, bounds
+from sim.cores import cores
 from sim.gpus.model import Gpu
 from sim.result import Result
 from sim.sensitivity.limits import LIMITS, Limit
 from sim.sensitivity.steps import Step, steps, variant
-from sim.sweeps.local import cores
 from sim.timing import simulate
 from sim.trace import Trace
 
@@ -59,7 +59,7 @@ def sensitivity(trace: Trace, gpu: Gpu, *, parameters: bool = True, progress: Ca
     machines = [(limit, machine) for limit in LIMITS if (machine := limit.remove(trace, gpu, result)) is not None]
     found = list(steps(trace, gpu)) if parameters else []
     sides = [(step, value) for step in found for value in (step.lower, step.higher) if value is not None]
-    work: list[Callable[[], Result]] = [partial(simulate, *machine) for _, machine in machines]
+    work: list[Callable[[], Result]] = [partial(simulate, *machine, threads=1) for _, machine in machines]
     work += [partial(_step, trace, gpu, step.field, value) for step, value in sides]
     cycles = _cycles(work, progress)
     removed = [Removed(limit, n, result.cycles / n) for (limit, _), n in zip(machines, cycles, strict=False) if n]
@@ -92,7 +92,7 @@ def _pair(
     for first, second in pairs:
         once = first.limit.remove(trace, gpu, result) or (trace, gpu)
         machines.append(second.limit.remove(*once, result) or once)
-    cycles = _cycles([partial(simulate, *machine) for machine in machines], progress)
+    cycles = _cycles([partial(simulate, *machine, threads=1) for machine in machines], progress)
     best = min(range(len(pairs)), key=lambda k: cycles[k] or result.cycles, default=None)
     if best is None or not cycles[best] or result.cycles < LEAST * cycles[best]:
         return None
@@ -100,7 +100,7 @@ def _pair(
 
 
 def _step(trace: Trace, gpu: Gpu, field: str, value: float) -> Result:
-    return simulate(trace, variant(gpu, field, value))
+    return simulate(trace, variant(gpu, field, value), threads=1)
 
 
 def _cycles(work: Sequence[Callable[[], Result]], progress: Callable[[int, int], None] | None) -> list[int]:

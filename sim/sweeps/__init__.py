@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
+from sim.cores import cores
 from sim.gpus.model import Gpu
 from sim.launch import Launch
 from sim.sweeps.axes import Family, Over, Space, family, space
 from sim.sweeps.cluster import Cluster
 from sim.sweeps.driver import Group, drive, serial
 from sim.sweeps.keys import gpu_key, launch_key, point_key
-from sim.sweeps.local import Local, cores
+from sim.sweeps.local import Local
 from sim.sweeps.store import Store
 from sim.sweeps.work import Job
 

@@ -26,11 +26,6 @@ Found = tuple[list[Row], float]
 WATCH_SECONDS = 0.5
 
 
-def cores() -> int:
-    """Return the cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class Local:
     """A pool of processes; a context manager."""
 

@@ -214,3 +214,4 @@ def log_clock(chip: np.record, warp: np.record, now: int, sm: Machine) -> None:
     sm.clock_log[row, 1] = sm.places[warp.sm, warp.place].block
     sm.clock_log[row, 2] = warp.number
     sm.clock_log[row, 3] = warp.instruction
+    sm.clock_log[row, 4] = warp.sm

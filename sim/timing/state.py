@@ -143,7 +143,7 @@ class Machine(NamedTuple):
     slots: np.ndarray  # int64 [SLOT_CAUSES] scheduler-cycles per cause
     issues: np.ndarray  # int64 [n]
     log: np.ndarray  # int64 [rows, 12] the timeline (Result.Timeline's columns)
-    clock_log: np.ndarray  # int64 [rows, 4]
+    clock_log: np.ndarray  # int64 [rows, 5]: cycle, block, warp, instruction, SM
     memory: Memory
 
 
@@ -152,45 +152,46 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
     sms, schedulers, pipes = int(hw.sms), int(hw.schedulers), len(hw.row)
     slots = -(-int(hw.places * hw.warps) // schedulers) * schedulers
     instructions, counters, parts = len(code.ops), COUNTERS if code.control else 0, COUNTERS if code.kept else 0
+    room = records.Room()
     rows = 65536 + WINDOW * sms * schedulers * int(hw.issue_width)  # the run loop returns to have the logs enlarged
     machine = Machine(
-        chip=records.zeros(Chip, 1),
-        cores=records.zeros(Core, sms),
-        places=records.zeros(Place, sms, int(hw.places)),
-        arrived=np.zeros((sms, int(hw.places), BARRIERS), np.int64),
-        warps=records.zeros(Warp, sms, slots),
-        schedulers=records.zeros(Scheduler, sms, schedulers),
-        age=np.zeros((sms, schedulers, 64), np.int64),
-        in_flight=np.zeros((sms, slots, max(1, int(hw.in_flight_cap))), np.int64),
-        ready=np.zeros((sms, slots, dependences), np.int64),
-        ready_cause=np.zeros((sms, slots, dependences), np.uint8),
-        unknown=np.zeros((sms, slots, counters), np.uint32),
-        released=np.zeros((sms, slots, counters), np.int64),
-        released_cause=np.zeros((sms, slots, counters), np.uint8),
-        raised=np.zeros((sms, slots, parts), np.int64),
-        group_unknown=np.zeros((sms, slots, parts, int(code.kept) + 1), np.uint32),
-        group_released=np.zeros((sms, slots, parts, int(code.kept) + 1), np.int64),
-        group_cause=np.zeros((sms, slots, parts, int(code.kept) + 1), np.uint8),
-        latest_cause=np.zeros((sms, slots, parts), np.uint8),
-        reuse=np.full((sms, schedulers, max(1, int(hw.banks)), SOURCES), -1, np.int64),
-        bank_free=np.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
-        bank_reads=np.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
-        waiting=np.zeros((sms, schedulers, pipes), np.uint64),
-        wheel=np.zeros((sms, schedulers, WHEEL), np.uint64),
-        throttle=np.zeros((sms, schedulers, pipes), np.int64),
-        dispatch=np.zeros((sms, schedulers, pipes), np.int64),
-        port=np.zeros((sms, int(hw.ports)), np.int64),
-        code_line=np.full((sms, (instructions + LINE_INSTRUCTIONS - 1) // LINE_INSTRUCTIONS if hw.jump else 1), NEVER, np.int64),
-        constant=np.full((sms, len(code.constant_group)), NEVER, np.int64),
-        constant_group=np.full((sms, int(code.constant_group.max(initial=-1)) + 1), NEVER, np.int64),
-        row_free=np.zeros((sms, int(hw.rows)), np.int64),
-        row_open=np.zeros((sms, int(hw.rows)), np.int64),
-        stalls=np.zeros((instructions, CAUSES), np.int64),
-        slots=np.zeros(SLOT_CAUSES, np.int64),
-        issues=np.zeros(instructions, np.int64),
-        log=np.zeros((rows if window else 1, 12), np.int64),
-        clock_log=np.zeros((rows, 4), np.int64),
-        memory=allocate_memory(hw.memory[0], sms, int(NEVER)),
+        chip=room.records(Chip, 1),
+        cores=room.records(Core, sms),
+        places=room.records(Place, sms, int(hw.places)),
+        arrived=room.zeros((sms, int(hw.places), BARRIERS), np.int64),
+        warps=room.records(Warp, sms, slots),
+        schedulers=room.records(Scheduler, sms, schedulers),
+        age=room.zeros((sms, schedulers, 64), np.int64),
+        in_flight=room.zeros((sms, slots, max(1, int(hw.in_flight_cap))), np.int64),
+        ready=room.zeros((sms, slots, dependences), np.int64),
+        ready_cause=room.zeros((sms, slots, dependences), np.uint8),
+        unknown=room.zeros((sms, slots, counters), np.uint32),
+        released=room.zeros((sms, slots, counters), np.int64),
+        released_cause=room.zeros((sms, slots, counters), np.uint8),
+        raised=room.zeros((sms, slots, parts), np.int64),
+        group_unknown=room.zeros((sms, slots, parts, int(code.kept) + 1), np.uint32),
+        group_released=room.zeros((sms, slots, parts, int(code.kept) + 1), np.int64),
+        group_cause=room.zeros((sms, slots, parts, int(code.kept) + 1), np.uint8),
+        latest_cause=room.zeros((sms, slots, parts), np.uint8),
+        reuse=room.full((sms, schedulers, max(1, int(hw.banks)), SOURCES), -1, np.int64),
+        bank_free=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
+        bank_reads=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
+        waiting=room.zeros((sms, schedulers, pipes), np.uint64),
+        wheel=room.zeros((sms, schedulers, WHEEL), np.uint64),
+        throttle=room.zeros((sms, schedulers, pipes), np.int64),
+        dispatch=room.zeros((sms, schedulers, pipes), np.int64),
+        port=room.zeros((sms, int(hw.ports)), np.int64),
+        code_line=room.full((sms, (instructions + LINE_INSTRUCTIONS - 1) // LINE_INSTRUCTIONS if hw.jump else 1), NEVER, np.int64),
+        constant=room.full((sms, len(code.constant_group)), NEVER, np.int64),
+        constant_group=room.full((sms, int(code.constant_group.max(initial=-1)) + 1), NEVER, np.int64),
+        row_free=room.zeros((sms, int(hw.rows)), np.int64),
+        row_open=room.zeros((sms, int(hw.rows)), np.int64),
+        stalls=room.zeros((instructions, CAUSES), np.int64),
+        slots=room.zeros(SLOT_CAUSES, np.int64),
+        issues=room.zeros(instructions, np.int64),
+        log=room.zeros((rows if window else 1, 12), np.int64),
+        clock_log=room.zeros((rows, 5), np.int64),
+        memory=allocate_memory(hw.memory[0], sms, int(NEVER), room),
     )
     machine.chip.log_from, machine.chip.log_to = window if window else (0, -1)
     machine.chip.next_step = NEVER
@@ -217,9 +218,9 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
     return machine
 
 
-def in_order(rows: np.ndarray) -> np.ndarray:
-    """Return the rows of a log by cycle, their first column; those of a cycle are in the order of their SMs already."""
-    return rows[np.argsort(rows[:, 0], kind="stable")]
+def in_order(rows: np.ndarray, sm: int) -> np.ndarray:
+    """Return the rows of a log by cycle, their first column, then by SM, that column; what an SM does in a cycle is in order already."""
+    return rows[np.lexsort((rows[:, sm], rows[:, 0]))]
 
 
 def with_longer_logs(sm: Machine) -> Machine:

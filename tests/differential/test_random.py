@@ -1,10 +1,11 @@
-"""Random programs, launches and GPUs: both engines say the same, to the last cycle and cause.
+"""Random programs, launches and GPUs: both engines say the same, to the last cycle and cause, one of them with two threads as well.
 
 `pytest tests/differential --examples 20000` runs more cases than CI does, and others each time. A failing case shrinks to a
 listing and a machine that a person can read; the message is the first difference in time. Chains of causes are checked with them.
 """
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -48,6 +49,8 @@ def test_engines_agree(pytestconfig: pytest.Config, exercised: Counter[str], sec
         recording = Recording(trace, gpu, EVERYTHING)
         difference = first_difference(numba, recording.result)
         assert difference is None, difference
+        shared = first_difference(replace(numba, timeline=None), timing.simulate(trace, gpu, threads=2))
+        assert shared is None, f"two threads: {shared}"
         check_account(numba, trace)
         check_chains(recording)
         exercised.update({"cases": 1, **features(numba, trace, second_slots)})

@@ -36,9 +36,9 @@ def ask_for_set(m: int, line: int, mh: np.record, memory: Memory) -> int:
 def find(m: int, line: int, first: int, mh: np.record, memory: Memory) -> int:
     """Return the place of a line in its set, which begins at place `first`; NONE when it is not there; using it is noted."""
     for place in range(first, first + mh.l1_ways):
-        if memory.lines[m, place].tag == line:
-            memory.clock[1] += 1
-            memory.lines[m, place].used = memory.clock[1]
+        if memory.lines[m, place].tag == line + 1:
+            memory.units[m].uses += 1
+            memory.lines[m, place].used = memory.units[m].uses
             return np.int64(place)
     return NO_LINE
 
@@ -52,11 +52,12 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
         if candidate.pending == NO_SECTORS and (best < 0 or candidate.used < memory.lines[m, best].used):
             best = np.int64(place)
     if best >= 0:
-        memory.clock[1] += 1
+        memory.units[m].uses += 1
         chosen = memory.lines[m, best]
-        chosen.tag = line
-        chosen.used = memory.clock[1]
+        chosen.tag = line + 1
+        chosen.used = memory.units[m].uses
         chosen.valid = NO_SECTORS
+        chosen.waiting = NONE
     return best
 
 
@@ -86,7 +87,7 @@ def store(m: int, line: int, first: int, sectors: int, words: int, mh: np.record
         if mh.l1_stores != EVICT:
             memory.lines[m, place].valid |= whole_sectors(words) & ~memory.lines[m, place].pending
         elif memory.lines[m, place].pending == NO_SECTORS:
-            memory.lines[m, place].tag = NONE
+            memory.lines[m, place].tag = 0
             memory.lines[m, place].valid = NO_SECTORS
             memory.lines[m, place].used = 0
         return

@@ -7,7 +7,7 @@ written in part is completed from DRAM when its line is evicted.
 
 import numpy as np
 
-from sim.hierarchy import L2_START, SECTORS, TICKS, lateness, part_of, place_of
+from sim.hierarchy import L2_START, SECTORS, TICKS, lateness, part_of
 from sim.kernel import inner, prefetch
 from sim.lower import ATOMIC, LOAD, STORE
 from sim.timing.memory.l1 import NO_SECTORS, whole_sectors
@@ -19,15 +19,15 @@ L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Ta
 DRAM_READ, DRAM_WRITTEN = int(Tally.DRAM_READ), int(Tally.DRAM_WRITTEN)
 SLICE_FULL, CHANNEL_FULL = int(Tally.SLICE_FULL), int(Tally.CHANNEL_FULL)
 NO_WORDS = np.uint32(0)
-WORDS_OF_A_LINE = 8  # of 64 bits, in a cache line of the processor that simulates
+TAGS_OF_A_LINE, WAYS_OF_A_LINE = 16, 32  # in a cache line of the processor that simulates
 
-slice_of, half_of, lateness_of = inner(place_of), inner(part_of), inner(lateness)
+half_of, lateness_of = inner(part_of), inner(lateness)
 
 
 @inner
 def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
-    number = request.set // (mh.l2_sets * mh.l2_ways) if mh.l2_sets else slice_of(request.line, mh.channels)
+    number = np.int64(request.slice)
     bank = memory.slices[number]
     turn = bank.served % mh.slice_depth
     admitted = max(now * TICKS, memory.slice_done[number, turn])
@@ -130,24 +130,23 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
 @inner
 def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Look a request up; return (ticks when the slice is free, cycle in which its sectors are there)."""
-    place = find(request.line, request.set, mh, memory)
+    place = find(request.line, np.int64(request.set), mh, memory)
     written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
     if place < 0:
-        place = victim(request.set, mh, memory)
+        place = victim(np.int64(request.set), mh, memory)
         written = memory.l2[place].words
         evicted_valid = memory.l2[place].valid
-        memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = request.line, NO_WORDS, NO_SECTORS
+        memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = tag_of(request.line), NO_WORDS, NO_SECTORS
         memory.l2[place].copied = NO_SECTORS
         for sector in range(SECTORS):
             memory.l2_fill[place * SECTORS + sector] = 0
     entry = memory.l2[place]
-    memory.clock[2] += 1
-    memory.l2_used[place] = memory.clock[2]
+    use(np.int64(request.set), place, memory)
     there = np.int64(0)
     if request.kind != STORE:
         missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
         if missing != NO_SECTORS:
-            done = fetch(place, number, missing, done, mh, memory)
+            done = fetch(request.line, place, number, missing, done, mh, memory)
         there = last_there(place, request.sectors, memory)
         if mh.far and m & 1 != half_of(request.line):
             there = max(there, whole_cycles(done)) + copy(request, entry, mh)
@@ -178,26 +177,26 @@ def count_hits(request: np.record, missing: int, memory: Memory) -> None:
 
 
 @inner
-def set_of(line: int, mh: np.record) -> int:
-    """Return the first place of the set of a line."""
-    return (slice_of(line, mh.channels) * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
+def tag_of(line: int) -> int:
+    """Return what tells a line from others in fewer bits: a line of local memory, 2**33 on, has a bit that no array's has. 0: no line."""
+    return (np.uint32(line & 0x3FFFFFFF) | np.uint32((line >> 33) << 30)) + np.uint32(1)
 
 
 @inner
 def ask_for_set(request: np.record, mh: np.record, memory: Memory) -> None:
-    """Note the set of a request that is about to reach L2, and ask for its tags: the processor finds them in its caches then."""
-    request.set = set_of(request.line, mh)
-    for way in range(0, mh.l2_ways, WORDS_OF_A_LINE):
-        prefetch(memory.l2_tag, request.set + way)
-        prefetch(memory.l2_used, request.set + way)
+    """Ask for the tags of a request that is about to reach L2: the processor finds them in its caches then."""
+    for way in range(0, mh.l2_ways, TAGS_OF_A_LINE):
+        prefetch(memory.l2_tag, np.int64(request.set) + way)
+    for way in range(0, mh.l2_ways, WAYS_OF_A_LINE):
+        prefetch(memory.l2_order, np.int64(request.set) + way)
 
 
 @inner
 def ask_for_line(request: np.record, mh: np.record, memory: Memory) -> None:
     """Ask for what is kept of the line of a request, or of that whose place it may take."""
-    place = find(request.line, request.set, mh, memory)
+    place = find(request.line, np.int64(request.set), mh, memory)
     if place < 0:
-        place = victim(request.set, mh, memory)
+        place = victim(np.int64(request.set), mh, memory)
     prefetch(memory.l2, place)
     prefetch(memory.l2_fill, place * SECTORS)
 
@@ -205,8 +204,9 @@ def ask_for_line(request: np.record, mh: np.record, memory: Memory) -> None:
 @inner
 def find(line: int, first: int, mh: np.record, memory: Memory) -> int:
     """Return the place of a line in its set, which begins at place `first`; NONE when it is not there."""
+    tag = tag_of(line)
     for place in range(first, first + mh.l2_ways):
-        if memory.l2_tag[place] == line:
+        if memory.l2_tag[place] == tag:
             return np.int64(place)
     return np.int64(-1)
 
@@ -214,15 +214,24 @@ def find(line: int, first: int, mh: np.record, memory: Memory) -> int:
 @inner
 def victim(first: int, mh: np.record, memory: Memory) -> int:
     """Return the place of the least recently used line of the set that begins at place `first`."""
-    best = np.int64(first)
-    for place in range(first + 1, first + mh.l2_ways):
-        if memory.l2_used[place] < memory.l2_used[best]:
-            best = np.int64(place)
-    return best
+    return first + np.int64(memory.l2_order[first + mh.l2_ways - 1])
 
 
 @inner
-def fetch(place: int, number: int, missing: int, done: int, mh: np.record, memory: Memory) -> int:
+def use(first: int, place: int, memory: Memory) -> None:
+    """Make a place the most recently used of the set that begins at place `first`."""
+    way, k = np.uint16(place - first), first
+    before = memory.l2_order[k]
+    while before != way:
+        k += 1
+        following = memory.l2_order[k]
+        memory.l2_order[k] = before
+        before = following
+    memory.l2_order[first] = way
+
+
+@inner
+def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.record, memory: Memory) -> int:
     """Fetch sectors from DRAM, whole accesses of it; return the ticks when the slice is free."""
     entry = memory.l2[place]
     wanted = missing
@@ -234,7 +243,7 @@ def fetch(place: int, number: int, missing: int, done: int, mh: np.record, memor
         wanted &= ~(entry.valid & ~missing)
     count = sector_count(wanted)
     admitted, sent = transfer(number, done, count, np.int64(0), mh, memory)
-    late = np.int64(lateness_of(memory.l2_tag[place], mh.late_share, mh.late))
+    late = np.int64(lateness_of(line, mh.late_share, mh.late))
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
             memory.l2_fill[place * SECTORS + sector] = whole_cycles(sent) + mh.dram_latency + late
@@ -285,7 +294,8 @@ def fill_lines(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     way = np.arange(len(lines)) - start
     kept = way < ways
     place = (first[order] + way)[kept]
-    memory.l2_tag[place] = lines[order][kept]
+    memory.l2_tag[place] = lines[order][kept] + 1  # of arrays: `tag_of` them
     memory.l2.valid[place] = (1 << SECTORS) - 1
-    memory.l2_used[place] = 1 + way[kept]  # places that are free go first
-    memory.clock[2] = ways
+    filled = np.bincount(first[order][kept] // ways, minlength=len(memory.l2_tag) // ways)[:, None]
+    turn = np.arange(ways)
+    memory.l2_order[:] = np.where(turn < filled, filled - 1 - turn, ways - 1 - (turn - filled)).ravel()  # places that are free go first

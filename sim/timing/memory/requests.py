@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.gpus.path import SECTOR
-from sim.hierarchy import TICKS
+from sim.hierarchy import TICKS, place_of
 from sim.kernel import inner
 from sim.lower import LOAD, STORE
 from sim.timing.memory.state import Memory
@@ -12,6 +12,8 @@ from sim.vocabulary import Tally
 
 PORT_PEAK = int(Tally.PORT_PEAK)
 SECTOR_WORDS = SECTOR // 4
+
+slice_of = inner(place_of)
 
 
 @inner
@@ -68,6 +70,9 @@ def send(
     request.arrival = whole_cycles(unit.request_free) + mh.network
     request.left = NEVER
     request.line = line
+    request.slice = slice_of(line, mh.channels)
+    if mh.l2_sets:
+        request.set = (request.slice * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
     request.sectors = sectors
     request.words = words
     request.kind = kind

@@ -17,22 +17,40 @@ from sim.timing.state import NEVER, Machine
 
 
 @inner
-def reach_l2(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def reach_l2(m: int, now: int, mh: np.record, memory: Memory) -> None:
     """Serve the requests of an SM that reach L2 now; a full queue there keeps those behind waiting. The SM is not past this cycle yet."""
-    mh, memory = hw.memory[0], sm.memory
     unit = memory.units[m]
     while unit.arrival <= now:
         request = memory.requests[m, unit.first]
         admitted, leaves = serve(m, request, now, mh, memory)
-        if request.kind in (LOAD, ATOMIC):
-            push(m, leaves + mh.network, request, mh, memory)
-        else:
-            store_answered(m, np.int64(request.place), leaves + mh.network, hw, sm)
         request.left = now
+        request.answer = leaves + mh.network
+        request.sequence = memory.clock[0]
+        memory.clock[0] += 1
         unit.first = (unit.first + 1) % mh.request_ring
         unit.requests -= 1
+        unit.served += 1
         unit.blocked = admitted
         unit.arrival = max(memory.requests[m, unit.first].arrival, admitted) if unit.requests else np.int64(NEVER)
+
+
+@inner
+def hear_of_l2(m: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Note when the answers come to the requests that L2 has served, or will have in this window."""
+    mh, memory = hw.memory[0], sm.memory
+    unit = memory.units[m]
+    if unit.served == 0:
+        return
+    place = (unit.first - unit.served + mh.request_ring) % mh.request_ring
+    while unit.served:
+        request = memory.requests[m, place]
+        if request.kind in (LOAD, ATOMIC):
+            push(m, request, memory)
+        else:
+            store_answered(m, np.int64(request.place), np.int64(request.answer), hw, sm)
+        place = (place + 1) % mh.request_ring
+        unit.served -= 1
+    next_response(unit, m, memory)
     plan(m, mh, code, memory)
     sm.cores[m].next = min(sm.cores[m].next, unit.next, unit.response)
 
@@ -81,22 +99,20 @@ def swap(m: int, a: int, b: int, memory: Memory) -> None:
 
 
 @inner
-def push(m: int, time: int, request: np.record, mh: np.record, memory: Memory) -> None:
-    """Put an answer, which reaches the SM at `time`, into its heap."""
+def push(m: int, request: np.record, memory: Memory) -> None:
+    """Put the answer to a request into the heap of its SM."""
     unit = memory.units[m]
     k = np.int64(unit.responses)
     answer = memory.responses[m, k]
-    answer.time = time
-    answer.sequence = memory.clock[0]
+    answer.time = request.answer
+    answer.sequence = request.sequence
     answer.sectors = request.sectors
     answer.piece = request.piece
     answer.place = request.place
-    memory.clock[0] += 1
     unit.responses += 1
     while k > 0 and earlier(m, k, (k - 1) >> 1, memory):
         swap(m, k, (k - 1) >> 1, memory)
         k = (k - 1) >> 1
-    next_response(unit, m, memory)
 
 
 @inner

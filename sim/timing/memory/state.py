@@ -20,15 +20,19 @@ Unit = records.kind(  # the load/store unit of one SM, its pending request table
     ("response_free", "i8"),  # ticks: its port from L2
     ("first", "i8"),  # oldest request in `requests` that L2 has not admitted
     ("requests", "i8"),  # how many
+    ("served", "i8"),  # of those before it, how many the SM has not heard of since
     ("oldest", "i8"),  # oldest request that keeps a place of the port, as far as the unit knows
     ("in_port", "i8"),  # how many
     ("responses", "i8"),  # in the heap
     ("free_pieces", "i8"),  # entries of the pending request table that are free
-    ("piece", "i4"),  # first free piece
-    ("access", "i4"),  # first free access
+    ("piece", "i4"),  # first of the pieces that were given back, NONE = take a new one
+    ("access", "i4"),  # the same of accesses
+    ("pieces", "u4"),  # that were ever taken
+    ("accesses", "u4"),
     ("turn", "u4"),  # queue that was served last
     ("kept", "i8"),  # lines of stores in `kept`
     ("banks", "i8"),  # first cycle in which another load may read data from the banks of L1
+    ("uses", "i8"),  # of lines of L1 so far
 )
 Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"))  # spaced: its address unit is free
 Entry = records.kind(  # an instruction that waits for the load/store unit
@@ -57,7 +61,7 @@ Access = records.kind(  # a load under way
 )
 Piece = records.kind(("access", "i4"), ("next", "i4"), ("need", "u4"))  # one line that a load waits for
 Line = records.kind(  # of an L1 cache
-    ("tag", "i8"),
+    ("tag", "i8"),  # number of the line, plus one; 0 = none
     ("used", "i8"),
     ("valid", "u4"),
     ("pending", "u4"),
@@ -67,14 +71,17 @@ Line = records.kind(  # of an L1 cache
 Request = records.kind(
     ("arrival", "i8"),  # cycle at L2
     ("left", "i8"),  # cycle in which L2 admitted it; NEVER = not yet
+    ("answer", "i8"),  # cycle in which the answer reaches the SM
+    ("sequence", "i8"),  # of answers that come together
     ("line", "i8"),
-    ("set", "i8"),  # first place of its set in L2, from the window in which it reaches L2
+    ("set", "u4"),  # first place of its set in L2
     ("sectors", "u4"),  # mask
     ("words", "u4"),  # mask of 32 words that a store writes
-    ("kind", "u4"),  # LOAD, STORE, ATOMIC, REDUCTION
-    ("alike", "u4"),
     ("piece", "i4"),
-    ("place", "i4"),  # L1 line that it fills, NONE = none
+    ("place", "i4"),  # L1 line that it fills, NONE = none; of a store, the place of its block
+    ("slice", "u2"),
+    ("kind", "u1"),  # LOAD, STORE, ATOMIC, REDUCTION
+    ("alike", "u1"),
 )
 Kept = records.kind(  # a line that stores have written, and that has not left the SM
     ("line", "i8"),
@@ -119,53 +126,52 @@ class Memory(NamedTuple):
     channels: Any  # Channel [channels]
     slice_done: np.ndarray  # int64 [channels, depth] ticks: when each of its last requests was served
     channel_done: np.ndarray  # int64 [channels, channel depth]
-    l2_tag: np.ndarray  # int64 [channels * sets * ways] 128-byte line, NONE = empty
-    l2_used: np.ndarray  # int64 [channels * sets * ways] when it was used last
+    l2_tag: np.ndarray  # uint32 [channels * sets * ways] of the 128-byte line there (l2.tag_of), 0 = none
+    l2_order: np.ndarray  # uint16 [channels * sets * ways] ways of each set, the one used last first
     l2: Any  # L2Line [channels * sets * ways]
     l2_fill: np.ndarray  # int64 [channels * sets * ways * SECTORS] cycle in which each sector is there
     bank_rows: np.ndarray  # int64 [128] scratch of one access: distinct rows
     bank_count: np.ndarray  # int64 [32] scratch: of them, per bank
-    clock: np.ndarray  # int64 [3] responses so far, uses of L1 lines, uses of L2 lines
+    clock: np.ndarray  # int64 [1] requests served
     tallies: np.ndarray  # int64 [TALLIES]
 
 
-def allocate(mh: np.record, sms: int, never: int) -> Memory:
+def allocate(mh: np.record, sms: int, never: int, room: records.Room) -> Memory:
     """Return empty queues and caches."""
     used = sms if mh.modelled else 1
     queues, depth, pending = int(mh.queues), int(mh.depth), int(mh.pending)
     banks, lines = int(mh.channels), int(mh.channels * mh.l2_sets * mh.l2_ways)
     memory = Memory(
-        units=records.zeros(Unit, used),
-        queues=records.zeros(Queue, used, queues),
-        entries=records.zeros(Entry, used, queues, depth),
-        entry_line=np.zeros((used, queues, depth, MOST_REQUESTS), np.int64),
-        entry_set=np.zeros((used, queues, depth, MOST_REQUESTS), np.int64),
-        entry_sectors=np.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
-        entry_words=np.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
-        accesses=records.zeros(Access, used, pending + 1),
-        pieces=records.zeros(Piece, used, pending),
-        lines=records.zeros(Line, used, int(mh.l1_sets * mh.l1_ways)),
-        kept=records.zeros(Kept, used, max(int(mh.store_lines), 1)),
-        requests=records.zeros(Request, used, int(mh.request_ring)),
-        responses=records.zeros(Response, used, pending),
-        slices=records.zeros(Bank, banks),
-        channels=records.zeros(Channel, banks),
-        slice_done=np.zeros((banks, int(mh.slice_depth)), np.int64),
-        channel_done=np.zeros((banks, int(mh.channel_depth)), np.int64),
-        l2_tag=np.full(lines, NONE, np.int64),
-        l2_used=np.zeros(lines, np.int64),
-        l2=records.zeros(L2Line, lines),
-        l2_fill=np.zeros(lines * SECTORS, np.int64),
-        bank_rows=np.zeros(128, np.int64),
-        bank_count=np.zeros(32, np.int64),
-        clock=np.zeros(3, np.int64),
-        tallies=np.zeros(TALLIES, np.int64),
+        units=room.records(Unit, used),
+        queues=room.records(Queue, used, queues),
+        entries=room.records(Entry, used, queues, depth),
+        entry_line=room.zeros((used, queues, depth, MOST_REQUESTS), np.int64),
+        entry_set=room.zeros((used, queues, depth, MOST_REQUESTS), np.int64),
+        entry_sectors=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
+        entry_words=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
+        accesses=room.records(Access, used, pending + 1),
+        pieces=room.records(Piece, used, pending),
+        lines=room.records(Line, used, int(mh.l1_sets * mh.l1_ways)),
+        kept=room.records(Kept, used, max(int(mh.store_lines), 1)),
+        requests=room.records(Request, used, int(mh.request_ring)),
+        responses=room.records(Response, used, pending),
+        slices=room.records(Bank, banks),
+        channels=room.records(Channel, banks),
+        slice_done=room.zeros((banks, int(mh.slice_depth)), np.int64),
+        channel_done=room.zeros((banks, int(mh.channel_depth)), np.int64),
+        l2_tag=room.zeros(lines, np.uint32),
+        l2_order=room.zeros(lines, np.uint16),
+        l2=room.records(L2Line, lines),
+        l2_fill=room.zeros(lines * SECTORS, np.int64),
+        bank_rows=room.zeros(128, np.int64),
+        bank_count=room.zeros(32, np.int64),
+        clock=room.zeros(1, np.int64),
+        tallies=room.zeros(TALLIES, np.int64),
     )
     for field in ("next", "arrival", "response"):
         memory.units[field] = never
     memory.units.free_pieces = pending
-    memory.pieces["next"] = np.append(np.arange(1, pending), NONE)
-    memory.accesses["next"] = np.append(np.arange(1, pending + 1), NONE)
-    memory.lines["tag"] = NONE
-    memory.lines["waiting"] = NONE
+    if lines:
+        memory.l2_order.reshape(-1, int(mh.l2_ways))[:] = np.arange(int(mh.l2_ways))[::-1]
+    memory.units["piece"] = memory.units["access"] = NONE
     return memory

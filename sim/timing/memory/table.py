@@ -14,9 +14,12 @@ def open_access(m: int, memory: Memory) -> int:
     """Take a free access; no piece belongs to it yet."""
     unit = memory.units[m]
     number = np.int64(unit.access)
-    access = memory.accesses[m, number]
-    unit.access = access.next
-    access.missing = 0
+    if number == NONE:
+        number = np.int64(unit.accesses)
+        unit.accesses += 1
+    else:
+        unit.access = memory.accesses[m, number].next
+    memory.accesses[m, number].missing = 0
     return number
 
 
@@ -32,8 +35,12 @@ def add_piece(m: int, access: int, need: int, mh: np.record, memory: Memory) -> 
     """Let an access wait for sectors of one line."""
     unit = memory.units[m]
     number = np.int64(unit.piece)
+    if number == NONE:
+        number = np.int64(unit.pieces)
+        unit.pieces += 1
+    else:
+        unit.piece = memory.pieces[m, number].next
     piece = memory.pieces[m, number]
-    unit.piece = piece.next
     piece.access = access
     piece.need = need
     piece.next = NONE

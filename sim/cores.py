@@ -1,0 +1,36 @@
+"""The cores of this machine, and how many of them one run gains from."""
+
+import os
+
+from isa.errors import UserError
+
+VARIABLE = "SIMTLAB_THREADS"
+ENOUGH = 200_000  # warp instructions, under a tenth of a second: less gains nothing that a user would notice
+WINDOW = 16  # cycles that SMs go through between two meetings of the threads
+SHARE = 4  # SMs for each thread: with fewer they wait for each other
+
+
+def cores() -> int:
+    """Return the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_for(instructions: int, sms: int, window: int, wanted: int | None) -> int:
+    """Return how many threads share so many SMs that execute so many warp instructions, and meet every `window` cycles.
+
+    wanted: None = what the environment's SIMTLAB_THREADS says; if nothing, as many as gain. Raises UserError for what is no number.
+    """
+    if wanted is None:
+        wanted = _from_environment()
+    if wanted is None:
+        wanted = min(cores(), sms // SHARE) if instructions >= ENOUGH and window >= WINDOW else 1
+    return max(1, min(wanted, sms))
+
+
+def _from_environment() -> int | None:
+    text = os.environ.get(VARIABLE, "").strip()
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) == 0:
+        raise UserError(f"{VARIABLE}={text} is no number of threads", hint="a number from 1 on; unset it for as many as gain")
+    return int(text)

@@ -1,0 +1,151 @@
+"""Threads that share the SMs: the result is that of one thread, whoever takes which SM."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import isa
+import sim
+from sim.atomics import add_one, give_way, publish, seen, take_turn
+from sim.bench import COPY, SAXPY, elementwise, stream
+from sim.compare import first_difference
+from sim.cores import ENOUGH, cores, threads_for
+from sim.functional import execute
+from sim.kernel import is_compiled, kernel
+from sim.launchfile import load_launch
+from sim.timing import simulate
+from sim.timing.team import form, members, together
+from tests.listings import FOLDER
+
+CLOCKS = """
+.kernel clocks
+        MOV R0, 400
+.Loop:  S2R R1, SR_CLOCKLO
+        S2R R2, SR_CLOCKLO
+        IADD32I R0, R0, -1
+        ISETP.NE.AND P0, PT, R0, RZ, PT
+   @P0  BRA .Loop
+        EXIT
+"""  # 800 reads of a warp: with 240 warps the log is enlarged twice
+
+
+def launches() -> dict[str, sim.Launch]:
+    return {
+        "copy": elementwise(COPY, 300),
+        "saxpy": elementwise(SAXPY, 300),
+        "stream": stream(40, 30),
+        "clocks": sim.Launch(isa.parse(CLOCKS), grid=(60,), block=(128,)),
+        "sgemm": load_launch(FOLDER / "sgemm/sgemm_4.sass").launch,
+        "atomics": load_launch(FOLDER / "cuda/histogram.sm_90.sass").launch,
+        "divergence": load_launch(FOLDER / "cuda/mandelbrot.sm_90.sass").launch,
+    }
+
+
+# gtx460 issues two in a cycle; on a G80 a place is free at once, so that threads meet in every cycle.
+@pytest.mark.parametrize("gpu", ["gtx480", "gtx460", "g80", "h100"])
+@pytest.mark.parametrize("name", launches())
+def test_any_number_of_threads(name: str, gpu: str) -> None:
+    launch = launches()[name]
+    machine = sim.gpu(gpu)
+    if name in ("atomics", "divergence", "sgemm"):
+        machine = sim.gpu("gtx480" if gpu in ("g80", "gtx460") else gpu).replace({"limits.registers_per_thread": 255})
+    trace = execute(launch)
+    alone = simulate(trace, machine, threads=1)
+    for threads in (2, 3, 7):
+        difference = first_difference(alone, simulate(trace, machine, threads=threads))
+        assert difference is None, f"{threads} threads: {difference}"
+
+
+def test_a_timeline_is_the_same() -> None:
+    trace, gpu = execute(elementwise(COPY, 40)), sim.gpu("gtx480")
+    assert first_difference(simulate(trace, gpu, (0, 2000), threads=1), simulate(trace, gpu, (0, 2000), threads=4)) is None
+
+
+def test_more_threads_than_multiprocessors() -> None:
+    trace, gpu = execute(elementwise(COPY, 20)), sim.gpu("gtx480").replace({"sms": 2})
+    assert first_difference(simulate(trace, gpu, threads=1), simulate(trace, gpu, threads=9)) is None
+
+
+def test_how_many_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SIMTLAB_THREADS", raising=False)
+    assert threads_for(ENOUGH, 132, 60, None) == min(cores(), 33)
+    assert threads_for(ENOUGH, 4, 60, None) == 1  # one SM would wait for another
+    assert threads_for(ENOUGH - 1, 132, 60, None) == 1  # over before the threads have begun
+    assert threads_for(ENOUGH, 16, 1, None) == 1  # they would meet in every cycle
+    assert threads_for(10, 16, 1, 3) == 3
+    monkeypatch.setenv("SIMTLAB_THREADS", "5")
+    assert threads_for(10, 16, 1, None) == 5
+    assert threads_for(10, 16, 1, 2) == 2
+
+
+@pytest.mark.parametrize("text", ["0", "two", "-1", "1.5"])
+def test_no_number_of_threads(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("SIMTLAB_THREADS", text)
+    with pytest.raises(sim.UserError, match=f"SIMTLAB_THREADS={text} is no number of threads"):
+        simulate(execute(elementwise(COPY, 1)), sim.gpu("gtx480"))
+
+
+def test_threads_of_the_public_functions() -> None:
+    launch, gpu = elementwise(COPY, 20), sim.gpu("gtx480")
+    assert sim.run(launch, gpu, threads=2).cycles == sim.run(launch, gpu, threads=1).cycles
+    with pytest.raises(sim.UserError, match="threads = 0 is no number of threads"):
+        sim.run(launch, gpu, threads=0)
+
+
+def test_what_threads_add_is_put_together() -> None:
+    """Sums are added, peaks are not, and clock reads stand in a row."""
+    from sim import lower
+    from sim.gpus.occupancy import residency
+    from sim.timing.state import allocate
+    from sim.vocabulary import Tally
+
+    launch, gpu = elementwise(COPY, 20), sim.gpu("gtx480")
+    hw = lower.hardware(gpu, launch, residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block))
+    code, dependences = lower.code(gpu, launch.program)
+    machines, chips = members(allocate(hw, code, dependences, None), 2)
+    for machine, reads in zip(machines, (1, 2), strict=True):
+        machine.memory.tallies[Tally.LOADS] = machine.memory.tallies[Tally.PORT_PEAK] = 10 * reads
+        machine.issues[3] = machine.slots[1] = machine.stalls[0, 1] = reads
+        machine.chip.end, machine.chip.warp_cycles, machine.chip.clock_rows = 100 // reads, reads, reads
+        machine.clock_log[:reads, 0] = reads
+    whole = together(machines)
+    assert (whole.memory.tallies[Tally.LOADS], whole.memory.tallies[Tally.PORT_PEAK]) == (30, 20)
+    assert (whole.issues[3], whole.slots[1], whole.stalls[0, 1]) == (3, 3, 3)
+    assert (int(whole.chip.end[0]), int(whole.chip.warp_cycles[0])) == (100, 3)
+    assert whole.clock_log[:, 0].tolist() == [1, 2, 2]
+    assert form(15, chips).first.tolist() == [0, 7, 15]
+
+
+@kernel
+def take_turns(words: np.ndarray, most: int) -> int:
+    """Count up to `most` together with other threads; return how often this one did."""
+    mine = 0
+    turn = seen(words, 0)
+    while turn < most:
+        if take_turn(words, 0, turn):
+            mine += 1
+            add_one(words, 8)
+        else:
+            give_way()
+        turn = seen(words, 0)
+    publish(words, 16, 7)
+    return mine
+
+
+def test_words_that_threads_share() -> None:
+    words, threads, most = np.zeros(24, np.int64), 4 if is_compiled() else 1, 20_000
+    with ThreadPoolExecutor(threads) as pool:
+        counts = list(pool.map(lambda _: take_turns(words, most), range(threads)))
+    assert sum(counts) == most
+    assert words[[0, 8, 16]].tolist() == [most, most, 7]
+
+
+def test_the_same_words_in_python() -> None:
+    words = np.zeros((2, 8), np.int64)
+    assert take_turn(words, 9, 0)
+    assert not take_turn(words, 9, 0)
+    add_one(words, 9)
+    publish(words, 1, 5)
+    give_way()
+    assert (seen(words, 9), words[1, 1], words[0, 1]) == (2, 2, 5)
