@@ -8,6 +8,7 @@ VARIABLE = "SIMTLAB_THREADS"
 ENOUGH = 200_000  # warp instructions, under a tenth of a second: less gains nothing that a user would notice
 WINDOW = 16  # cycles that SMs go through between two meetings of the threads
 SHARE = 4  # SMs for each thread: with fewer they wait for each other
+MOST = 8  # measured on 16 cores: kernels that load and store gain nothing from more, as one thread serves L2 for all
 
 
 def cores() -> int:
@@ -23,7 +24,7 @@ def threads_for(instructions: int, sms: int, window: int, wanted: int | None) ->
     if wanted is None:
         wanted = _from_environment()
     if wanted is None:
-        wanted = min(cores(), sms // SHARE) if instructions >= ENOUGH and window >= WINDOW else 1
+        wanted = min(cores(), sms // SHARE, MOST) if instructions >= ENOUGH and window >= WINDOW else 1
     return max(1, min(wanted, sms))
 
 

@@ -10,7 +10,7 @@ import sim
 from sim.atomics import add_one, give_way, publish, seen, take_turn
 from sim.bench import COPY, SAXPY, elementwise, stream
 from sim.compare import first_difference
-from sim.cores import ENOUGH, cores, threads_for
+from sim.cores import ENOUGH, MOST, cores, threads_for
 from sim.functional import execute
 from sim.kernel import is_compiled, kernel
 from sim.launchfile import load_launch
@@ -69,7 +69,7 @@ def test_more_threads_than_multiprocessors() -> None:
 
 def test_how_many_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SIMTLAB_THREADS", raising=False)
-    assert threads_for(ENOUGH, 132, 60, None) == min(cores(), 33)
+    assert threads_for(ENOUGH, 132, 60, None) == min(cores(), MOST)
     assert threads_for(ENOUGH, 4, 60, None) == 1  # one SM would wait for another
     assert threads_for(ENOUGH - 1, 132, 60, None) == 1  # over before the threads have begun
     assert threads_for(ENOUGH, 16, 1, None) == 1  # they would meet in every cycle
