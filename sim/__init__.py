@@ -81,7 +81,7 @@ def simulate(
     """Return how long `trace` takes on `gpu`, and where the time went. The trace can be used again, on other GPUs.
 
     timeline: first and last cycle (ALU clock, inclusive) whose issues are kept in `result.timeline`; None keeps none. engine:
-    "numba", or "simpy" for the readable one, which gives the same result some hundred times slower. threads: how many of them share
+    "numba", or "simpy" for the readable one, which gives the same result about a thousand times slower. threads: how many of them share
     the SMs (engine "numba"): the result is the same with any number; None = as many as gain, on the cores of this process, or what
     SIMTLAB_THREADS says. Raises UserError when a block does not fit the GPU, and for an engine that does not exist or is not installed.
 
@@ -93,8 +93,10 @@ def simulate(
     """
     if engine not in ENGINES:
         raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
-    if threads is not None and threads < 1:
-        raise UserError(f"threads = {threads} is no number of threads", hint="a number from 1 on, or None for as many as gain")
+    if threads is not None and (type(threads) is not int or threads < 1):
+        raise UserError(f"threads = {threads!r} is no number of threads", hint="a whole number from 1 on, or None for as many as gain")
+    if threads is not None and engine == "simpy":
+        raise UserError("the simpy engine has no threads", hint="leave threads out, or take engine 'numba'")
     if engine == "numba":
         from sim.timing import simulate
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 import isa
-from sim.cores import cores
+from sim.cores import MOST, cores
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
@@ -96,6 +96,7 @@ CHAINS = (
 WORK = (10_000, 100_000, 1_000_000, 10_000_000)  # warp instructions, of the table that shows how cost grows
 
 
+THREADS = min(cores(), MOST)
 LISTED = 10_000  # instructions of the listing that `loading` reads
 
 
@@ -168,9 +169,9 @@ def rates(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
         yield _rate("functional", f"{name}, {launch.blocks} blocks", n, partial(execute, launch), repeats)
         yield _rate("timing", f"{name}, h100, {launch.blocks} blocks", n, partial(simulate, trace, gpu, threads=1), repeats)
         yield _rate("both", f"{name}, h100, {launch.blocks} blocks", n, partial(_both, launch, gpu), repeats)
-        if cores() > 1:
-            work = partial(_both, launch, gpu, threads=cores())
-            yield _rate(f"both, {cores()} threads", f"{name}, h100, {launch.blocks} blocks", n, work, repeats)
+        if THREADS > 1:
+            work = partial(_both, launch, gpu, threads=THREADS)
+            yield _rate(f"both, {THREADS} threads", f"{name}, h100, {launch.blocks} blocks", n, work, repeats)
 
 
 def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
@@ -183,9 +184,9 @@ def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
             what = f"{name}, {key}, {launch.blocks} blocks"
             yield _rate("timing", what, trace.warp_instructions, partial(simulate, trace, gpu, threads=1), repeats)
             yield _rate("both", what, trace.warp_instructions, partial(_both, launch, gpu), repeats)
-            if cores() > 1:
-                work = partial(_both, launch, gpu, threads=cores())
-                yield _rate(f"both, {cores()} threads", what, trace.warp_instructions, work, repeats)
+            if THREADS > 1:
+                work = partial(_both, launch, gpu, threads=THREADS)
+                yield _rate(f"both, {THREADS} threads", what, trace.warp_instructions, work, repeats)
 
 
 def growth(repeats: int = 3, scale: float = 1.0) -> Iterator[Rate]:

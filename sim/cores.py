@@ -1,9 +1,11 @@
 """The cores of this machine, and how many of them one run gains from."""
 
 import os
+from pathlib import Path
 
 from isa.errors import UserError
 
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds in each period of so many, or "max"
 VARIABLE = "SIMTLAB_THREADS"
 ENOUGH = 200_000  # warp instructions, under a tenth of a second: less gains nothing that a user would notice
 WINDOW = 16  # cycles that SMs go through between two meetings of the threads
@@ -12,8 +14,18 @@ MOST = 8  # measured on 16 cores: kernels that load and store gain nothing from 
 
 
 def cores() -> int:
-    """Return the cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return the cores that this process may use: those it may run on, or fewer where a container has a quota (Linux)."""
+    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(found, _quota(QUOTA) or found))
+
+
+def _quota(file: Path) -> int | None:
+    """Return the cores that a control group may keep busy, None when it may all."""
+    try:
+        allowed, period = file.read_text(encoding="ascii").split()
+        return -(-int(allowed) // int(period))
+    except (OSError, ValueError):  # no such file; "max"
+        return None
 
 
 def threads_for(instructions: int, sms: int, window: int, wanted: int | None) -> int:
@@ -22,13 +34,14 @@ def threads_for(instructions: int, sms: int, window: int, wanted: int | None) ->
     wanted: None = what the environment's SIMTLAB_THREADS says; if nothing, as many as gain. Raises UserError for what is no number.
     """
     if wanted is None:
-        wanted = _from_environment()
+        wanted = from_environment()
     if wanted is None:
         wanted = min(cores(), sms // SHARE, MOST) if instructions >= ENOUGH and window >= WINDOW else 1
     return max(1, min(wanted, sms))
 
 
-def _from_environment() -> int | None:
+def from_environment() -> int | None:
+    """Return the number of threads that SIMTLAB_THREADS asks for, None when it is not set. Raises UserError for what is no number."""
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
         return None

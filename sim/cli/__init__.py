@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from isa.errors import UserError
+from sim.cores import from_environment
 
 # The base of every complaint about options: typer has carried its own copy of click since 0.26, so it has no public name that fits both.
 OPTION_ERROR: Any = typer.BadParameter.__mro__[2]
@@ -62,6 +63,7 @@ def _start(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
 ) -> None:
     """Simulate, cycle by cycle, how a GPU schedules warps: how long a listing takes, and why each warp waited."""
+    from_environment()  # a mistake in it is told before any work is done
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -7,6 +7,7 @@ from sim.functional.state import Log, Status, Store
 
 MOST_SCATTERED = 1 << 30  # bytes; the array doubles, so the last growth from half of it peaks at 1.5 times this
 MOST_GROWTH = 64  # times
+MOST_AHEAD = 1 << 27  # entries that are made before it is sure that they are needed: 1 GiB
 
 
 def enlarged(array: np.ndarray, needed: int, axis: int = 0, used: int | None = None) -> np.ndarray:
@@ -56,7 +57,7 @@ def grow_store(status: int, store: Store, log: Log, done: float) -> Store:
     """Return a trace with room for the path or accesses of any warp of the log.
 
     done: share of the launch's warps that have ended, or end now. Accesses get the room that all warps take if they go on like that,
-    within bounds: what is not used takes no memory, and what need not grow again is not copied.
+    within bounds: on most systems what is not used takes no memory, and what need not grow again is not copied.
     """
     if status == Status.PATHS_FULL:
         return _with_paths(store)
@@ -71,8 +72,16 @@ def grow_store(status: int, store: Store, log: Log, done: float) -> Store:
         used = int(store.path_start[store.paths[0]])
         needed = used + int(log.length.max())
         return store._replace(instruction=enlarged(store.instruction, needed, used=used), mask=enlarged(store.mask, needed, used=used))
-    used = store.access_base.size
-    needed = max(used + int(log.accesses.max()), min(int(1.02 * used / done), MOST_GROWTH * used))
+    room = store.access_base.size
+    needed = room + int(log.accesses.max())
+    foreseen = min(int(1.02 * room / done), MOST_GROWTH * room, 2 * needed + MOST_AHEAD)
+    try:
+        return _with_accesses(store, max(needed, foreseen))
+    except MemoryError:
+        return _with_accesses(store, needed)
+
+
+def _with_accesses(store: Store, needed: int) -> Store:
     return store._replace(access_base=enlarged(store.access_base, needed), access_stride=enlarged(store.access_stride, needed))
 
 

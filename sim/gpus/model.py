@@ -160,7 +160,7 @@ class Gpu(Section):
     name: str = Field(description="the product")
     chip: str = Field(description="the vendor's name of the chip")
     compute_capability: Annotated[str, Field(pattern=r"^\d+\.\d+$")] = Field(description="major.minor")
-    sms: Annotated[int, Field(ge=1, le=65535)] = Field(description="streaming multiprocessors")
+    sms: Annotated[int, Field(ge=1, le=16384)] = Field(description="streaming multiprocessors")
     clock: Clock
     core: Core
     pipes: dict[str, Pipe]

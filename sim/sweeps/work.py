@@ -59,7 +59,7 @@ def evaluate(trace: Trace | Failure, gpu: Gpu, changes: Mapping[str, Any]) -> Ro
     if isinstance(trace, Failure):
         return {"error": trace.message}
     try:
-        return row(simulate(trace, gpu.replace(changes), threads=1))  # other points have the other cores
+        return row(simulate(trace, gpu.replace(changes), threads=1))  # a sweep gives the other cores to other points
     except UserError as error:
         return {"error": str(error)}
 

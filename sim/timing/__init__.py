@@ -7,14 +7,15 @@ from sim.cores import threads_for
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import residency
 from sim.kernel import is_compiled
+from sim.lower import Code, Hardware
 from sim.placement import lines_of
 from sim.result import Result
 from sim.timing.collect import result
 from sim.timing.engine import LOG_FULL, run, usual_window
 from sim.timing.memory.l2 import warm_up
-from sim.timing.state import allocate, in_order, with_longer_logs
-from sim.timing.team import form, members, together
-from sim.trace import NoProgressError, Trace
+from sim.timing.state import NEVER, Machine, allocate, in_order, with_longer_logs
+from sim.timing.team import Team, begin, end, form, members, together
+from sim.trace import NoProgressError, Trace, TraceArrays
 
 
 def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, threads: int | None = None) -> Result:
@@ -34,18 +35,33 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     used = min(int(hw.sms), launch.blocks)  # a block goes to an SM with as much room as any, the lowest number first
     count = threads_for(trace.warp_instructions, used, usual_window(launch.blocks, hw), threads)
     machines, chips = members(sm, count if timeline is None and is_compiled() else 1)
-    with ThreadPoolExecutor(max(len(machines) - 1, 1)) as pool:
-        status = LOG_FULL
-        while status == LOG_FULL:
-            team = form(used, chips)
-            others = [pool.submit(run, hw, code, machine, trace.arrays, team, thread) for thread, machine in enumerate(machines) if thread]
-            status = run(hw, code, machines[0], trace.arrays, team, 0)
-            for other in others:
-                other.result()
-            if status == LOG_FULL:
-                machines = [with_longer_logs(machine) for machine in machines]
+    while _advance(hw, code, machines, trace.arrays, form(used, chips)) == LOG_FULL:
+        machines = [with_longer_logs(machine) for machine in machines]
     sm = together(machines)
+    assert (sm.places.begins == NEVER).all(), "a block was given to an SM that no thread goes through"
     if sm.places.alive.any():  # nothing can happen any more, yet warps are left
         raise NoProgressError(int(sm.places.block[sm.places.alive > 0].min()))
     rows = in_order(sm.log[: int(sm.chip.log_rows[0])], sm=1) if timeline else None
     return result(trace, gpu, occupancy, hw, sm, in_order(sm.clock_log, sm=4)[:, :4], rows)
+
+
+def _advance(hw: Hardware, code: Code, machines: list[Machine], arrays: TraceArrays, team: Team) -> int:
+    """Let a team of threads, each with its machine, run until all is done or a log is full; whatever happens, none of them goes on."""
+    if len(machines) == 1:
+        return int(run(hw, code, machines[0], arrays, team, 0))
+    end(team)
+    run(hw, code, machines[1], arrays, team, 1)  # returns at once: what must be compiled is compiled here, where it can be interrupted
+    begin(team)
+    others = []
+    with ThreadPoolExecutor(len(machines) - 1) as pool:
+        try:
+            for thread, machine in enumerate(machines[1:], 1):
+                others.append(pool.submit(run, hw, code, machine, arrays, team, thread))
+        except RuntimeError:  # no more threads can be had: those there are take all SMs
+            pass
+        try:
+            return int(run(hw, code, machines[0], arrays, team, 0))
+        finally:
+            end(team)
+            for other in others:
+                other.result()

@@ -17,13 +17,16 @@ def kind(*fields: tuple[str, str]) -> np.dtype:
 
 
 class Room:
-    """Memory for the arrays of one machine, all zero, from few large pieces: NumPy asks for large pages for those of 4 MiB and more.
+    """Memory for the arrays of one machine, all zero, from few large pieces: NumPy asks Linux for large pages for those of 4 MiB and more.
 
     Each array begins with a cache line. A saxpy of a float per thread on an H100 takes 0.9 of the time that it took with an
     allocation for each array, which touches 13 MB in pages of 4 KiB.
     """
 
-    FIRST, FURTHER = 4 << 20, 64 << 20  # bytes of the first piece and of the others, of which only what is used takes memory
+    FIRST, FURTHER = (
+        4 << 20,
+        64 << 20,
+    )  # bytes of the first piece and of the others; on most systems only what is used takes memory
 
     def __init__(self, first: int = FIRST) -> None:
         self.piece = np.zeros(0, np.uint8)

@@ -19,6 +19,7 @@ ROW = records.LINE // 8  # words of a cache line: what one thread writes often h
 SMALL = 4096  # bytes
 WINDOWS, UNTIL, CLOSED = 0, 1, 2  # words of the first row: windows opened so far, the end of the last, 1 when there will be no more
 TURNS = 1  # first of the rows with the turns taken of each share, over all windows
+SUMS, SCRATCH = ("stalls", "slots", "issues", "clock_log"), ("bank_rows", "bank_count", "tallies")  # what each thread has for itself
 PEAKS = (int(Tally.TABLE_PEAK), int(Tally.PORT_PEAK))
 
 
@@ -37,6 +38,16 @@ def form(sms: int, chips: Any) -> Team:
     return Team(records.Room(SMALL).zeros((TURNS + 2 * threads, ROW), np.int64), first, chips)
 
 
+def begin(team: Team) -> None:
+    """Let the threads that wait for a window wait on."""
+    team.words[0, CLOSED] = 0
+
+
+def end(team: Team) -> None:
+    """Let the threads that wait for a window end: no thread leads any more."""
+    team.words[0, CLOSED] = 1
+
+
 def members(sm: Machine, threads: int) -> tuple[list[Machine], Any]:
     """Return the machine as each thread sees it, and all their chips."""
     chips = records.Room(SMALL).records(Chip, threads)
@@ -45,9 +56,10 @@ def members(sm: Machine, threads: int) -> tuple[list[Machine], Any]:
     chips.next_start[1:] = chips.next_step[1:] = NEVER
     seen_by = [sm._replace(chip=chips[:1])]
     for thread in range(1, threads):
-        room = records.Room(SMALL)
-        memory = sm.memory._replace(**_like(sm.memory, ("bank_rows", "bank_count", "tallies"), room))
-        own = _like(sm, ("stalls", "slots", "issues", "clock_log"), room)
+        own_arrays = [getattr(sm, name) for name in SUMS] + [getattr(sm.memory, name) for name in SCRATCH]
+        room = records.Room(sum(array.nbytes + 2 * records.LINE for array in own_arrays))
+        memory = sm.memory._replace(**_like(sm.memory, SCRATCH, room))
+        own = _like(sm, SUMS, room)
         seen_by.append(sm._replace(chip=chips[thread : thread + 1], memory=memory, **own))
     return seen_by, chips
 

@@ -1,4 +1,4 @@
-"""Random programs, launches and GPUs: both engines say the same, to the last cycle and cause, one of them with two threads as well.
+"""Random programs, launches and GPUs: both engines say the same, to the last cycle and cause; so do two threads where two SMs are used.
 
 `pytest tests/differential --examples 20000` runs more cases than CI does, and others each time. A failing case shrinks to a
 listing and a machine that a person can read; the message is the first difference in time. Chains of causes are checked with them.
@@ -53,7 +53,7 @@ def test_engines_agree(pytestconfig: pytest.Config, exercised: Counter[str], sec
         assert shared is None, f"two threads: {shared}"
         check_account(numba, trace)
         check_chains(recording)
-        exercised.update({"cases": 1, **features(numba, trace, second_slots)})
+        exercised.update({"cases": 1, "two threads": min(gpu.sms, trace.launch.blocks) > 1, **features(numba, trace, second_slots)})
 
     agree()
     unreached = [name for name, cases_that_did in exercised.items() if not cases_that_did]

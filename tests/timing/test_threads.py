@@ -1,16 +1,20 @@
 """Threads that share the SMs: the result is that of one thread, whoever takes which SM."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import isa
 import sim
+from sim import cores as cores_of
+from sim import timing
 from sim.atomics import add_one, give_way, publish, seen, take_turn
 from sim.bench import COPY, SAXPY, elementwise, stream
 from sim.compare import first_difference
-from sim.cores import ENOUGH, MOST, cores, threads_for
+from sim.cores import ENOUGH, MOST, threads_for
 from sim.functional import execute
 from sim.kernel import is_compiled, kernel
 from sim.launchfile import load_launch
@@ -67,13 +71,51 @@ def test_more_threads_than_multiprocessors() -> None:
     assert first_difference(simulate(trace, gpu, threads=1), simulate(trace, gpu, threads=9)) is None
 
 
-def test_how_many_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leader_that_never_leads_leaves_no_thread_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt that comes after the others have begun, and before thread 0 has."""
+    real, trace, gpu = timing.run, execute(elementwise(COPY, 20)), sim.gpu("gtx480")
+
+    def interrupted(*arguments: object) -> int:
+        if arguments[-1] == 0:
+            raise KeyboardInterrupt
+        return int(real(*arguments))
+
+    monkeypatch.setattr(timing, "run", interrupted)
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        simulate(trace, gpu, threads=3)
+    assert threading.active_count() == before
+
+
+def test_no_more_threads_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace, gpu = execute(elementwise(COPY, 60)), sim.gpu("gtx480")
+    alone, submit, begun = simulate(trace, gpu, threads=1), ThreadPoolExecutor.submit, []
+
+    def one_only(*arguments: object) -> object:
+        begun.append(arguments[-1])
+        if len(begun) > 1:
+            raise RuntimeError("can't start new thread")
+        return submit(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", one_only)
+    assert first_difference(alone, simulate(trace, gpu, threads=4)) is None
+    assert begun == [1, 2]
+
+
+def test_how_many_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SIMTLAB_THREADS", raising=False)
-    assert threads_for(ENOUGH, 132, 60, None) == min(cores(), MOST)
+    monkeypatch.setattr(cores_of, "cores", lambda: 16)
+    assert threads_for(ENOUGH, 132, 60, None) == MOST
+    assert threads_for(ENOUGH, 15, 50, None) == 3
     assert threads_for(ENOUGH, 4, 60, None) == 1  # one SM would wait for another
     assert threads_for(ENOUGH - 1, 132, 60, None) == 1  # over before the threads have begun
     assert threads_for(ENOUGH, 16, 1, None) == 1  # they would meet in every cycle
     assert threads_for(10, 16, 1, 3) == 3
+    quota = tmp_path / "cpu.max"
+    for text, allowed in (("max 100000", None), ("150000 100000", 2), ("50000 100000", 1), ("", None)):
+        quota.write_text(text)
+        assert cores_of._quota(quota) == allowed
+    assert cores_of._quota(tmp_path / "nothing") is None
     monkeypatch.setenv("SIMTLAB_THREADS", "5")
     assert threads_for(10, 16, 1, None) == 5
     assert threads_for(10, 16, 1, 2) == 2
@@ -88,9 +130,12 @@ def test_no_number_of_threads(monkeypatch: pytest.MonkeyPatch, text: str) -> Non
 
 def test_threads_of_the_public_functions() -> None:
     launch, gpu = elementwise(COPY, 20), sim.gpu("gtx480")
-    assert sim.run(launch, gpu, threads=2).cycles == sim.run(launch, gpu, threads=1).cycles
-    with pytest.raises(sim.UserError, match="threads = 0 is no number of threads"):
-        sim.run(launch, gpu, threads=0)
+    assert first_difference(sim.run(launch, gpu, threads=2), sim.run(launch, gpu, threads=1)) is None
+    for threads in (0, "2", 2.5, True):
+        with pytest.raises(sim.UserError, match=f"threads = {threads!r} is no number of threads"):
+            sim.run(launch, gpu, threads=threads)
+    with pytest.raises(sim.UserError, match="the simpy engine has no threads"):
+        sim.run(launch, gpu, "simpy", threads=2)
 
 
 def test_what_threads_add_is_put_together() -> None:

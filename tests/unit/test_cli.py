@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import sim
 from sim.cli import app, reproduce
 from sim.cli import output as cli_output
-from sim.cores import cores
+from sim.cores import MOST, cores
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 CHAIN = str(PROGRAMS / "volkov" / "ffma_ilp1.sass")
@@ -183,7 +183,7 @@ def test_bench_measures_every_part(tmp_path: Path) -> None:
     result = simtlab("bench", "--repeats", "2", "--scale", "0.002", "--no-compile", "--json", tmp_path / "b.json")
     assert result.exit_code == 0, result.output
     rates = json.loads((tmp_path / "b.json").read_text())["rates"]
-    shared = {f"both, {cores()} threads"} if cores() > 1 else set()
+    shared = {f"both, {min(cores(), MOST)} threads"} if cores() > 1 else set()
     assert {rate["part"] for rate in rates} == {"timing", "functional", "both", "growth", "simpy"} | shared
     assert all(len(rate["seconds"]) == 2 and rate["million_per_second"] > 0 for rate in rates)
 
@@ -285,9 +285,8 @@ def test_figures_without_matplotlib_are_refused_before_the_run(monkeypatch: pyte
 def test_compilation_is_announced_once_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.kernel.is_cached", lambda: False)
     result = simtlab("timeline", LOOP, "--gpu", "textbook")
-    assert result.stderr.count("compiling the simulator's kernels, once") == 1
+    assert result.stderr.count(f"compiling the simulator's kernels, once (about {cli_output.COMPILE_SECONDS} s)") == 1
     assert "compiling" not in result.stdout
-    assert cli_output.COMPILE_SECONDS < 60
 
 
 def test_a_second_copy_of_the_sources_counts_as_not_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

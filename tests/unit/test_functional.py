@@ -7,7 +7,9 @@ import pytest
 
 import isa
 from isa.errors import UserError
-from sim.functional import execute
+from sim.functional import execute, growth, setup
+from sim.functional.growth import grow_store
+from sim.functional.state import Status
 from sim.launch import Launch
 from sim.trace import SCATTERED, Trace
 
@@ -359,3 +361,23 @@ def test_warps_that_wait_keep_their_rows_of_the_log() -> None:
     """Each of eight warps needs a row of its own while it waits; the log grows for the second, third and fifth."""
     trace = run("NOP\nNOP\nBAR.SYNC 0\nNOP\nBAR.SYNC 1\nEXIT", block=(256,))
     assert {tuple(steps(trace, warp)) for warp in range(8)} == {tuple((i, FULL) for i in range(6))}
+
+
+@pytest.mark.parametrize(("done", "least", "most"), [(1.0, 8192, 8192), (0.05, 80_000, 84_000), (1e-9, 262_144, 262_144)])
+def test_a_trace_grows_to_what_it_will_need(done: float, least: int, most: int) -> None:
+    """Of 4,096 accesses: twice as many at least, 64 times at most, between them what the warps that have ended tell of all."""
+    log, store = setup.allocate_log(1), setup.allocate_store(1, 1)
+    grown = grow_store(Status.ACCESSES_FULL, store, log, done)
+    assert least <= grown.access_base.size == grown.access_stride.size <= most
+
+
+def test_a_trace_that_memory_is_too_small_for_grows_by_what_it_needs_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = growth.enlarged
+
+    def refused(array: np.ndarray, needed: int, **named: int) -> np.ndarray:
+        if needed > 10_000:
+            raise MemoryError
+        return real(array, needed, **named)
+
+    monkeypatch.setattr(growth, "enlarged", refused)
+    assert grow_store(Status.ACCESSES_FULL, setup.allocate_store(1, 1), setup.allocate_log(1), 0.01).access_base.size == 8192

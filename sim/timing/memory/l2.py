@@ -178,7 +178,10 @@ def count_hits(request: np.record, missing: int, memory: Memory) -> None:
 
 @inner
 def tag_of(line: int) -> int:
-    """Return what tells a line from others in fewer bits: a line of local memory, 2**33 on, has a bit that no array's has. 0: no line."""
+    """Return what tells a line from others in fewer bits: a line of local memory, 2**33 on, has a bit that no array's has. 0: no line.
+
+    Arrays lie below 2**32 bytes, and local memory takes 2**16 lines of each SM, of which there are 2**14 at most.
+    """
     return (np.uint32(line & 0x3FFFFFFF) | np.uint32((line >> 33) << 30)) + np.uint32(1)
 
 
