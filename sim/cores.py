@@ -7,10 +7,11 @@ from isa.errors import UserError
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds in each period of so many, or "max"
 VARIABLE = "SIMTLAB_THREADS"
-ENOUGH = 200_000  # warp instructions, under a tenth of a second: less gains nothing that a user would notice
-WINDOW = 16  # cycles that SMs go through between two meetings of the threads
-SHARE = 4  # SMs for each thread: with fewer they wait for each other
-MOST = 8  # measured on 16 cores: kernels that load and store gain nothing from more, as one thread serves L2 for all
+# More threads than one are taken by default from here on. The first three are chosen, not measured.
+LEAST_INSTRUCTIONS = 200_000  # of warps, which take under a tenth of a second: less gains nothing that a user would notice
+LEAST_WINDOW = 16  # cycles between two meetings of the threads
+LEAST_SMS = 4  # for each thread: with fewer they wait for each other
+MOST = 8  # threads; measured on 16 cores: kernels that load and store gain nothing from more, as one thread serves L2 for all
 
 
 def cores() -> int:
@@ -36,7 +37,7 @@ def threads_for(instructions: int, sms: int, window: int, wanted: int | None) ->
     if wanted is None:
         wanted = from_environment()
     if wanted is None:
-        wanted = min(cores(), sms // SHARE, MOST) if instructions >= ENOUGH and window >= WINDOW else 1
+        wanted = min(cores(), sms // LEAST_SMS, MOST) if instructions >= LEAST_INSTRUCTIONS and window >= LEAST_WINDOW else 1
     return max(1, min(wanted, sms))
 
 

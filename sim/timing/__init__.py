@@ -14,7 +14,7 @@ from sim.timing.collect import result
 from sim.timing.engine import LOG_FULL, run, usual_window
 from sim.timing.memory.l2 import warm_up
 from sim.timing.state import NEVER, Machine, allocate, in_order, with_longer_logs
-from sim.timing.team import Team, begin, end, form, members, together
+from sim.timing.team import Team, form, members, set_closed, together
 from sim.trace import NoProgressError, Trace, TraceArrays
 
 
@@ -49,9 +49,9 @@ def _advance(hw: Hardware, code: Code, machines: list[Machine], arrays: TraceArr
     """Let a team of threads, each with its machine, run until all is done or a log is full; whatever happens, none of them goes on."""
     if len(machines) == 1:
         return int(run(hw, code, machines[0], arrays, team, 0))
-    end(team)
+    set_closed(team, True)
     run(hw, code, machines[1], arrays, team, 1)  # returns at once: what must be compiled is compiled here, where it can be interrupted
-    begin(team)
+    set_closed(team, False)
     others = []
     with ThreadPoolExecutor(len(machines) - 1) as pool:
         try:
@@ -62,6 +62,6 @@ def _advance(hw: Hardware, code: Code, machines: list[Machine], arrays: TraceArr
         try:
             return int(run(hw, code, machines[0], arrays, team, 0))
         finally:
-            end(team)
+            set_closed(team, True)
             for other in others:
                 other.result()

@@ -21,7 +21,7 @@ from sim.timing.issue import visit
 from sim.timing.memory.lsu import take
 from sim.timing.memory.responses import ask_for_lines, hear_of_l2, look_ahead, reach_l2, respond
 from sim.timing.state import NEVER, WINDOW, Machine
-from sim.timing.team import Team, close, done, end_of_window, is_closed, next_sm, open_window, wait_for_all
+from sim.timing.team import Team, done, end_of_window, is_closed, next_sm, open_window, wait_for_all
 from sim.trace import TraceArrays
 
 DONE, LOG_FULL, RUNNING = 0, 1, 2
@@ -107,9 +107,10 @@ def begin_window(hw: Hardware, sm: Machine, trace: TraceArrays, team: Team) -> i
     """Do what precedes the SMs in the next window, and open it: RUNNING, or why there is none."""
     chip = sm.chip[0]
     now = min(chip.next_start, chip.next_step)
-    if now >= NEVER or logs_full(hw, sm, team):
-        close(team)
-        return DONE if now >= NEVER else LOG_FULL
+    if now >= NEVER:
+        return DONE
+    if logs_full(hw, sm, team):
+        return LOG_FULL
     until = now + window(hw, sm, trace)
     while chip.next_start < until:
         start_blocks(chip.next_start, hw, sm, trace)

@@ -19,7 +19,8 @@ ROW = records.LINE // 8  # words of a cache line: what one thread writes often h
 SMALL = 4096  # bytes
 WINDOWS, UNTIL, CLOSED = 0, 1, 2  # words of the first row: windows opened so far, the end of the last, 1 when there will be no more
 TURNS = 1  # first of the rows with the turns taken of each share, over all windows
-SUMS, SCRATCH = ("stalls", "slots", "issues", "clock_log"), ("bank_rows", "bank_count", "tallies")  # what each thread has for itself
+SUMS = ("stalls", "slots", "issues")  # what each thread has for itself: these of a Machine and its clock_log,
+OF_MEMORY = ("bank_rows", "bank_count", "tallies")  # and these of its Memory
 PEAKS = (int(Tally.TABLE_PEAK), int(Tally.PORT_PEAK))
 
 
@@ -38,14 +39,9 @@ def form(sms: int, chips: Any) -> Team:
     return Team(records.Room(SMALL).zeros((TURNS + 2 * threads, ROW), np.int64), first, chips)
 
 
-def begin(team: Team) -> None:
-    """Let the threads that wait for a window wait on."""
-    team.words[0, CLOSED] = 0
-
-
-def end(team: Team) -> None:
-    """Let the threads that wait for a window end: no thread leads any more."""
-    team.words[0, CLOSED] = 1
+def set_closed(team: Team, closed: bool) -> None:
+    """Say whether there will be no more windows: threads that wait for one end."""
+    team.words[0, CLOSED] = closed
 
 
 def members(sm: Machine, threads: int) -> tuple[list[Machine], Any]:
@@ -56,10 +52,9 @@ def members(sm: Machine, threads: int) -> tuple[list[Machine], Any]:
     chips.next_start[1:] = chips.next_step[1:] = NEVER
     seen_by = [sm._replace(chip=chips[:1])]
     for thread in range(1, threads):
-        own_arrays = [getattr(sm, name) for name in SUMS] + [getattr(sm.memory, name) for name in SCRATCH]
-        room = records.Room(sum(array.nbytes + 2 * records.LINE for array in own_arrays))
-        memory = sm.memory._replace(**_like(sm.memory, SCRATCH, room))
-        own = _like(sm, SUMS, room)
+        room = records.Room(2 * sm.clock_log.nbytes)  # which is the largest by far
+        memory = sm.memory._replace(**_like(sm.memory, OF_MEMORY, room))
+        own = _like(sm, (*SUMS, "clock_log"), room)
         seen_by.append(sm._replace(chip=chips[thread : thread + 1], memory=memory, **own))
     return seen_by, chips
 
@@ -72,7 +67,7 @@ def together(machines: list[Machine]) -> Machine:
     """Return the machine with what all threads have added."""
     sm = machines[0]
     for other in machines[1:]:
-        for name in ("stalls", "slots", "issues"):
+        for name in SUMS:
             getattr(sm, name)[...] += getattr(other, name)
         peaks = np.maximum(sm.memory.tallies, other.memory.tallies)[list(PEAKS)]
         sm.memory.tallies[...] += other.memory.tallies
@@ -89,12 +84,6 @@ def open_window(until: int, team: Team) -> None:
     """Let all threads take SMs through the cycles before `until`."""
     team.words[0, UNTIL] = until
     publish(team.words, WINDOWS, team.words[0, WINDOWS] + 1)
-
-
-@inner
-def close(team: Team) -> None:
-    """Let the other threads end."""
-    publish(team.words, CLOSED, 1)
 
 
 @inner

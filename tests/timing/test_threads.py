@@ -14,7 +14,7 @@ from sim import timing
 from sim.atomics import add_one, give_way, publish, seen, take_turn
 from sim.bench import COPY, SAXPY, elementwise, stream
 from sim.compare import first_difference
-from sim.cores import ENOUGH, MOST, threads_for
+from sim.cores import LEAST_INSTRUCTIONS, MOST, threads_for
 from sim.functional import execute
 from sim.kernel import is_compiled, kernel
 from sim.launchfile import load_launch
@@ -105,11 +105,11 @@ def test_no_more_threads_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_how_many_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SIMTLAB_THREADS", raising=False)
     monkeypatch.setattr(cores_of, "cores", lambda: 16)
-    assert threads_for(ENOUGH, 132, 60, None) == MOST
-    assert threads_for(ENOUGH, 15, 50, None) == 3
-    assert threads_for(ENOUGH, 4, 60, None) == 1  # one SM would wait for another
-    assert threads_for(ENOUGH - 1, 132, 60, None) == 1  # over before the threads have begun
-    assert threads_for(ENOUGH, 16, 1, None) == 1  # they would meet in every cycle
+    assert threads_for(LEAST_INSTRUCTIONS, 132, 60, None) == MOST
+    assert threads_for(LEAST_INSTRUCTIONS, 15, 50, None) == 3
+    assert threads_for(LEAST_INSTRUCTIONS, 4, 60, None) == 1  # one SM would wait for another
+    assert threads_for(LEAST_INSTRUCTIONS - 1, 132, 60, None) == 1  # over before the threads have begun
+    assert threads_for(LEAST_INSTRUCTIONS, 16, 1, None) == 1  # they would meet in every cycle
     assert threads_for(10, 16, 1, 3) == 3
     quota = tmp_path / "cpu.max"
     for text, allowed in (("max 100000", None), ("150000 100000", 2), ("50000 100000", 1), ("", None)):
