@@ -3,15 +3,18 @@
 Two caches, one for operands and ULDC (an instruction waits for its operand), one for LDC (its result waits), have lines of 64 bytes;
 behind both lies one level with 256 bytes at a time. The sizes are measured: on an H100 a load of a constant takes 66 cycles when its
 line is there, at strides of 64 bytes 162 on average and of 256 bytes 303 (programs/measurements). Left out: capacities, addresses in
-registers.
+registers, and that what one SM has asked for is in L2 for those that ask much later.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from isa.program import Program
 from isa.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from sim.gpus.model import Gpu
 
 LINE, GROUP = 64, 256  # bytes
 PRESENT = -1  # bank 0, where parameters and sizes are, comes with the launch: the level behind has it
@@ -23,6 +26,12 @@ class ConstantLines(NamedTuple):
     line: np.ndarray  # int32 [n] that the instruction names, -1 = none
     late: np.ndarray  # bool [n] its result waits for the line, not its issue
     group: np.ndarray  # int64 [L] the 256 bytes that the line lies in, numbered; PRESENT = the level behind has them
+
+
+def cycles_behind(gpu: "Gpu") -> int:
+    """Return the cycles until 256 bytes of constants come to the level behind an SM's caches: from L2, or through it from DRAM."""
+    is_cold = gpu.l2 is not None and gpu.l2.start == "cold"
+    return gpu.constants.far + (gpu.constants.cold if is_cold else 0)
 
 
 def constant_lines(program: Program) -> ConstantLines:

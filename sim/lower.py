@@ -8,7 +8,7 @@ from isa.cfg import BRANCHES
 from isa.dependences import registers, source_registers, word_slots
 from isa.program import SOURCES, Program
 from isa.vocabulary import COUNTERS, RZ, Cache, Flag, Kind, Operation, Space, Special, Unit
-from sim.constants import constant_lines
+from sim.constants import constant_lines, cycles_behind
 from sim.control import PORTED, Groups, distance, groups, landing, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
@@ -146,7 +146,7 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         first_fetch=np.int64(gpu.fetch.first),
         jump=np.int64(gpu.fetch.jump),
         constant_near=np.int64(gpu.constants.near),
-        constant_far=np.int64(gpu.constants.far),
+        constant_far=np.int64(cycles_behind(gpu)),
         retire_latency=np.int64(gpu.blocks.retire_latency),
         awaits_stores=np.int64(gpu.blocks.awaits_stores),
         places=np.int64(occupancy.blocks),

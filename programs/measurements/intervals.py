@@ -122,8 +122,7 @@ def counter_checks(gpu: Gpu) -> Iterator[Check]:
         numbers = [PARTS * int(counters[f"global_{name}"]) for name in COUNTERS]
         what = f"{kernel}, {warps} warps"
         yield Check(f"{what}: requests, sectors of loads; of stores", _words(said), _words(numbers), numbers == said)
-        hits = 100 * (counters["l1_hit_rate"] + counters["l1_merged_sectors"] / max(counters["l1_sectors"], 1))
-        shown = f"{hits:.1f}%; {PARTS * int(counters['l2_sectors_written']):,}; {found.cycles:,}"
+        shown = f"{100 * counters['l1_hit_rate']:.1f}%; {PARTS * int(counters['l2_sectors_written']):,}; {found.cycles:,}"
         yield Check(f"{what}: L1 hits; sectors stored in L2; cycles", f"{row['l1_hit_percent']}%; -; {int(row['cycles']):,}", shown, None)
 
 

@@ -59,6 +59,11 @@ class Profiled:
         causes = {name.removeprefix("stall_"): value for name, value in self.counters.items() if name.startswith("stall_")}
         return max((name for name in causes if name not in NOT_STALLED), key=lambda name: causes[name])
 
+    def share(self, cause: str) -> float:
+        """Return the percent of the warps' time that they waited for a cause, by its name: of what they wait per issue, and the issue."""
+        waits = sum(value for name, value in self.counters.items() if name.startswith("stall_"))
+        return 100 * self.counters[f"stall_{cause}"] / (waits + 1)
+
     def launch(self) -> Launch:
         """Return the launch, to be simulated."""
         shape = {name: value for name, value in self.values.items() if name in SHAPES}
@@ -107,3 +112,8 @@ def simulate(profiled: Profiled, gpu: Gpu) -> Result:
 def largest_stall(result: Result) -> str:
     """Return the cause that most warps of a run waited for."""
     return max((name for name in result.stalls if name not in NOT_STALLED), key=lambda name: result.stalls[name])
+
+
+def share(result: Result, cause: str) -> float:
+    """Return the percent of a run's warp-cycles that warps waited for a cause."""
+    return 100 * result.stalls.get(cause, 0) / sum(result.stalls.values())

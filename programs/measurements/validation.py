@@ -16,6 +16,10 @@ from programs.measurements import copies, core, intervals, profiled, strides
 from sim.gpus.model import Gpu
 from sim.report.figures import check_path, write
 
+# Notes of a launch that are percentages; the others are equal or not.
+L1_HITS, STALL_SHARE = "L1 hit rate", "share of the largest stall"
+PERCENT = (L1_HITS, STALL_SHARE)
+
 FITTED = {
     "bar_sync": "core.barrier_latency",
     "bra_loop": "core.branch_latency",
@@ -98,6 +102,8 @@ def _profiled(family: str, one: profiled.Profiled, gpu: Gpu) -> Point:
     notes = {
         "largest stall": (one.largest_stall, profiled.largest_stall(result)),
         **{name: (counts[name], found[name]) for name in profiled.COUNTS},
+        L1_HITS: (counts["l1_hit_rate"], 100 * found["l1_hit_rate"]),
+        STALL_SHARE: (one.share(one.largest_stall), profiled.share(result, one.largest_stall)),
     }
     return Point(family, one.name, one.cycles, found["sm_active_cycles_max"], notes)
 

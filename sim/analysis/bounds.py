@@ -149,7 +149,7 @@ def least_latencies(trace: Trace, result: Result) -> np.ndarray:
 
 
 def _hits_l1(result: Result) -> bool:
-    return result.counters["l1_hit_rate"] > 0 or result.counters["l1_merged_sectors"] > 0
+    return result.counters["l1_hit_rate"] > 0
 
 
 def _past_l1(gpu: Gpu, result: Result) -> int:

@@ -12,11 +12,14 @@ from sim.cli.output import check_writable, show, working, write_json
 
 GPU = Annotated[str | None, typer.Argument(metavar="[GPU]", help="The GPU whose measurements are wanted; only h100 was measured.")]
 QUICK = Annotated[bool, typer.Option("--quick", help="Leave out what takes minutes: memory experiments, interval kernels, copies of 1 GB.")]
+KERNELS = Annotated[bool, typer.Option("--kernels", help="Also list the ordinary kernels: cycles, hits in L1, largest stall.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw simulated against measured (.png, .svg, .pdf).")]
 
 
 @app.command()
-def validate(gpu: GPU = None, set_: SET = None, quick: QUICK = False, figure: FIGURE = None, json: JSON = None) -> None:
+def validate(
+    gpu: GPU = None, set_: SET = None, quick: QUICK = False, kernels: KERNELS = False, figure: FIGURE = None, json: JSON = None
+) -> None:
     """Simulate every launch that was measured on a GPU; print mean and worst error and correlation by family, and what is fitted."""
     from programs.measurements import validation
 
@@ -28,6 +31,8 @@ def validate(gpu: GPU = None, set_: SET = None, quick: QUICK = False, figure: FI
     with working("validating"):
         points = validation.validate(gpu, copying=not quick, changes=assignments(set_, "--set"))
     found = validation.families(points)
+    if kernels:
+        _each_kernel(points)
     _print(found, points)
     if figure is not None:
         validation.scatter(points, figure)
@@ -35,9 +40,28 @@ def validate(gpu: GPU = None, set_: SET = None, quick: QUICK = False, figure: FI
     write_json(json, {"families": [dataclasses.asdict(one) for one in found], "points": [dataclasses.asdict(one) for one in points]})
 
 
+def _each_kernel(points: tuple) -> None:
+    """Print the ordinary kernels, the worst first."""
+    from rich import box
+    from rich.table import Table
+
+    from programs.measurements.validation import L1_HITS, STALL_SHARE
+
+    table = Table(box=box.SIMPLE_HEAD, title="The ordinary kernels: H100 | simulated", title_justify="left")
+    for name in ("kernel", "cycles", "error", "L1 hits", "largest stall", "its share"):
+        table.add_column(name, justify="left" if name in ("kernel", "largest stall") else "right")
+    for point in sorted((point for point in points if point.family == "kernels"), key=lambda point: -abs(point.error)):
+        hits, shares = (f"{a:.1f}% | {b:.1f}%" for a, b in (point.notes[L1_HITS], point.notes[STALL_SHARE]))
+        causes = " | ".join(dict.fromkeys(point.notes["largest stall"]))
+        table.add_row(point.what, f"{point.measured:,.0f} | {point.simulated:,.0f}", f"{point.error:+.1f}%", hits, causes, shares)
+    show(table)
+
+
 def _print(found: list, points: tuple) -> None:
     from rich import box
     from rich.table import Table
+
+    from programs.measurements.validation import PERCENT
 
     table = Table(box=box.SIMPLE_HEAD, title="Measured on an H100 against simulated, durations", title_justify="left")
     for name in ("family", "launches", "mean error", "worst", "at", "correlation", "fitted to it"):
@@ -52,6 +76,12 @@ def _print(found: list, points: tuple) -> None:
     rest = sum(one.mean * one.launches for one in unfitted) / max(1, sum(one.launches for one in unfitted))
     kernels = [point for point in points if point.family == "kernels"]
     for name in kernels[0].notes if kernels else ():
-        same = sum(measured == simulated for measured, simulated in (point.notes[name] for point in kernels))
-        typer.echo(f"{name.replace('_', ' ')}: the H100's in {same} of {len(kernels)} kernels")
+        pairs = [point.notes[name] for point in kernels]
+        if name in PERCENT:
+            apart = [abs(measured - simulated) for measured, simulated in pairs]
+            near = f"less than 1 in {sum(points < 1 for points in apart)} of {len(kernels)} kernels"
+            typer.echo(f"{name}: {sum(apart) / len(apart):.1f} percentage points apart in the mean, {near}")
+        else:
+            same = sum(measured == simulated for measured, simulated in pairs)
+            typer.echo(f"{name.replace('_', ' ')}: the H100's in {same} of {len(kernels)} kernels")
     typer.echo(f"all {launches} launches: mean error {mean:.2f}%; the {len(unfitted)} families that nothing is fitted to: {rest:.2f}%")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.constants import PRESENT
+from sim.constants import PRESENT, cycles_behind
 
 if TYPE_CHECKING:
     from sim.reference.decode import Instruction
@@ -18,7 +18,7 @@ class Constants:
     """What one SM has of the constants that the program names."""
 
     def __init__(self, machine: Machine) -> None:
-        self.env, self.timing = machine.env, machine.gpu.constants
+        self.env, self.near, self.far = machine.env, machine.gpu.constants.near, cycles_behind(machine.gpu)
         self.lines: dict[int, int] = {}  # line -> cycle from which it is there; those never asked for are absent
         self.groups: dict[int, int] = {}  # the same for the level behind
 
@@ -28,6 +28,6 @@ class Constants:
             return 0
         now, line, group = int(self.env.now), instruction.constant.line, instruction.constant.group
         if line not in self.lines:
-            behind = now if group == PRESENT else self.groups.setdefault(group, now + self.timing.far)
-            self.lines[line] = max(now, behind) + self.timing.near
+            behind = now if group == PRESENT else self.groups.setdefault(group, now + self.far)
+            self.lines[line] = max(now, behind) + self.near
         return max(0, self.lines[line] - now)

@@ -33,7 +33,7 @@ class Flow(NamedTuple):
     dram_read: int
     dram_written: int
     l1_hits: float | None  # of the sectors looked up in L1, loads and stores; None: no L1
-    l1_merged: int  # sectors of those missed that a fetch under way brought
+    l1_merged: int  # sectors of those hits that a fetch under way brought
     l2_hits: float | None  # of the sectors read and written; None: no L2
     dram_share: float  # of the pin bandwidth
 

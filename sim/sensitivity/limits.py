@@ -153,7 +153,7 @@ def least_latencies(gpu: Gpu, least: int = 1) -> Gpu:
 def _constants(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
     named = bool((constant_lines(trace.program).line >= 0).any()) and gpu.constants.near > 0
     used = named or (trace.program.encoded.operation == Operation.LDC).any()
-    return (trace, gpu.replace({"memory.constant_load": 1, "constants.near": 0, "constants.far": 0})) if used else None
+    return (trace, gpu.replace({"memory.constant_load": 1, "constants.near": 0, "constants.far": 0, "constants.cold": 0})) if used else None
 
 
 def _branches(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:

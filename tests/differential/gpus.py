@@ -12,6 +12,7 @@ PIPES = ("alu", "sfu", "memory", "control")
 HOME = {"mufu": "sfu", "special": "sfu", "convert": "sfu", "branch": "control", "barrier": "control"} | dict.fromkeys(
     ("global", "local", "shared", "constant"), "memory"
 )
+CONSTANTS = {"near": (0, 0, 5, 30), "far": (0, 0, 11, 80), "cold": (0, 0, 40)}  # cycles
 LIMITS = {
     "blocks": 8,
     "registers": 65536,
@@ -113,7 +114,7 @@ def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
         "pipes": ports,
         "units": draw(units(ports)),
         "fetch": {"first": draw(st.sampled_from((0, 0, 7, 90))), "jump": draw(st.sampled_from((0, 0, 3, 40)))},
-        "constants": {"near": draw(st.sampled_from((0, 0, 5, 30))), "far": draw(st.sampled_from((0, 0, 11, 80)))},
+        "constants": {name: draw(st.sampled_from(cycles)) for name, cycles in CONSTANTS.items()},
         "blocks": {
             "start_interval": draw(st.sampled_from((0, 0, 0.3, 1, 2.7, 7))),
             "start_latency": draw(st.sampled_from((0, 0, 1, 9))),

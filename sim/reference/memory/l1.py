@@ -1,13 +1,16 @@
 """L1 cache of an SM: 128-byte lines of four sectors; the least recently used goes first, lines being fetched stay.
 
-A load looks each of its lines up: sectors that are there are hits, those that another load is fetching are joined, the rest is
-fetched. A store is written through; what it does to the cache is the preset's `l1.stores`.
+A load looks each of its lines up: sectors whose words are there are hits, those that another load is fetching are joined, the rest is
+fetched. A store is written through; what it does to the cache is the preset's `l1.stores`. One that takes a line of its own does so also
+when the line is there and some of it is being fetched: the line is given up then, and what comes goes to the loads that wait for it alone.
+A load that finds a part of a sector gives the line up, too (both seen on an H100: programs/measurements/h100/races.csv).
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 from sim.hierarchy import SECTORS, place_of
@@ -21,27 +24,35 @@ if TYPE_CHECKING:
 WORDS_OF_SECTOR = 8
 
 
-def words_of(sector: int) -> set[int]:
-    """Return the words of a line that lie in a sector."""
-    return set(range(WORDS_OF_SECTOR * sector, WORDS_OF_SECTOR * (sector + 1)))
+def words_of(sectors: set[int]) -> set[int]:
+    """Return the words of a line that lie in some of its sectors."""
+    return {WORDS_OF_SECTOR * sector + k for sector in sectors for k in range(WORDS_OF_SECTOR)}
 
 
 def whole_sectors(words: set[int]) -> set[int]:
     """Return the sectors all of whose words are in a set of words of a line."""
-    return {sector for sector in range(SECTORS) if words >= words_of(sector)}
+    return {sector for sector in range(SECTORS) if words >= words_of({sector})}
 
 
 @dataclass(eq=False)
 class Line:
     """One line of the cache."""
 
-    valid: set[int] = field(default_factory=set)  # sectors that are there
+    there: set[int] = field(default_factory=set)  # words
     pending: set[int] = field(default_factory=set)  # sectors on their way
     waiting: list[Piece] = field(default_factory=list)  # for some of them
 
+    def lacks(self, request: Request) -> set[int]:
+        """Return the sectors of which a word that a load wants is not there; where the rule fetches more than lanes want, any word."""
+        return {sector for sector in request.sectors if not (request.words & words_of({sector}) or words_of({sector})) <= self.there}
+
+    def is_part(self, sector: int) -> bool:
+        """Return whether a store has written some words of a sector whose others are not there."""
+        return not words_of({sector}) <= self.there and bool(words_of({sector}) & self.there)
+
     def fill(self, sectors: set[int], ready: Moment) -> None:
         """Put in sectors that have come, to be read from `ready` on."""
-        self.valid |= sectors
+        self.there |= words_of(sectors)
         self.pending -= sectors
         for piece in self.waiting:
             piece.receive(sectors, ready)
@@ -54,6 +65,7 @@ class L1:
     def __init__(self, numbers: Hierarchy, stores: str) -> None:
         self.ways, self.fetch_whole, self.stores = int(numbers.l1_ways), numbers.l1_fetch == 128, stores
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
+        self.given_up = count(-1, -1)  # numbers for lines that keep their places until what was asked for has come
 
     def _set_of(self, number: int) -> OrderedDict[int, Line]:
         return self.sets[place_of(number, len(self.sets))]
@@ -80,20 +92,39 @@ class L1:
         lines[number] = Line()
         return lines[number]
 
+    def for_load(self, request: Request) -> Line | None:
+        """Return the line for a load, which takes a place if it has none; None when all lines of its set are being fetched.
+
+        A load that lacks words of a sector of which others are there, because a store wrote them, gives the line up.
+        """
+        line = self.find(request.line)
+        if line and any(line.is_part(sector) for sector in line.lacks(request) - line.pending):
+            self._give_up(request.line)
+            line = None
+        return line or self.allocate(request.line)
+
     def to_fetch(self, line: Line, missing: set[int]) -> set[int]:
         """Return what to fetch when some sectors are missing: these, or all that are neither there nor on their way."""
-        return set(range(SECTORS)) - line.valid - line.pending if self.fetch_whole else missing
+        return set(range(SECTORS)) - whole_sectors(line.there) - line.pending if self.fetch_whole else missing
 
-    def store(self, request: Request) -> bool:
-        """Do what a store does; return whether its line had a place."""
-        line = self.find(request.line)
-        whole = whole_sectors(request.words)
-        if line is None:
-            if self.stores == "allocate" and (line := self.allocate(request.line)):
-                line.valid = whole
-            return False
-        if self.stores != "evict":
-            line.valid |= whole - line.pending
-        elif not line.pending:
+    def store(self, request: Request, whole_words: bool) -> bool:
+        """Do what a store does; return whether it found its line. whole_words: no lane writes a part of a word."""
+        line, written = self.find(request.line), request.words if whole_words else words_of(whole_sectors(request.words))
+        found = line is not None
+        if self.stores == "allocate":
+            if line and line.pending:
+                self._give_up(request.line)
+                line, found = None, False
+            if there := line or self.allocate(request.line):
+                there.there |= written
+        elif line and self.stores == "update":
+            line.there |= written - words_of(line.pending)
+        elif line and not line.pending:
             del self._set_of(request.line)[request.line]
-        return True
+        return found
+
+    def _give_up(self, number: int) -> None:
+        """Let nobody find a line any more; when all has come that it waits for, its place is the next to be taken."""
+        lines, other = self._set_of(number), next(self.given_up)
+        lines[other] = lines.pop(number)
+        lines.move_to_end(other, last=False)

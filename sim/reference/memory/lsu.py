@@ -19,6 +19,7 @@ from sim.gpus.path import L1_LOOKUP, cycles
 from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
+from sim.reference.memory.coalescer import WORD
 from sim.reference.memory.joins import StoreLines
 from sim.reference.memory.l1 import L1
 from sim.reference.memory.network import Deliver, Packet, RequestPort, ResponsePort
@@ -168,8 +169,8 @@ class LoadStoreUnit:
         """Return whether a load that passes over the banks of L1 finds all its data there now."""
         if not access.passes or access.decoded.space == Space.SHARED:
             return False
-        lines = ((request.sectors, self.l1.peek(request.line)) for request in access.requests)
-        return all(line is not None and sectors <= line.valid for sectors, line in lines)
+        lines = ((request, self.l1.peek(request.line)) for request in access.requests)
+        return all(line is not None and not line.lacks(request) for request, line in lines)
 
     def _lookups(self, access: Access) -> int:
         """Return the cycles in which the lines of a load are looked up, some at a time."""
@@ -204,7 +205,7 @@ class LoadStoreUnit:
         for k, request in enumerate(access.requests):
             if access.decoded.cached and self.l1.sets:
                 self.tallies[Tally.L1_SECTORS] += len(request.sectors)
-                self.tallies[Tally.L1_HITS] += len(request.sectors) * self.l1.store(request)
+                self.tallies[Tally.L1_HITS] += len(request.sectors) * self.l1.store(request, access.decoded.width >= WORD)
             self._send(access, k, request.sectors, None)
         done = latest(done, self.requests.sent) if len(self.requests.packets) > before else done
         access.warp.block.to_take -= 1
@@ -251,12 +252,12 @@ class LoadStoreUnit:
     def _look_up(self, access: Access, load: Load, k: int, request: Request) -> None:
         """Look line k of a load up in L1; wait for what is missing, and fetch what nobody else is fetching."""
         self.tallies[Tally.L1_SECTORS] += len(request.sectors)
-        line = self.l1.find(request.line) or self.l1.allocate(request.line)
+        line = self.l1.for_load(request)
         if line is None:
             self._go_past(access, load, k, request)
             return
-        waits = request.sectors - line.valid
-        self.tallies[Tally.L1_HITS] += len(request.sectors & line.valid)
+        waits = line.lacks(request)
+        self.tallies[Tally.L1_HITS] += len(request.sectors - waits)
         self.tallies[Tally.L1_MERGED] += len(waits & line.pending)
         if waits:
             line.waiting.append(self.table.add(load, waits))

@@ -61,7 +61,7 @@ class RequestPort:
         start = packet.moment.cycle * TICKS
         size = int(self.numbers.request_ticks)
         if packet.kind is not Kind.LOAD:
-            written = [len(packet.words & words_of(sector)) for sector in packet.sectors]
+            written = [len(packet.words & words_of({sector})) for sector in packet.sectors]
             size += sum(max(count, int(self.numbers.least_words)) for count in written) * int(self.numbers.data_ticks)
             if packet.kind is Kind.STORE and min(written) < WORDS_OF_SECTOR:
                 size += int(self.numbers.mask_ticks)

@@ -1,7 +1,10 @@
 """L1 cache of an SM: 128-byte lines of four sectors, least recently used goes first, lines being fetched stay.
 
-A load looks each of its lines up: sectors that are there, sectors that another load is fetching (joined), sectors to fetch.
-A store is written through; what it does to the cache is the preset's `l1.stores`.
+A load looks each of its lines up: sectors whose words are there, sectors that another load is fetching (joined), sectors to fetch.
+A store is written through; what it does to the cache is the preset's `l1.stores`; whole words that it writes into a line are there at
+once. A line is given up (nobody finds it; what is on its way comes only to the loads that wait for it) by a store that would take a line
+while some of it is being fetched, and by a load that lacks words of a sector of which a store wrote others: seen on an H100,
+programs/measurements/h100/races.csv.
 """
 
 import numpy as np
@@ -56,9 +59,53 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
         chosen = memory.lines[m, best]
         chosen.tag = line + 1
         chosen.used = memory.units[m].uses
-        chosen.valid = NO_SECTORS
+        chosen.there = NO_SECTORS
         chosen.waiting = NONE
     return best
+
+
+@inner
+def give_up(m: int, place: int, memory: Memory) -> None:
+    """Let nobody find the line in a place any more; when all has come that it waits for, the place is the next to be taken."""
+    memory.lines[m, place].tag = 0
+    memory.lines[m, place].used = 0
+
+
+@inner
+def find_for_load(m: int, line: int, first: int, sectors: int, words: int, mh: np.record, memory: Memory) -> int:
+    """Return the place of a line for a load, which takes one if the line has none; NONE when all places of its set are being fetched."""
+    place = find(m, line, first, mh, memory)
+    if place >= 0:
+        there = memory.lines[m, place].there
+        lacking = lacks(there, sectors, words) & ~memory.lines[m, place].pending
+        if lacking & sectors_with(there) != NO_SECTORS:
+            give_up(m, place, memory)
+            place = NO_LINE
+    if place < 0:
+        place = allocate(m, line, first, mh, memory)
+    return place
+
+
+@inner
+def words_of(sectors: int) -> int:
+    """Return the mask of the words that lie in some sectors."""
+    first = sectors & np.uint32(1) | (sectors & np.uint32(2)) << np.uint32(7)
+    return (first | (sectors & np.uint32(4)) << np.uint32(14) | (sectors & np.uint32(8)) << np.uint32(21)) * np.uint32(0xFF)
+
+
+@inner
+def sectors_with(words: int) -> int:
+    """Return the mask of the sectors in which some words lie."""
+    found = words | words >> np.uint32(4)
+    found |= found >> np.uint32(2)
+    found = (found | found >> np.uint32(1)) & np.uint32(0x01010101)
+    return (found | found >> np.uint32(7) | found >> np.uint32(14) | found >> np.uint32(21)) & ALL_SECTORS
+
+
+@inner
+def lacks(there: int, sectors: int, words: int) -> int:
+    """Return the sectors of which a word that a load wants is not there; where the rule fetches more than lanes want, any word."""
+    return sectors_with((words | words_of(sectors & ~sectors_with(words))) & ~there)
 
 
 @inner
@@ -78,20 +125,21 @@ def whole_sectors(words: int) -> int:
 
 
 @inner
-def store(m: int, line: int, first: int, sectors: int, words: int, mh: np.record, memory: Memory) -> None:
-    """Do to the cache what a store does; the line counts as hit when its tag is there."""
+def store(m: int, line: int, first: int, sectors: int, words: int, whole: bool, mh: np.record, memory: Memory) -> None:
+    """Do to the cache what a store does; the line counts as hit when it is found. whole: no lane writes a part of a word."""
     memory.tallies[L1_SECTORS] += sector_count(sectors)
     place = find(m, line, first, mh, memory)
+    if mh.l1_stores == ALLOCATE and place >= 0 and memory.lines[m, place].pending != NO_SECTORS:
+        give_up(m, place, memory)
+        place = NO_LINE
     if place >= 0:
         memory.tallies[L1_HITS] += sector_count(sectors)
-        if mh.l1_stores != EVICT:
-            memory.lines[m, place].valid |= whole_sectors(words) & ~memory.lines[m, place].pending
-        elif memory.lines[m, place].pending == NO_SECTORS:
-            memory.lines[m, place].tag = 0
-            memory.lines[m, place].valid = NO_SECTORS
-            memory.lines[m, place].used = 0
-        return
-    if mh.l1_stores == ALLOCATE:
+    elif mh.l1_stores == ALLOCATE:
         place = allocate(m, line, first, mh, memory)
-        if place >= 0:
-            memory.lines[m, place].valid = whole_sectors(words)
+    if place < 0:
+        return
+    found = memory.lines[m, place]
+    if mh.l1_stores != EVICT:
+        found.there |= (words if whole else words_of(whole_sectors(words))) & ~words_of(found.pending)
+    elif found.pending == NO_SECTORS:
+        found.tag, found.used, found.there = 0, 0, NO_SECTORS

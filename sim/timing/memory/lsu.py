@@ -16,7 +16,7 @@ from sim.timing.account import account_ready
 from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, local, most_alike
 from sim.timing.memory.joins import expire, let_go, make_way, put
-from sim.timing.memory.l1 import NO_SECTORS, allocate, ask_for_set, fetched, find, store
+from sim.timing.memory.l1 import NO_SECTORS, ask_for_set, fetched, find_for_load, lacks, store, whole_sectors
 from sim.timing.memory.requests import forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
 from sim.timing.memory.state import NONE, Memory
@@ -26,6 +26,7 @@ from sim.trace import TraceArrays
 from sim.vocabulary import Tally
 
 NOTHING = np.int64(NONE)
+WORD = 4  # bytes
 WAITS = (LOAD, ATOMIC)  # accesses whose warp gets data back
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
 LOAD_REQUESTS, LOCAL_REQUESTS = int(Tally.LOAD_REQUESTS), int(Tally.LOCAL_REQUESTS)
@@ -261,7 +262,7 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
         line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
         words = memory.entry_words[m, number, place, k]
         if op.cached and mh.l1_sets and op.access == STORE:
-            store(m, line, memory.entry_set[m, number, place, k], sectors, words, mh, memory)
+            store(m, line, memory.entry_set[m, number, place, k], sectors, words, op.width >= WORD, mh, memory)
         start = now + L1_LOOKUP + k * mh.line_cycles
         if mh.store_lines and op.access == STORE:
             sm.places[m, block].stores -= put(m, now, start, line, sectors, words, block, mh, memory)
@@ -335,23 +336,21 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
     """Look line k of a load up in L1 and fetch what is missing."""
     number_of_line, wanted = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
     memory.tallies[L1_SECTORS] += sector_count(wanted)
-    first = memory.entry_set[m, number, place, k]
-    where = find(m, number_of_line, first, mh, memory)
+    words, first = memory.entry_words[m, number, place, k], memory.entry_set[m, number, place, k]
+    where = find_for_load(m, number_of_line, first, wanted, words, mh, memory)
     if where < 0:
-        where = allocate(m, number_of_line, first, mh, memory)
-        if where < 0:
-            go_past(m, number, place, k, access, start, op, mh, memory)
-            return
+        go_past(m, number, place, k, access, start, op, mh, memory)
+        return
     line = memory.lines[m, where]
-    memory.tallies[L1_HITS] += sector_count(wanted & line.valid)
-    waits = wanted & ~line.valid
+    waits = lacks(line.there, wanted, words)
+    memory.tallies[L1_HITS] += sector_count(wanted & ~waits)
     if waits == NO_SECTORS:
         return
     memory.tallies[L1_MERGED] += sector_count(waits & line.pending)
     wait_for(m, line, add_piece(m, access, waits, mh, memory), memory)
     missing = waits & ~line.pending
     if missing != NO_SECTORS:
-        missing = fetched(missing, line.valid | line.pending, mh)
+        missing = fetched(missing, whole_sectors(line.there) | line.pending, mh)
         line.pending |= missing
         make_way(m, number_of_line, start, mh, memory)
         send(m, start, number_of_line, missing, NO_SECTORS, np.int64(LOAD), np.int64(1), NOTHING, where, mh, memory)

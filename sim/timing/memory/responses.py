@@ -7,7 +7,7 @@ from sim.hierarchy import TICKS
 from sim.kernel import inner, prefetch
 from sim.lower import ATOMIC, LOAD, Code, Hardware
 from sim.timing.blocks import store_answered
-from sim.timing.memory.l1 import NO_SECTORS
+from sim.timing.memory.l1 import NO_SECTORS, words_of
 from sim.timing.memory.l2 import ask_for_line, ask_for_set, serve
 from sim.timing.memory.lsu import finish_access, plan
 from sim.timing.memory.requests import sector_count, whole_cycles
@@ -162,7 +162,7 @@ def fill(m: int, place: int, sectors: int, ready: int, hw: Hardware, code: Code,
     """Put sectors into a line of L1 and serve the pieces that waited for them; the others keep waiting."""
     memory = sm.memory
     line = memory.lines[m, place]
-    line.valid |= sectors
+    line.there |= words_of(sectors)
     line.pending &= ~sectors
     number = np.int64(line.waiting)
     line.waiting = NONE

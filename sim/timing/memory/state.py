@@ -63,8 +63,8 @@ Piece = records.kind(("access", "i4"), ("next", "i4"), ("need", "u4"))  # one li
 Line = records.kind(  # of an L1 cache
     ("tag", "i8"),  # number of the line, plus one; 0 = none
     ("used", "i8"),
-    ("valid", "u4"),
-    ("pending", "u4"),
+    ("there", "u4"),  # words
+    ("pending", "u4"),  # sectors on their way
     ("waiting", "i4"),  # first piece that waits for it
     ("latest", "i4"),  # last one, if there is a first
 )
