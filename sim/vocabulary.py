@@ -96,7 +96,7 @@ class Tally(IntEnum):
     LOCAL_SECTORS = 7
     L1_SECTORS = 8  # looked up in L1 by loads and stores
     L1_HITS = 9
-    L1_MERGED = 10  # of the misses: joined to a fetch already under way
+    L1_MERGED = 10  # not in L1_HITS: joined to a fetch already under way
     SHARED_REQUESTS = 11
     SHARED_WAVEFRONTS = 12  # passes over the banks
     SHARED_CONFLICTS = 13  # passes beyond those that the width alone needs

@@ -48,7 +48,7 @@ def _each_kernel(points: tuple) -> None:
     from programs.measurements.validation import L1_HITS, STALL_SHARE
 
     table = Table(box=box.SIMPLE_HEAD, title="The ordinary kernels: H100 | simulated", title_justify="left")
-    for name in ("kernel", "cycles", "error", "L1 hits", "largest stall", "its share"):
+    for name in ("kernel", "cycles", "error", "L1 hits", "largest stall", "share of the H100's"):
         table.add_column(name, justify="left" if name in ("kernel", "largest stall") else "right")
     for point in sorted((point for point in points if point.family == "kernels"), key=lambda point: -abs(point.error)):
         hits, shares = (f"{a:.1f}% | {b:.1f}%" for a, b in (point.notes[L1_HITS], point.notes[STALL_SHARE]))
@@ -79,7 +79,7 @@ def _print(found: list, points: tuple) -> None:
         pairs = [point.notes[name] for point in kernels]
         if name in PERCENT:
             apart = [abs(measured - simulated) for measured, simulated in pairs]
-            near = f"less than 1 in {sum(points < 1 for points in apart)} of {len(kernels)} kernels"
+            near = f"under 1 apart in {sum(gap < 1 for gap in apart)} of {len(kernels)} kernels"
             typer.echo(f"{name}: {sum(apart) / len(apart):.1f} percentage points apart in the mean, {near}")
         else:
             same = sum(measured == simulated for measured, simulated in pairs)

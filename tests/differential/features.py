@@ -121,16 +121,15 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
     accesses = modelled and count["global_load_requests"] + count["global_store_requests"] > 0
     encoded, executed = trace.program.encoded, trace.executed > 0
     idle = trace.program.encoded.operation[trace.arrays.instruction[trace.arrays.mask == 0]]
+    found_in_l1 = bool(modelled and count["l1_hit_rate"] * count["l1_sectors"] > count["l1_merged_sectors"] + 0.5)
     return {
         **{f"counter {name}": modelled and count[name] > 0 for name in MEMORY_COUNTERS},
         "a full queue stops the port: global": modelled and "lg_throttle" in causes,
         "a full queue stops the port: shared": modelled and "mio_throttle" in causes,
         "pending request table at its limit": bool(modelled and l1 and count["pending_requests_peak"] == l1.pending),
         "requests of an SM at their limit": modelled and count["sm_requests_peak"] == gpu.interconnect.depth,
-        "hits in L1": modelled and count["l1_hit_rate"] > 0,
-        "loads that pass over the banks of L1": bool(
-            modelled and l1 and l1.tags_per_cycle and count["l1_hit_rate"] and not count["global_store_sectors"]
-        ),
+        "hits in L1": found_in_l1,
+        "loads that pass over the banks of L1": bool(found_in_l1 and l1 and l1.tags_per_cycle and not count["global_store_sectors"]),
         "loads that wait for one another's data": bool(modelled and l1 and l1.tags_per_cycle and count["l1_merged_sectors"]),
         "L1 fetches whole lines": bool(modelled and l1 and l1.sector == 128 and count["l1_sectors"]),
         "hits in L2": modelled and count["l2_hit_rate"] > 0,

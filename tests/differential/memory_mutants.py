@@ -15,7 +15,7 @@ from sim.reference.blocks import BlockScheduler
 from sim.reference.memory import banks, coalescer, l2
 from sim.reference.memory.access import Access
 from sim.reference.memory.joins import StoreLines
-from sim.reference.memory.l1 import L1
+from sim.reference.memory.l1 import L1, Line
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.lsu import Queue
 from sim.reference.memory.network import RequestPort
@@ -104,6 +104,7 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "a load does not join the fetch of another": (L1, "find", joins_nobody),
     "L1 evicts first in, first out": (L1, "find", lambda right: lambda self, number: self._set_of(number).get(number)),
     "L1 evicts the line used last": (L1, "allocate", youngest_goes),
+    "a load of a sector written in part keeps its line": (Line, "has_part_of", lambda right: lambda self, sector: False),
     "an L2 hit takes one cycle more": (Slice, "serve", answers_later),
     "bank conflicts missed": (banks, "passes", lambda right: lambda rule, at, width, atomic: min(right(rule, at, width, atomic), 1)),
     "lanes of an atomic share a row": (banks, "passes", lambda right: lambda rule, at, width, atomic: right(rule, at, width, False)),
@@ -168,6 +169,7 @@ LEAVE = joins.leave
 CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "the newest of the lines kept of stores leaves": ("sim.timing.memory.joins", "leave", newest_leaves),
     "lines kept of stores outlive their block": ("sim.timing.memory.lsu", "let_go", lambda m, block, start, mh, memory: None),
+    "a line that is given up is still found": ("sim.timing.memory.l1", "give_up", lambda m, place, memory: None),
     "write-back lost": ("sim.timing.memory.l2", "write_back", lambda number, words, valid, done, mh, memory: done),
     "L2 evicts the first place": ("sim.timing.memory.l2", "victim", first_place),
     "answers of one cycle in reverse": ("sim.timing.memory.responses", "earlier", later_first),

@@ -48,12 +48,3 @@ def test_l1_keeps_and_gives_up_what_an_h100_does() -> None:
     assert all(row["wait_1"] == row["wait_2"] == "1" for row in others)
     assert {what.split()[0] for row in others for what in (row["first"], row["second"])} == {"load"}
     assert len(others) <= 10
-
-
-def test_a_line_that_is_given_up_loses_what_a_load_alone_would_find() -> None:
-    """The table's own words: without its stores nothing but what was never asked for is missing."""
-    for row in TABLE:
-        if row["pattern"] == "one lane" and row["first"] == "load 32":
-            alone = row["second"].startswith("load") and row["third"].startswith("load")
-            assert not alone or row["lost"] == "c"
-    assert sum(row["pattern"] == "one lane" and int(row["lost"], 16) & 1 for row in TABLE) > 50

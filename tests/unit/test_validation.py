@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+import sim
 from isa.errors import UserError
 from programs.measurements import validation
+from programs.measurements.profiled import Profiled
 from programs.measurements.validation import Point, correlation, families, scatter
+from sim.cli import validate as command
 
 POINTS = (
     Point("chain", "1", 100, 110),
@@ -49,3 +52,20 @@ def test_one_family_of_the_h100_as_the_command_counts_it(monkeypatch: pytest.Mon
     (shfl,) = families(validation.validate(copying=False))
     assert shfl.launches == 3
     assert shfl.mean < 1
+
+
+def test_the_ordinary_kernels_one_by_one(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    few = [one for one in validation.profiled.kernels() if one.name in ("sha256", "haxpy")]
+    monkeypatch.setattr(validation.profiled, "kernels", lambda: iter(few))
+    points = tuple(validation._kernels(sim.gpu("h100")))
+    command._each_kernel(points)
+    command._print(families(points), points)
+    shown = capsys.readouterr().out
+    assert shown.index("haxpy") < shown.index("sha256")  # the worse one first
+    assert "33.3% | 33.3%" in shown  # haxpy's hits in L1, on the H100 and here
+    assert "L1 hit rate: 0.0 percentage points apart in the mean, under 1 apart in 2 of 2 kernels" in shown
+
+
+def test_shares_of_stalls_count_the_issue_itself() -> None:
+    one = Profiled("one", Path(), None, Path(), {}, {"stall_wait": 2.0, "stall_not_selected": 1.0})
+    assert one.share("wait") == 50

@@ -3,7 +3,7 @@
 A load looks each of its lines up: sectors whose words are there are hits, those that another load is fetching are joined, the rest is
 fetched. A store is written through; what it does to the cache is the preset's `l1.stores`. One that takes a line of its own does so also
 when the line is there and some of it is being fetched: the line is given up then, and what comes goes to the loads that wait for it alone.
-A load that finds a part of a sector gives the line up, too (both seen on an H100: programs/measurements/h100/races.csv).
+A load that lacks words of a sector of which others are there gives the line up, too (both: programs/measurements/h100/races.csv).
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Line:
         """Return the sectors of which a word that a load wants is not there; where the rule fetches more than lanes want, any word."""
         return {sector for sector in request.sectors if not (request.words & words_of({sector}) or words_of({sector})) <= self.there}
 
-    def is_part(self, sector: int) -> bool:
-        """Return whether a store has written some words of a sector whose others are not there."""
-        return not words_of({sector}) <= self.there and bool(words_of({sector}) & self.there)
+    def has_part_of(self, sector: int) -> bool:
+        """Return whether any word of a sector is there."""
+        return bool(words_of({sector}) & self.there)
 
     def fill(self, sectors: set[int], ready: Moment) -> None:
         """Put in sectors that have come, to be read from `ready` on."""
@@ -98,7 +98,7 @@ class L1:
         A load that lacks words of a sector of which others are there, because a store wrote them, gives the line up.
         """
         line = self.find(request.line)
-        if line and any(line.is_part(sector) for sector in line.lacks(request) - line.pending):
+        if line and any(line.has_part_of(sector) for sector in line.lacks(request) - line.pending):
             self._give_up(request.line)
             line = None
         return line or self.allocate(request.line)

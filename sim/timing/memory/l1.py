@@ -116,7 +116,7 @@ def fetched(wanted: int, there: int, mh: np.record) -> int:
 
 @inner
 def whole_sectors(words: int) -> int:
-    """Return the sectors of which a store writes every word."""
+    """Return the sectors all of whose words are in a mask of words."""
     whole = NO_SECTORS
     for sector in range(4):
         if (words >> np.uint32(8 * sector)) & np.uint32(0xFF) == np.uint32(0xFF):
