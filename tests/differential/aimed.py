@@ -57,6 +57,7 @@ def fused(*sources: tuple[str, str]) -> str:
 
 TWO_WAYS = {"l1.bytes": 256, "l1.ways": 2}
 ONE_SET = {"l1.bytes": 128, "l1.ways": 1, "l2.bytes": 256, "l2.ways": 2, "dram.channels": 1}
+SECTOR_1, USE = "LDG R4, [R2+32]\n", "FADD R5, R4, R4\n"
 KEEPS_TWO = {"lsu.store_lines": 2}
 AIMED = {
     # line 0 is the older of two, but was used last: line 2 takes the place of line 1
@@ -65,6 +66,12 @@ AIMED = {
     "L1 evicts the line used last": Aimed(loads(0, 1, 2, 1), "gtx480", TWO_WAYS),
     # line 3 takes the place of line 1, not that of line 2, which stands in the first place
     "L2 evicts the first place": Aimed(loads(0, 1, 2, 3, 2), "gtx480", ONE_SET),
+    # the second load lacks a word of sector 0, of which another was stored: the third does not find sector 1 any more
+    "a load of a sector written in part keeps its line": Aimed(
+        f"{SECTOR_1}{USE}STG [R2], R5\nLDG R4, [R2+4]\n{USE}{SECTOR_1}{USE}", "h100"
+    ),
+    # the store meets the load on its way: the second load does not find sector 1
+    "a line that is given up is still found": Aimed(f"{SECTOR_1}STG [R2], R6\n{USE}{SECTOR_1}{USE}", "h100"),
     "the reuse cache keeps nothing": Aimed(fused(("R4, R6, R8", "A---"), ("R4, R10, R9", "----")) * 8, "h100"),
     "registers read in one cycle more": Aimed(fused(("R4, R6, R8", "----")) * 8, "h100"),
     "atomics on one word cost no more": Aimed(
