@@ -57,6 +57,7 @@ def fused(*sources: tuple[str, str]) -> str:
 
 TWO_WAYS = {"l1.bytes": 256, "l1.ways": 2}
 ONE_SET = {"l1.bytes": 128, "l1.ways": 1, "l2.bytes": 256, "l2.ways": 2, "dram.channels": 1}
+BY_LANE = "S2R R7, SR_TID.X\nSHL R7, R7, {}\nIADD R2, R2, R7\n"  # that power of two bytes from lane to lane
 SECTOR_1, USE = "LDG R4, [R2+32]\n", "FADD R5, R4, R4\n"
 KEEPS_TWO = {"lsu.store_lines": 2}
 AIMED = {
@@ -77,7 +78,9 @@ AIMED = {
     "atomics on one word cost no more": Aimed(
         "RED.ADD [R2], R4\n" * 4 + "ATOM.ADD R5, [R2], R4\nIADD R6, R5, 1\n", "h100", {"l2.atomic_cycles": 4}
     ),
-    "half-warps never in order": Aimed("S2R R7, SR_TID.X\nSHL R7, R7, 2\nIADD R2, R2, R7\n" + loads(0), "g80"),
+    "half-warps never in order": Aimed(f"{BY_LANE.format(2)}{loads(0)}", "g80"),
+    # the second load hits, and passes over the banks twice
+    "further passes over L1 take no longer": Aimed(f"{BY_LANE.format(3)}{loads(0, 0)}", "h100"),
     # the third line drives out line 0, the oldest: the last store finds line 1
     "the newest of the lines kept of stores leaves": Aimed(stores(0, 1, 2, 1, 2, 1), "h100", KEEPS_TWO),
     "lines kept of stores outlive their block": Aimed(stores(0, 1), "h100", KEEPS_TWO, blocks=2),
