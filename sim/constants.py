@@ -30,8 +30,9 @@ class ConstantLines(NamedTuple):
 
 def cycles_behind(gpu: "Gpu") -> int:
     """Return the cycles until 256 bytes of constants come to the level behind an SM's caches: from L2, or through it from DRAM."""
-    has_them = gpu.l2 is None or gpu.l2.start == "warm"
-    return gpu.constants.far + (0 if has_them else gpu.constants.cold)
+    # In a dirty L2, which stands for launches that are repeated, they are taken to be there from the launch before: not measured.
+    is_cold = gpu.l2 is not None and gpu.l2.start == "cold"
+    return gpu.constants.far + (gpu.constants.cold if is_cold else 0)
 
 
 def constant_lines(program: Program) -> ConstantLines:

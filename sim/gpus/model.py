@@ -110,7 +110,7 @@ class Constants(Section):
 
     near: Count = Field(default=0, description="cycles until a line of 64 bytes comes from the level behind")
     far: Count = Field(default=0, description="cycles more where that level has to ask L2: once in 256 bytes")
-    cold: Count = Field(default=0, description="cycles more where L2 starts without them (cold or dirty): DRAM is asked, for each SM")
+    cold: Count = Field(default=0, description="cycles more where L2 starts cold and DRAM is asked, for each SM")
 
 
 class Limits(Section):
