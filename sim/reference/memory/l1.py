@@ -109,19 +109,17 @@ class L1:
 
     def store(self, request: Request, whole_words: bool) -> bool:
         """Do what a store does; return whether it found its line. whole_words: no lane writes a part of a word."""
-        line, written = self.find(request.line), request.words if whole_words else words_of(whole_sectors(request.words))
-        found = line is not None
-        if self.stores == "allocate":
-            if line and line.pending:
-                self._give_up(request.line)
-                line, found = None, False
-            if there := line or self.allocate(request.line):
-                there.there |= written
-        elif line and self.stores == "update":
-            line.there |= written - words_of(line.pending)
-        elif line and not line.pending:
+        line, allocates = self.find(request.line), self.stores == "allocate"
+        if line and line.pending and allocates:
+            self._give_up(request.line)
+            line = None
+        there = line or (self.allocate(request.line) if allocates else None)
+        if there and self.stores != "evict":
+            written = request.words if whole_words else words_of(whole_sectors(request.words))
+            there.there |= written - words_of(there.pending)
+        elif there and not there.pending:
             del self._set_of(request.line)[request.line]
-        return found
+        return line is not None
 
     def _give_up(self, number: int) -> None:
         """Let nobody find a line any more; when all has come that it waits for, its place is the next to be taken."""

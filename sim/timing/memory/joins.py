@@ -9,12 +9,12 @@ import numpy as np
 
 from sim.kernel import inner
 from sim.lower import STORE
+from sim.timing.memory.l1 import WHOLE_LINE
 from sim.timing.memory.requests import send
 from sim.timing.memory.state import NONE, Memory
 from sim.vocabulary import Tally
 
 STORES_JOINED = int(Tally.STORES_JOINED)
-WHOLE_LINE = np.uint32(0xFFFFFFFF)  # every word is written
 
 
 @inner

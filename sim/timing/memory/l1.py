@@ -21,6 +21,7 @@ L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(
 NO_SECTORS = np.uint32(0)
 LINES_OF_A_LINE = records.LINE // Line.itemsize  # our records in a cache line of the processor
 NO_LINE = np.int64(NONE)
+NO_WORDS, WHOLE_LINE = np.uint32(0), np.uint32(0xFFFFFFFF)
 ALL_SECTORS = np.uint32(WHOLE)
 
 l1_set = inner(place_of)
@@ -59,7 +60,7 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
         chosen = memory.lines[m, best]
         chosen.tag = line + 1
         chosen.used = memory.units[m].uses
-        chosen.there = NO_SECTORS
+        chosen.there = NO_WORDS
         chosen.waiting = NONE
     return best
 
@@ -89,6 +90,7 @@ def find_for_load(m: int, line: int, first: int, sectors: int, words: int, mh: n
 @inner
 def words_of(sectors: int) -> int:
     """Return the mask of the words that lie in some sectors."""
+    # The bit of each sector goes to the first of its eight words, and from there to all of them.
     first = sectors & np.uint32(1) | (sectors & np.uint32(2)) << np.uint32(7)
     return (first | (sectors & np.uint32(4)) << np.uint32(14) | (sectors & np.uint32(8)) << np.uint32(21)) * np.uint32(0xFF)
 
@@ -96,6 +98,7 @@ def words_of(sectors: int) -> int:
 @inner
 def sectors_with(words: int) -> int:
     """Return the mask of the sectors in which some words lie."""
+    # The first word of each sector comes to stand for all eight, then for its bit.
     found = words | words >> np.uint32(4)
     found |= found >> np.uint32(2)
     found = (found | found >> np.uint32(1)) & np.uint32(0x01010101)
@@ -117,11 +120,7 @@ def fetched(wanted: int, there: int, mh: np.record) -> int:
 @inner
 def whole_sectors(words: int) -> int:
     """Return the sectors all of whose words are in a mask of words."""
-    whole = NO_SECTORS
-    for sector in range(4):
-        if (words >> np.uint32(8 * sector)) & np.uint32(0xFF) == np.uint32(0xFF):
-            whole |= np.uint32(1) << np.uint32(sector)
-    return whole
+    return ALL_SECTORS & ~sectors_with(WHOLE_LINE & ~words)
 
 
 @inner
@@ -142,4 +141,4 @@ def store(m: int, line: int, first: int, sectors: int, words: int, whole: bool, 
     if mh.l1_stores != EVICT:
         found.there |= (words if whole else words_of(whole_sectors(words))) & ~words_of(found.pending)
     elif found.pending == NO_SECTORS:
-        found.tag, found.used, found.there = 0, 0, NO_SECTORS
+        found.tag, found.used, found.there = 0, 0, NO_WORDS

@@ -11,7 +11,7 @@ from sim.hierarchy import L2_START, SECTORS, TICKS, lateness, part_of
 from sim.kernel import inner, prefetch
 from sim.lower import ATOMIC, LOAD, STORE
 from sim.timing import records
-from sim.timing.memory.l1 import NO_SECTORS, whole_sectors
+from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import Memory
 from sim.vocabulary import Tally
@@ -19,7 +19,6 @@ from sim.vocabulary import Tally
 L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Tally.L2_HITS)
 DRAM_READ, DRAM_WRITTEN = int(Tally.DRAM_READ), int(Tally.DRAM_WRITTEN)
 SLICE_FULL, CHANNEL_FULL = int(Tally.SLICE_FULL), int(Tally.CHANNEL_FULL)
-NO_WORDS = np.uint32(0)
 TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a cache line of the processor that simulates
 
 half_of, lateness_of = inner(part_of), inner(lateness)
