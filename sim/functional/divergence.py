@@ -22,7 +22,18 @@ The lanes that fall through run first; those that branched wait. A loop's early 
 import numpy as np
 
 from isa.vocabulary import Operation
-from sim.functional.convergence import at_place, insert_groups, is_smaller, move_barrier, note_choice, offer, synchronise_lanes, top, wake
+from sim.functional.convergence import (
+    at_place,
+    has_been_asked,
+    insert_groups,
+    is_smaller,
+    move_barrier,
+    note_choice,
+    offer,
+    synchronise_lanes,
+    top,
+    wake,
+)
 from sim.functional.flags import EXCLUSIVE
 from sim.functional.operands import operand, predicate, row_of, write, write_predicate
 from sim.functional.stack import fault, push, remove
@@ -67,6 +78,7 @@ def control(i: int, w: int, mask: int, code: Code, machine: Machine, progress: P
         return jump(i, w, mask, code, machine, progress)
     if operation == Operation.BSSY:
         machine.barrier[w, code.function[i]] |= mask
+        machine.turn[w, Turn.RESTORED] &= ~(np.int64(1) << code.function[i])
     elif operation == Operation.BSYNC and mask:
         synchronise_lanes(i, w, mask, code, machine)
     elif operation == Operation.EXIT:
@@ -281,6 +293,10 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
         remove(w, entry, machine)
         if code.converges:
             note_choice(w, machine)
+            if has_been_asked(w, code, machine):
+                machine.pc[w] += 1
+                synchronise_lanes(machine.pc[w] - 1, w, machine.active[w], code, machine)
+                machine.turn[w, Turn.ALONG], machine.turn[w, Turn.AGAIN] = 0, 0
     return Status.RUNNING
 
 

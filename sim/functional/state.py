@@ -78,7 +78,7 @@ class Report(IntEnum):
 
 
 class Turn(IntEnum):
-    """Columns of Machine.turn; lane masks but for the last two."""
+    """Columns of Machine.turn; lane masks but for the last three."""
 
     YIELDED = 0  # wait after a YIELD
     EXCUSED = 1  # of these: no BSYNC waits for them, until one has let lanes go that they belong to
@@ -87,8 +87,13 @@ class Turn(IntEnum):
     PASSED = 4  # lanes of the running group that were
     LATE = 5  # lanes at a BSYNC that came there when another group had stopped, not from their branch
     MET = 6  # lanes that a WARPSYNC has let go and that have not run since: they go on by themselves
-    CHOSEN_AT = 7  # the instruction at which the running group was chosen, -1 once it has executed a BSYNC
-    BY_BSYNC = 8  # 1 = the group that ran before stopped at a BSYNC
+    FREED = 7  # lanes that a BSYNC has let go and that have not run since
+    ASKED = 8  # lanes at a BSYNC that had been passed over and came there when another group had stopped
+    ALONG = 9  # lanes that count with the BSYNC just executed, besides those that execute it
+    AGAIN = 10  # lanes that execute the BSYNC just executed once more
+    RESTORED = 11  # registers, a bit each, that a BMOV has written since a BSSY did
+    CHOSEN_AT = 12  # the instruction at which the running group was chosen, -1 once it has executed a BSYNC
+    BY_BSYNC = 13  # 1 = the group that ran before stopped at a BSYNC
 
 
 class Code(NamedTuple):

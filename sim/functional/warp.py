@@ -12,7 +12,7 @@ from sim.functional.flags import JOIN
 from sim.functional.lanes import compute
 from sim.functional.memory import access, load_constant
 from sim.functional.paths import record
-from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store
+from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store, Turn
 from sim.functional.uncommon import compute_uncommon
 from sim.kernel import kernel
 
@@ -28,11 +28,11 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
             if status != Status.RUNNING:
                 return status
             w = progress.warp[0]
-        if log.length[w] == log.instruction.shape[1]:
-            return Status.LOG_FULL
         i, active = machine.pc[w], machine.active[w]
         mask = active & (machine.predicates[w, code.guard[i]] ^ code.guard_flip[i])
         operation, status = code.operation[i], Status.RUNNING
+        if log.length[w] + (operation == Operation.BSYNC) >= log.instruction.shape[1]:  # which may be executed twice
+            return Status.LOG_FULL
         if operation < Operation.LOAD:
             if operation != Operation.NOP and mask != 0:
                 compute(i, w, mask, code, machine)
@@ -47,6 +47,8 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
                 compute_uncommon(i, w, mask, code, machine)
         else:
             status = control(i, w, mask, code, machine, progress)
+            if operation == Operation.BSYNC:
+                active |= machine.turn[w, Turn.ALONG]
         if status != Status.RUNNING:
             return status
         if operation < Operation.BRA or operation >= Operation.SHFL:
@@ -54,3 +56,8 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
             if code.flags[i] & JOIN and mask != 0 and synchronise(w, mask, machine, progress) != Status.RUNNING:
                 return Status.ERROR
         record(w, i, active, mask, log, store)
+        if operation == Operation.BSYNC:
+            again = machine.turn[w, Turn.AGAIN]
+            if again:
+                record(w, i, again, again, log, store)
+            machine.turn[w, Turn.ALONG], machine.turn[w, Turn.AGAIN] = 0, 0
