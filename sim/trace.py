@@ -25,7 +25,7 @@ class TraceArrays(NamedTuple):
 
     path_start: np.ndarray  # int64 [paths + 1] first entry of each path
     instruction: np.ndarray  # int32 [entries] static instruction
-    mask: np.ndarray  # uint32 [entries] lanes that execute it (active and guard true); 0 = issued with no lane
+    mask: np.ndarray  # uint32 [entries] lanes that execute it (active and guard true; a BSYNC once more: all that go on); 0 = no lane
     warp_path: np.ndarray  # int32 [blocks * warps]
     access_start: np.ndarray  # int64 [blocks * warps + 1] first access of each warp
     access_base: np.ndarray  # int64 [accesses] byte address of lane 0, or row of `scattered`
@@ -50,7 +50,7 @@ class Trace:
     launch: Launch
     arrays: TraceArrays
     executed: np.ndarray  # int64 [n instructions] warp instructions executed, per static instruction
-    active_lanes: np.ndarray  # int64 [n] lanes active (guard true or not), summed over executions
+    active_lanes: np.ndarray  # int64 [n] lanes active (guard true or not), at BSYNC those that count with them, too; summed over executions
     true_lanes: np.ndarray  # int64 [n] lanes active with the guard true, summed over executions
 
     @property

@@ -16,15 +16,17 @@ barriers (US 2016/0019066) says of masks, blocked and yielded threads agrees; th
 * When no group is left: those that yielded, if since a BSYNC came that began to wait for one of them; otherwise a register of
   which all members wait or have yielded; otherwise those that yielded.
 
-What is executed and counted besides, from counters of an H100 (`programs/measurements/h100/arrivals.csv`, 2,200 launches of one warp):
+What is executed and counted besides, from counters of an H100 (`programs/measurements/h100/arrivals.csv`: 2,200 launches of one warp,
+without YIELD, BREAK and WARPSYNC):
 
-* A BSYNC at a register that a BMOV has restored is executed once more by the lanes that it lets go.
-* A group that a BSYNC passed over and that is at a BSYNC when it is chosen executes it for all members that wait at a BSYNC, or that one
-  has let go and that have not run since: so many lanes count. These lanes do not execute it once more, and a further such group
-  does not execute it at all, but waits.
+* A BSYNC at a register that a BMOV has restored is executed once more, by all that go on from it.
+* A group that a BSYNC passed over and that is at a BSYNC when it is chosen counts there with all members that wait at any BSYNC, or have
+  been let go and have not run since. When these go, none executes the BSYNC once more (but if lanes go that are no members, all do), and
+  a further such group waits without executing it.
 
 All 1,200 launches of loops come out, and the 800 of functions that call themselves in two or three groups of lanes; of 200 with four
-to six groups 110 do, and 223 of their 437,000 warp instructions are missing, where a BSYNC let lanes of other calls go.
+to six groups 110 do, and 223 of their 437,000 warp instructions are missing, most of them
+where lanes go on together with those of other calls.
 
 Registers overwritten by lanes of other calls can hold lanes for ever only under these rules, not in hardware: where a listing
 saves registers (BMOV) and nobody waits elsewhere, the lowest register then lets its lanes go.
@@ -80,7 +82,7 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
     members = machine.barrier[w, barrier] & machine.alive[w]
     inside, late = mask & members, turn[Turn.CHOSEN_AT] == i
     if late and turn[Turn.PASSED] & inside:
-        turn[Turn.ASKED] |= inside
+        turn[Turn.COUNTED] |= inside
         turn[Turn.ALONG] = members & ~machine.active[w] & (waiting(w, machine) | turn[Turn.FREED])
     outside = machine.active[w] & ~inside
     turn[Turn.CHOSEN_AT] = -1
@@ -88,7 +90,8 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
         return
     if inside == members and outside == 0:
         machine.barrier[w, barrier] = 0
-        repeat(w, barrier, inside, members, machine)
+        repeat(w, barrier, inside, turn[Turn.COUNTED] & inside, machine)
+        turn[Turn.COUNTED] &= ~inside
         return
     for k in range(machine.lanes[0]):
         machine.lane_pc[w, k] = i + 1 if (inside >> k) & 1 else machine.lane_pc[w, k]
@@ -98,12 +101,13 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
     if outside == 0:
         turn[Turn.BY_BSYNC] = 1
         machine.active[w] = 0
-        passed, here = turn[Turn.PASSED] & inside if late else np.int64(0), machine.blocked[w, barrier]
+        passed, here, counted = turn[Turn.PASSED] & inside if late else np.int64(0), machine.blocked[w, barrier], turn[Turn.COUNTED]
         if let_go(w, barrier, inside, passed, machine):
-            repeat(w, barrier, here & ~machine.blocked[w, barrier], members, machine)
+            go = here & ~machine.blocked[w, barrier]
+            repeat(w, barrier, go, np.int64(0) if go & ~members else go & counted, machine)
             return
     elif members & ~machine.blocked[w, barrier] == 0:
-        repeat(w, barrier, machine.active[w] | members, machine.active[w] | members, machine)
+        repeat(w, barrier, machine.active[w] | members, turn[Turn.COUNTED] & members, machine)
         join(w, barrier, members, outside, machine)
         return
     else:
@@ -113,12 +117,10 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
 
 
 @inner
-def repeat(w: int, barrier: int, gone: int, members: int, machine: Machine) -> None:
-    """Let the lanes that a BSYNC has just let go execute it once more, if the register had been saved."""
-    turn = machine.turn[w]
-    if (turn[Turn.RESTORED] >> barrier) & 1 and (gone & turn[Turn.ASKED] == 0 or gone & ~members):
-        turn[Turn.AGAIN] = gone
-    turn[Turn.ASKED] &= ~gone
+def repeat(w: int, barrier: int, go: int, counted: int, machine: Machine) -> None:
+    """Let the lanes that go on from a BSYNC execute it once more, if a BMOV restored the register and none of them have been counted."""
+    if (machine.turn[w, Turn.RESTORED] >> barrier) & 1 and counted == 0:
+        machine.turn[w, Turn.AGAIN] = go
 
 
 @inner
@@ -131,13 +133,16 @@ def waiting(w: int, machine: Machine) -> int:
 
 
 @inner
-def has_been_asked(w: int, code: Code, machine: Machine) -> bool:
-    """Return whether the group just chosen is at a BSYNC that it does not execute: where another waits that had been passed over too."""
-    i, turn = machine.pc[w], machine.turn[w]
-    if code.operation[i] != Operation.BSYNC or machine.active[w] & turn[Turn.PASSED] == 0 or code.guard[i] != PT:
+def has_counted(w: int, code: Code, machine: Machine) -> bool:
+    """Return whether the group just chosen does not execute the BSYNC that it is at: another one passed over waits there and counted."""
+    i, active, turn = machine.pc[w], machine.active[w], machine.turn[w]
+    if active & turn[Turn.PASSED] == 0 or i == code.operation.size or code.operation[i] != Operation.BSYNC:
         return False
     barrier = code.function[i]
-    return machine.blocked[w, barrier] & machine.barrier[w, barrier] & turn[Turn.ASKED] != 0
+    members = machine.barrier[w, barrier]
+    if active & ~members or code.guard[i] != PT or code.guard_flip[i]:
+        return False
+    return machine.blocked[w, barrier] & members & turn[Turn.COUNTED] != 0
 
 
 @inner
@@ -146,6 +151,7 @@ def join(w: int, barrier: int, members: int, outside: int, machine: Machine) -> 
     machine.barrier[w, barrier] = 0
     machine.blocked[w, barrier] &= ~members
     machine.turn[w, Turn.LATE] &= ~members
+    machine.turn[w, Turn.COUNTED] &= ~members
     along = at_place(w, members, machine.pc[w], machine)
     machine.active[w] = outside | along
     insert_groups(w, 0, members & ~along, machine)
@@ -173,6 +179,7 @@ def free_lanes(w: int, barrier: int, go: int, members: int, machine: Machine) ->
     turn = machine.turn[w]
     turn[Turn.EXCUSED] &= ~members
     turn[Turn.LATE] &= ~go
+    turn[Turn.COUNTED] &= ~go
     turn[Turn.FREED] |= go
     machine.blocked[w, barrier] &= ~go
     machine.barrier[w, barrier] = 0

@@ -24,7 +24,7 @@ import numpy as np
 from isa.vocabulary import Operation
 from sim.functional.convergence import (
     at_place,
-    has_been_asked,
+    has_counted,
     insert_groups,
     is_smaller,
     move_barrier,
@@ -78,7 +78,8 @@ def control(i: int, w: int, mask: int, code: Code, machine: Machine, progress: P
         return jump(i, w, mask, code, machine, progress)
     if operation == Operation.BSSY:
         machine.barrier[w, code.function[i]] |= mask
-        machine.turn[w, Turn.RESTORED] &= ~(np.int64(1) << code.function[i])
+        if mask:
+            machine.turn[w, Turn.RESTORED] &= ~(np.int64(1) << code.function[i])
     elif operation == Operation.BSYNC and mask:
         synchronise_lanes(i, w, mask, code, machine)
     elif operation == Operation.EXIT:
@@ -293,7 +294,7 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
         remove(w, entry, machine)
         if code.converges:
             note_choice(w, machine)
-            if has_been_asked(w, code, machine):
+            if has_counted(w, code, machine):
                 machine.pc[w] += 1
                 synchronise_lanes(machine.pc[w] - 1, w, machine.active[w], code, machine)
                 machine.turn[w, Turn.ALONG], machine.turn[w, Turn.AGAIN] = 0, 0

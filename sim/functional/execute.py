@@ -44,7 +44,7 @@ def execute(launch: Launch, limit: int = LIMIT) -> Trace:
             while (status := run(code, machine, memory, log, store, progress)) != Status.DONE:
                 if status == Status.ERROR:
                     raise explain(launch, placed, memory, machine, progress)
-                if status == Status.LOG_FULL and log.instruction.shape[1] >= limit:
+                if status == Status.LOG_FULL and log.instruction.shape[1] > limit:
                     raise no_end(launch, machine, log, progress, limit)
                 if status in LOG_STATUSES:
                     log = grow_log(status, log, limit)

@@ -22,7 +22,7 @@ def enlarged(array: np.ndarray, needed: int, axis: int = 0, used: int | None = N
 
 
 def grow_log(status: int, log: Log, limit: int) -> Log:
-    """Return a log with more rows, longer rows (at most `limit` entries) or more accesses per row."""
+    """Return a log with more rows, longer rows (at most `limit` entries and one) or more accesses per row."""
     if status == Status.ROWS_FULL:
         rows = log.instruction.shape[0]
         grown = log._replace(
@@ -33,7 +33,7 @@ def grow_log(status: int, log: Log, limit: int) -> Log:
         grown.free_rows[0] = added
         return grown
     if status == Status.LOG_FULL:
-        capacity = min(2 * log.instruction.shape[1], limit)
+        capacity = min(2 * log.instruction.shape[1], limit + 1)
         return log._replace(
             instruction=_with_columns(log.instruction, log, log.length, capacity), mask=_with_columns(log.mask, log, log.length, capacity)
         )

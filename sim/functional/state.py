@@ -87,8 +87,8 @@ class Turn(IntEnum):
     PASSED = 4  # lanes of the running group that were
     LATE = 5  # lanes at a BSYNC that came there when another group had stopped, not from their branch
     MET = 6  # lanes that a WARPSYNC has let go and that have not run since: they go on by themselves
-    FREED = 7  # lanes that a BSYNC has let go and that have not run since
-    ASKED = 8  # lanes at a BSYNC that had been passed over and came there when another group had stopped
+    FREED = 7  # lanes that waited at a BSYNC, have been let go and have not run since
+    COUNTED = 8  # lanes that wait at a BSYNC and came there as a group passed over: all that waited then counted with them
     ALONG = 9  # lanes that count with the BSYNC just executed, besides those that execute it
     AGAIN = 10  # lanes that execute the BSYNC just executed once more
     RESTORED = 11  # registers, a bit each, that a BMOV has written since a BSSY did

@@ -28,11 +28,11 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
             if status != Status.RUNNING:
                 return status
             w = progress.warp[0]
+        if log.length[w] + 1 >= log.instruction.shape[1]:  # one entry is kept for a BSYNC that is executed twice
+            return Status.LOG_FULL
         i, active = machine.pc[w], machine.active[w]
         mask = active & (machine.predicates[w, code.guard[i]] ^ code.guard_flip[i])
         operation, status = code.operation[i], Status.RUNNING
-        if log.length[w] + (operation == Operation.BSYNC) >= log.instruction.shape[1]:  # which may be executed twice
-            return Status.LOG_FULL
         if operation < Operation.LOAD:
             if operation != Operation.NOP and mask != 0:
                 compute(i, w, mask, code, machine)

@@ -381,3 +381,13 @@ def test_a_trace_that_memory_is_too_small_for_grows_by_what_it_needs_now(monkeyp
 
     monkeypatch.setattr(growth, "enlarged", refused)
     assert grow_store(Status.ACCESSES_FULL, setup.allocate_store(1, 1), setup.allocate_log(1), 0.01).access_base.size == 8192
+
+
+def test_an_endless_loop_ends_in_a_message_wherever_a_bsync_stands() -> None:
+    for limit in range(1023, 1028):
+        assert f"has executed {limit:,} instructions" in mistake("L: BSSY B0, X\nX: BSYNC B0\nBRA L", limit=limit)
+
+
+def test_lanes_may_fall_off_the_end_of_a_listing_with_bsync() -> None:
+    text = "S2R R0, SR_TID.X\nBRA start\nout: EXIT\nstart: BSSY B0, X\nX: BSYNC B0\nISETP.LT.AND P0, PT, R0, 4, PT\n@P0 BRA out"
+    assert steps(run(text))[-2:] == [(6, 0xF), (2, 0xF)]

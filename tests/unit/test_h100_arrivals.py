@@ -46,10 +46,13 @@ def test_calls_of_two_and_three_groups_count_as_on_the_h100(kernel: str) -> None
     assert {missed(program, row) for row in few} == {(0, 0)}
 
 
-@pytest.mark.parametrize(("kernel", "alike", "instructions"), [("one", 31, 62), ("two", 38, 45), ("quick", 36, 17), ("full", 5, 99)])
-def test_calls_of_more_groups_count_as_many_or_fewer(kernel: str, alike: int, instructions: int) -> None:
-    """A known deviation: where a BSYNC has let lanes of other calls go, the H100 issues a few instructions more."""
+@pytest.mark.parametrize(
+    ("kernel", "alike", "warp", "lanes"),
+    [("one", 31, 62, 932), ("two", 38, 45, 681), ("quick", 36, 17, 399), ("full", 5, 99, 2076)],
+)
+def test_calls_of_more_groups_count_a_little_less(kernel: str, alike: int, warp: int, lanes: int) -> None:
+    """A known deviation, most where lanes of other calls go on together: the H100 issues a few instructions more."""
     program = listing(kernel)
-    many = [missed(program, row)[0] for row in TABLE[kernel] if max(row["groups"]) > "2"]
-    assert min(many) == 0
-    assert (many.count(0), sum(many)) == (alike, instructions)
+    many = [missed(program, row) for row in TABLE[kernel] if max(row["groups"]) > "2"]
+    assert min(many) == (0, 0)
+    assert (many.count((0, 0)), *np.sum(many, axis=0)) == (alike, warp, lanes)

@@ -51,7 +51,7 @@ int main() {
         for (int t = 31; t; t--) std::swap(lanes[t], lanes[rand() % (t + 1)]);
         int at = 0, high = i % 3 == 0 ? 4 : i % 3 == 1 ? 7 : 12;
         for (int s : sizes) { int n = rand() % high, m = rand() % 6; for (int k = 0; k < s; k++) v[lanes[at]] = n, v[32 + lanes[at++]] = m; }
-        for (int x : v) printf("%d ", x); // two numbers of each lane: a row of ../h100/arrivals.csv for each kernel
+        for (int x : v) printf("%d ", x); // first all lanes' first numbers, then their second: the groups of ../h100/arrivals.csv
         puts("");
         cudaMemcpy(trips, v.data(), 256, cudaMemcpyHostToDevice);
         bottom<<<1, 32>>>(trips, out);
