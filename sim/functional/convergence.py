@@ -1,8 +1,8 @@
 """Convergence registers, as Volta and later have them: one mask of lanes per warp and register B0..B15, for all its lanes.
 
 Inferred from traces of an H100 (`programs/measurements/h100/convergence`: kernels that call themselves, with YIELD and without, and log
-their active mask; every event of 22 traces comes out in its order) and from nothing else. What NVIDIA's patent on convergence
-barriers (US 2016/0019066) says of masks, blocked and yielded threads agrees; the order of choice is not published.
+their active mask; every event of 22 traces comes out in its order; `groups.csv`: 32 groups) and from nothing else. What NVIDIA's patent
+on convergence barriers (US 2016/0019066) says of masks, blocked and yielded threads agrees; the order of choice is not published.
 
 * BSSY adds the executing lanes to the register. BMOV reads it for every lane (.CLEAR empties it, for all), and writes the word of
   the lowest lane. BREAK takes lanes out.
@@ -11,8 +11,9 @@ barriers (US 2016/0019066) says of masks, blocked and yielded threads agrees; th
 * Other groups wait on the warp's stack; the one pushed last goes next. What a BSYNC lets go comes next too, unless the group on
   top is a member of a register: that one goes first.
 * A group that a BSYNC passed over when it chose another one merges, when a BSYNC chooses it, with other such groups at the same
-  instruction (not one that a WARPSYNC has just let go: assumed); if it then executes that BSYNC as the last, or had done so before
-  the last, the BSYNC lets go whoever waits at the register, member or not. So does one that finds the register empty.
+  instruction (not one that a WARPSYNC has just let go: assumed): the lowest on the stack, so that what lies between goes first. If it
+  then executes that BSYNC as the last, or had done so before the last, the BSYNC lets go whoever waits at the register, member or not.
+  So does one that finds the register empty.
 * When no group is left: those that yielded, if since a BSYNC came that began to wait for one of them; otherwise a register of
   which all members wait or have yielded; otherwise those that yielded.
 
@@ -21,12 +22,17 @@ without YIELD, BREAK and WARPSYNC):
 
 * A BSYNC at a register that a BMOV has restored is executed once more, by all that go on from it.
 * A group that a BSYNC passed over and that is at a BSYNC when it is chosen counts there with all members that wait at any BSYNC, or have
-  been let go and have not run since. When these go, none executes the BSYNC once more (but if lanes go that are no members, all do), and
-  a further such group waits without executing it.
+  been let go and have not run since. When these go, none executes the BSYNC once more, and a further such group waits without executing
+  it. If such a group has merged with lanes of other calls, those that it lets go execute the BSYNC once more, these others do not.
+* A return to several places is executed once more by all its lanes, and for a third place by those that are left then, and so on
+  (a BRX to several places: taken to be alike). The lanes that it sent on before the last do not execute a restored BSYNC once more
+  when they go on with others, unless at a BSYNC those that were no members passed them by. If the others have ended meanwhile, these
+  count in their place. Of a return to two places: while the second group waits to run, the first executes a restored BSYNC once more
+  whoever has been counted, and at an empty restored register the second counts in its place.
 
-All 1,200 launches of loops come out, and the 800 of functions that call themselves in two or three groups of lanes; of 200 with four
-to six groups 110 do, and 223 of their 437,000 warp instructions are missing, most of them
-where lanes go on together with those of other calls.
+All 1,200 launches of loops come out, the 800 of functions that call themselves in two or three groups of lanes, and of 200 with six
+groups 189; in the other 11, which sort, the thread instructions differ by 32 at most, in one the warp instructions by 2.
+The order in which 32 groups run in functions that call themselves (`groups.csv`) is the H100's in 57 of 59 launches.
 
 Registers overwritten by lanes of other calls can hold lanes for ever only under these rules, not in hardware: where a listing
 saves registers (BMOV) and nobody waits elsewhere, the lowest register then lets its lanes go.
@@ -87,40 +93,58 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
     outside = machine.active[w] & ~inside
     turn[Turn.CHOSEN_AT] = -1
     if inside == 0:
+        if members == 0 and turn[Turn.LEFT] and machine.active[w] & turn[Turn.SENT] and (turn[Turn.RESTORED] >> barrier) & 1:
+            turn[Turn.INSTEAD] = turn[Turn.LEFT]
+            turn[Turn.SENT] &= ~machine.active[w]
         return
     if inside == members and outside == 0:
         machine.barrier[w, barrier] = 0
-        repeat(w, barrier, inside, turn[Turn.COUNTED] & inside, machine)
+        repeat(i, w, barrier, inside, turn[Turn.COUNTED] & inside, machine)
         turn[Turn.COUNTED] &= ~inside
         return
     for k in range(machine.lanes[0]):
         machine.lane_pc[w, k] = i + 1 if (inside >> k) & 1 else machine.lane_pc[w, k]
     turn[Turn.LATE] = turn[Turn.LATE] | inside if late else turn[Turn.LATE] & ~inside
-    first = machine.blocked[w, barrier] == 0
+    first, passed = machine.blocked[w, barrier] == 0, turn[Turn.PASSED] & inside if late else np.int64(0)
     machine.blocked[w, barrier] |= inside
     if outside == 0:
         turn[Turn.BY_BSYNC] = 1
         machine.active[w] = 0
-        passed, here, counted = turn[Turn.PASSED] & inside if late else np.int64(0), machine.blocked[w, barrier], turn[Turn.COUNTED]
+        here, counted = machine.blocked[w, barrier], turn[Turn.COUNTED]
         if let_go(w, barrier, inside, passed, machine):
             go = here & ~machine.blocked[w, barrier]
-            repeat(w, barrier, go, np.int64(0) if go & ~members else go & counted, machine)
+            repeat(i, w, barrier, go, go & counted, machine)
             return
     elif members & ~machine.blocked[w, barrier] == 0:
-        repeat(w, barrier, machine.active[w] | members, turn[Turn.COUNTED] & members, machine)
-        join(w, barrier, members, outside, machine)
+        go = who_go(w, barrier, inside, passed, machine)
+        repeat(i, w, barrier, go if turn[Turn.COUNTED] & members else go | outside, np.int64(0), machine)
+        join(w, barrier, go, outside, machine)
         return
     else:
         machine.active[w] = outside
+        turn[Turn.SENT] &= ~inside
     if first:
         turn[Turn.AWAITED] |= members & turn[Turn.YIELDED]
 
 
 @inner
-def repeat(w: int, barrier: int, go: int, counted: int, machine: Machine) -> None:
-    """Let the lanes that go on from a BSYNC execute it once more, if a BMOV restored the register and none of them have been counted."""
-    if (machine.turn[w, Turn.RESTORED] >> barrier) & 1 and counted == 0:
-        machine.turn[w, Turn.AGAIN] = go
+def repeat(i: int, w: int, barrier: int, go: int, counted: int, machine: Machine) -> None:
+    """Let lanes that go on from a BSYNC execute it once more, if a BMOV restored the register: which ones, the head of the file says."""
+    turn = machine.turn[w]
+    apart = go & ~turn[Turn.SENT]
+    if (turn[Turn.RESTORED] >> barrier) & 1 and (counted == 0 or turn[Turn.LEFT]):
+        execute_again(i, w, apart if apart else go, machine)
+    if apart:
+        turn[Turn.SENT] &= ~go
+
+
+@inner
+def execute_again(i: int, w: int, lanes: int, machine: Machine) -> None:
+    """Let lanes execute instruction i once more, to be counted."""
+    turn = machine.turn[w]
+    machine.again[w, turn[Turn.REPEATS]] = lanes
+    turn[Turn.REPEATS] += 1
+    turn[Turn.REPEATED] = i
 
 
 @inner
@@ -163,14 +187,21 @@ def let_go(w: int, barrier: int, last: int, passed: int, machine: Machine) -> bo
 
     last: the lanes that came last; passed: those of them that an earlier BSYNC passed over.
     """
-    members, here, turn = machine.barrier[w, barrier] & machine.alive[w], machine.blocked[w, barrier], machine.turn[w]
-    if here == 0 or members & ~(here | turn[Turn.EXCUSED]):
+    members, here = machine.barrier[w, barrier] & machine.alive[w], machine.blocked[w, barrier]
+    if here == 0 or members & ~(here | machine.turn[w, Turn.EXCUSED]):
         return False
-    late = turn[Turn.LATE] & here & members & ~last | passed
-    go = here if members == 0 or (late and turn[Turn.YIELDED] == 0) else here & members
+    go = who_go(w, barrier, last, passed, machine)
     if go:
         free_lanes(w, barrier, go, members, machine)
     return go != 0
+
+
+@inner
+def who_go(w: int, barrier: int, last: int, passed: int, machine: Machine) -> int:
+    """Return which of the lanes that wait at a register it lets go, its members being there: these, or all; as let_go has it."""
+    members, here, turn = machine.barrier[w, barrier] & machine.alive[w], machine.blocked[w, barrier], machine.turn[w]
+    late = turn[Turn.LATE] & here & members & ~last | passed
+    return here if members == 0 or (late and turn[Turn.YIELDED] == 0) else here & members
 
 
 @inner
@@ -183,11 +214,18 @@ def free_lanes(w: int, barrier: int, go: int, members: int, machine: Machine) ->
     turn[Turn.FREED] |= go
     machine.blocked[w, barrier] &= ~go
     machine.barrier[w, barrier] = 0
-    entry, awaited = top(w, machine), np.int64(0)
-    for other in range(machine.barrier.shape[1]):
-        awaited |= machine.barrier[w, other]
-    below = entry >= 0 and machine.stack_mask[w, entry] & awaited != 0
+    entry = top(w, machine)
+    below = entry >= 0 and machine.stack_mask[w, entry] & awaited(w, machine) != 0
     insert_groups(w, entry if below else machine.depth[w], go, machine)
+
+
+@inner
+def awaited(w: int, machine: Machine) -> int:
+    """Return the members of all registers."""
+    lanes = machine.alive[w] & 0
+    for barrier in range(machine.barrier.shape[1]):
+        lanes |= machine.barrier[w, barrier]
+    return lanes
 
 
 @inner
@@ -229,7 +267,18 @@ def wake(w: int, code: Code, machine: Machine) -> None:
     if turn[Turn.YIELDED] & (turn[Turn.AWAITED] | ~turn[Turn.EXCUSED]):
         return resume(w, machine)
     for barrier in range(machine.barrier.shape[1]):
+        members, here, counted = machine.barrier[w, barrier], machine.blocked[w, barrier], turn[Turn.COUNTED]
         if let_go(w, barrier, np.int64(0), np.int64(0), machine):
+            go = here & ~machine.blocked[w, barrier]
+            ended = members & ~machine.alive[w] & ~turn[Turn.SENT]
+            repeat(
+                machine.lane_pc[w, first_bit(go)] - 1,
+                w,
+                barrier,
+                ended if ended and go & ~turn[Turn.SENT] == 0 else go,
+                go & counted,
+                machine,
+            )
             return None
     if turn[Turn.YIELDED]:
         return resume(w, machine)
@@ -253,8 +302,6 @@ def note_choice(w: int, machine: Machine) -> None:
     """Merge and mark groups after one has been chosen to run."""
     turn = machine.turn[w]
     if turn[Turn.BY_BSYNC]:
-        if machine.active[w] & turn[Turn.OVER] & ~turn[Turn.MET]:
-            gather_passed(w, machine)
         for entry in range(machine.depth[w]):
             if machine.stack_wait[w, entry] == RUNNABLE:
                 turn[Turn.OVER] |= machine.stack_mask[w, entry]
@@ -262,17 +309,31 @@ def note_choice(w: int, machine: Machine) -> None:
     turn[Turn.OVER] &= ~machine.active[w]
     turn[Turn.MET] &= ~machine.active[w]
     turn[Turn.FREED] &= ~machine.active[w]
+    turn[Turn.LEFT] &= ~machine.active[w]
     turn[Turn.CHOSEN_AT], turn[Turn.BY_BSYNC] = machine.pc[w], 0
 
 
 @inner
-def gather_passed(w: int, machine: Machine) -> None:
-    """Add to the running group those at its instruction that were passed over too."""
-    for entry in range(machine.depth[w] - 1, -1, -1):
-        if (
-            machine.stack_wait[w, entry] == RUNNABLE
-            and machine.stack_pc[w, entry] == machine.pc[w]
-            and machine.stack_mask[w, entry] & machine.turn[w, Turn.OVER] & ~machine.turn[w, Turn.MET]
-        ):
-            machine.active[w] |= machine.stack_mask[w, entry] & machine.alive[w]
-            remove(w, entry, machine)
+def merge_passed(w: int, machine: Machine) -> int:
+    """Return the runnable entry that goes on next, -1 when there is none.
+
+    If a BSYNC chooses: one that it had passed over goes to others of these at the same instruction, the lowest, and what lies above it
+    goes first.
+    """
+    over = machine.turn[w, Turn.OVER] & ~machine.turn[w, Turn.MET]
+    entry = top(w, machine)
+    while machine.turn[w, Turn.BY_BSYNC] and entry >= 0 and machine.stack_mask[w, entry] & over:
+        into = entry
+        for below in range(entry - 1, -1, -1):
+            if (
+                machine.stack_wait[w, below] == RUNNABLE
+                and machine.stack_pc[w, below] == machine.stack_pc[w, into]
+                and machine.stack_mask[w, below] & over
+            ):
+                machine.stack_mask[w, below] |= machine.stack_mask[w, into]
+                remove(w, into, machine)
+                into = below
+        if into == entry or top(w, machine) == into:
+            return into
+        entry = top(w, machine)
+    return entry

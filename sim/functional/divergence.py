@@ -24,9 +24,11 @@ import numpy as np
 from isa.vocabulary import Operation
 from sim.functional.convergence import (
     at_place,
+    execute_again,
     has_counted,
     insert_groups,
     is_smaller,
+    merge_passed,
     move_barrier,
     note_choice,
     offer,
@@ -168,14 +170,20 @@ def go_where_told(i: int, w: int, mask: int, code: Code, machine: Machine, progr
             if machine.lane_pc[w, k] < 0:
                 progress.report[Report.ADDRESS] = address
                 return fault(Fault.NOWHERE, w, k, i, progress)
-    bottom, rest = machine.depth[w], mask
+    bottom, rest, last, ways = machine.depth[w], mask, mask, np.int64(0)
     while rest:
         group = at_place(w, rest, machine.lane_pc[w, first_bit(rest)], machine)
         others = rest & ~group
-        if code.converges and others and is_smaller(others, group):
-            group = at_place(w, others, machine.lane_pc[w, first_bit(others)], machine)
+        if code.converges and others:
+            execute_again(i, w, rest, machine)
+            if is_smaller(others, group):
+                group = at_place(w, others, machine.lane_pc[w, first_bit(others)], machine)
         insert_groups(w, bottom if code.converges else machine.depth[w], group, machine)
         rest &= ~group
+        last, ways = group, ways + 1
+    if code.converges and ways > 1:
+        machine.turn[w, Turn.SENT] |= mask & ~last
+        machine.turn[w, Turn.LEFT] = last if ways == 2 else np.int64(0)
     entry = machine.depth[w] - 1
     machine.pc[w], machine.active[w] = machine.stack_pc[w, entry], machine.stack_mask[w, entry]
     remove(w, entry, machine)
@@ -283,10 +291,10 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
     while machine.active[w] == 0 or machine.pc[w] == machine.reconverge[w] or machine.pc[w] == end:
         if machine.pc[w] == end:
             leave(w, machine.active[w], machine)
-        entry = top(w, machine)
+        entry = merge_passed(w, machine) if code.converges else top(w, machine)
         if entry < 0 and code.converges and machine.alive[w]:
             wake(w, code, machine)
-            entry = top(w, machine)
+            entry = merge_passed(w, machine)
         if entry < 0:
             return stop(w, machine, progress)
         machine.pc[w], machine.reconverge[w] = machine.stack_pc[w, entry], machine.stack_reconverge[w, entry]
@@ -295,9 +303,10 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
         if code.converges:
             note_choice(w, machine)
             if has_counted(w, code, machine):
+                repeats = machine.turn[w, Turn.REPEATS]
                 machine.pc[w] += 1
                 synchronise_lanes(machine.pc[w] - 1, w, machine.active[w], code, machine)
-                machine.turn[w, Turn.ALONG], machine.turn[w, Turn.AGAIN] = 0, 0
+                machine.turn[w, Turn.ALONG], machine.turn[w, Turn.INSTEAD], machine.turn[w, Turn.REPEATS] = 0, 0, repeats
     return Status.RUNNING
 
 

@@ -8,7 +8,7 @@ from sim.functional.checks import check_launch, explain, initial_registers, no_e
 from sim.functional.code import Literals, resolve
 from sim.functional.constants import build
 from sim.functional.device import copy_back
-from sim.functional.growth import grow_log, grow_store
+from sim.functional.growth import ROOM, grow_log, grow_store
 from sim.functional.state import Progress, Status, Store
 from sim.functional.warp import run
 from sim.launch import Launch
@@ -44,7 +44,7 @@ def execute(launch: Launch, limit: int = LIMIT) -> Trace:
             while (status := run(code, machine, memory, log, store, progress)) != Status.DONE:
                 if status == Status.ERROR:
                     raise explain(launch, placed, memory, machine, progress)
-                if status == Status.LOG_FULL and log.instruction.shape[1] > limit:
+                if status == Status.LOG_FULL and log.instruction.shape[1] >= limit + ROOM:
                     raise no_end(launch, machine, log, progress, limit)
                 if status in LOG_STATUSES:
                     log = grow_log(status, log, limit)

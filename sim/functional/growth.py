@@ -5,6 +5,8 @@ import numpy as np
 from isa.errors import UserError
 from sim.functional.state import Log, Status, Store
 
+ROOM = 65  # entries of a log row that are kept free: an instruction, and for each lane a jump and a wake-up that are counted again
+
 MOST_SCATTERED = 1 << 30  # bytes; the array doubles, so the last growth from half of it peaks at 1.5 times this
 MOST_GROWTH = 64  # times
 MOST_AHEAD = 1 << 27  # entries that are made before it is sure that they are needed: 1 GiB
@@ -22,7 +24,7 @@ def enlarged(array: np.ndarray, needed: int, axis: int = 0, used: int | None = N
 
 
 def grow_log(status: int, log: Log, limit: int) -> Log:
-    """Return a log with more rows, longer rows (at most `limit` entries and one) or more accesses per row."""
+    """Return a log with more rows, longer rows (at most `limit` entries and ROOM) or more accesses per row."""
     if status == Status.ROWS_FULL:
         rows = log.instruction.shape[0]
         grown = log._replace(
@@ -33,7 +35,7 @@ def grow_log(status: int, log: Log, limit: int) -> Log:
         grown.free_rows[0] = added
         return grown
     if status == Status.LOG_FULL:
-        capacity = min(2 * log.instruction.shape[1], limit + 1)
+        capacity = min(2 * log.instruction.shape[1], limit + ROOM)
         return log._replace(
             instruction=_with_columns(log.instruction, log, log.length, capacity), mask=_with_columns(log.mask, log, log.length, capacity)
         )

@@ -66,6 +66,7 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         blocked=np.zeros((warps, CONVERGENCE_REGISTERS), np.int64),
         lane_pc=np.zeros((warps, LANES), np.int64),
         turn=np.zeros((warps, len(Turn)), np.int64),
+        again=np.zeros((warps, LANES), np.int64),
         depth=per_warp[6],
         stack_pc=stack[0],
         stack_mask=stack[1],

@@ -78,7 +78,7 @@ class Report(IntEnum):
 
 
 class Turn(IntEnum):
-    """Columns of Machine.turn; lane masks but for the last three."""
+    """Columns of Machine.turn; lane masks but for the last five."""
 
     YIELDED = 0  # wait after a YIELD
     EXCUSED = 1  # of these: no BSYNC waits for them, until one has let lanes go that they belong to
@@ -90,10 +90,14 @@ class Turn(IntEnum):
     FREED = 7  # lanes that waited at a BSYNC, have been let go and have not run since
     COUNTED = 8  # lanes that wait at a BSYNC and came there as a group passed over: all that waited then counted with them
     ALONG = 9  # lanes that count with the BSYNC just executed, besides those that execute it
-    AGAIN = 10  # lanes that execute the BSYNC just executed once more
-    RESTORED = 11  # registers, a bit each, that a BMOV has written since a BSSY did
-    CHOSEN_AT = 12  # the instruction at which the running group was chosen, -1 once it has executed a BSYNC
-    BY_BSYNC = 13  # 1 = the group that ran before stopped at a BSYNC
+    INSTEAD = 10  # lanes that count with the BSYNC just executed in place of those that execute it
+    SENT = 11  # lanes that a jump sent on while others waited to go elsewhere; until a BSYNC lets them go with others
+    LEFT = 12  # the lanes that the last jump to two places sent second, but for those that have run since
+    RESTORED = 13  # registers, a bit each, that a BMOV has written since a BSSY did
+    REPEATS = 14  # how many entries of Machine.again are still to be counted
+    REPEATED = 15  # the instruction that they belong to
+    CHOSEN_AT = 16  # the instruction at which the running group was chosen, -1 once it has executed a BSYNC
+    BY_BSYNC = 17  # 1 = the group that ran before stopped at a BSYNC
 
 
 class Code(NamedTuple):
@@ -166,6 +170,7 @@ class Machine(NamedTuple):
     blocked: np.ndarray  # int64 [warps, 16] lanes that wait there
     lane_pc: np.ndarray  # int64 [warps, 32] where lanes that wait there, or that yielded, go on
     turn: np.ndarray  # int64 [warps, len(Turn)] what decides which group of lanes is next
+    again: np.ndarray  # int64 [warps, 32] lanes that execute once more what has just been executed: so often as turn says
     depth: np.ndarray  # int64 [warps] stack entries
     stack_pc: np.ndarray  # int64 [warps, STACK_DEPTH + 32]
     stack_mask: np.ndarray  # int64 [warps, STACK_DEPTH + 32]

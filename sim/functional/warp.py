@@ -9,12 +9,13 @@ from sim.functional.barriers import arrive
 from sim.functional.blocks import advance
 from sim.functional.divergence import control, synchronise
 from sim.functional.flags import JOIN
+from sim.functional.growth import ROOM
 from sim.functional.lanes import compute
 from sim.functional.memory import access, load_constant
 from sim.functional.paths import record
 from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store, Turn
 from sim.functional.uncommon import compute_uncommon
-from sim.kernel import kernel
+from sim.kernel import inner, kernel
 
 
 @kernel
@@ -28,7 +29,8 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
             if status != Status.RUNNING:
                 return status
             w = progress.warp[0]
-        if log.length[w] + 1 >= log.instruction.shape[1]:  # one entry is kept for a BSYNC that is executed twice
+            record_again(w, machine, log, store)
+        if log.length[w] + ROOM >= log.instruction.shape[1]:
             return Status.LOG_FULL
         i, active = machine.pc[w], machine.active[w]
         mask = active & (machine.predicates[w, code.guard[i]] ^ code.guard_flip[i])
@@ -48,7 +50,7 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
         else:
             status = control(i, w, mask, code, machine, progress)
             if operation == Operation.BSYNC:
-                active |= machine.turn[w, Turn.ALONG]
+                active = machine.turn[w, Turn.INSTEAD] if machine.turn[w, Turn.INSTEAD] else active | machine.turn[w, Turn.ALONG]
         if status != Status.RUNNING:
             return status
         if operation < Operation.BRA or operation >= Operation.SHFL:
@@ -56,8 +58,14 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
             if code.flags[i] & JOIN and mask != 0 and synchronise(w, mask, machine, progress) != Status.RUNNING:
                 return Status.ERROR
         record(w, i, active, mask, log, store)
-        if operation == Operation.BSYNC:
-            again = machine.turn[w, Turn.AGAIN]
-            if again:
-                record(w, i, again, again, log, store)
-            machine.turn[w, Turn.ALONG], machine.turn[w, Turn.AGAIN] = 0, 0
+        if operation == Operation.BSYNC or operation == Operation.BRX:  # noqa: PLR1714  Numba compiles no set of members
+            record_again(w, machine, log, store)
+
+
+@inner
+def record_again(w: int, machine: Machine, log: Log, store: Store) -> None:
+    """Count what a BSYNC or a jump is executed once more, and forget who counted with it."""
+    turn = machine.turn[w]
+    for k in range(turn[Turn.REPEATS]):
+        record(w, turn[Turn.REPEATED], machine.again[w, k], machine.again[w, k], log, store)
+    turn[Turn.REPEATS], turn[Turn.ALONG], turn[Turn.INSTEAD] = 0, 0, 0

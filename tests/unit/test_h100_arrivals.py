@@ -46,13 +46,17 @@ def test_calls_of_two_and_three_groups_count_as_on_the_h100(kernel: str) -> None
     assert {missed(program, row) for row in few} == {(0, 0)}
 
 
-@pytest.mark.parametrize(
-    ("kernel", "alike", "warp", "lanes"),
-    [("one", 31, 62, 932), ("two", 38, 45, 681), ("quick", 36, 17, 399), ("full", 5, 99, 2076)],
-)
-def test_calls_of_more_groups_count_a_little_less(kernel: str, alike: int, warp: int, lanes: int) -> None:
-    """A known deviation, most where lanes of other calls go on together: the H100 issues a few instructions more."""
+@pytest.mark.parametrize("kernel", ["one", "two", "quick"])
+def test_calls_of_more_groups_count_as_on_the_h100(kernel: str) -> None:
     program = listing(kernel)
-    many = [missed(program, row) for row in TABLE[kernel] if max(row["groups"]) > "2"]
-    assert min(many) == (0, 0)
-    assert (many.count((0, 0)), *np.sum(many, axis=0)) == (alike, warp, lanes)
+    many = [row for row in TABLE[kernel] if max(row["groups"]) > "2"]
+    assert [missed(program, row) for row in many] == [(0, 0)] * 50
+
+
+def test_sorts_of_more_groups_count_nearly_as_on_the_h100() -> None:
+    """A known deviation: 11 of 50 launches, two warp instructions too many in one of them, thread instructions up to 32 apart."""
+    program = listing("full")
+    many = np.array([missed(program, row) for row in TABLE["full"] if max(row["groups"]) > "2"])
+    assert len(many) == 50
+    assert (many[:, 0].tolist().count(0), many[:, 1].tolist().count(0)) == (49, 39)
+    assert (abs(many).max(axis=0).tolist(), many.sum(axis=0).tolist()) == ([2, 32], [-2, 20])

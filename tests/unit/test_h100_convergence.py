@@ -12,6 +12,7 @@ import isa
 import sim
 from isa.program import Program
 from programs.measurements.gpu.convergence import LANES, inputs
+from programs.published import rows
 from sim.launchfile import load_launch
 
 MEASURED = Path(__file__).parents[2] / "programs" / "measurements" / "h100"
@@ -50,11 +51,29 @@ def test_lanes_run_together_as_on_an_h100(row: dict[str, str]) -> None:
     assert found == row["events"].split()
 
 
+@pytest.mark.parametrize("kernel", ["one", "two", "full"])
+def test_groups_of_single_lanes_run_in_the_order_of_an_h100(kernel: str) -> None:
+    """Of the nine launches that sort, two groups change places in one, and in one lanes that are to leave merge, unlike on the H100."""
+    program = isa.load(MEASURED / "groups.sm_90.cubin", kernel)
+    table = [row for row in rows(MEASURED / "groups.csv") if row["kernel"] == kernel]
+    alike = [ordered(program, row["numbers"]) == row["events"].split() for row in table]
+    assert [i for i, same in enumerate(alike) if not same] == ([4, 8] if kernel == "full" else [])
+    assert len(table) == {"one": 30, "two": 20, "full": 9}[kernel]
+
+
+def ordered(program: Program, numbers: str) -> list[str]:
+    """Return site and active mask of each clock read, in order, as groups.csv has them."""
+    arrays = (np.array(numbers.split(), np.int32), np.zeros(32, np.uint32), np.zeros(LANES * 512 * 2, np.uint32))
+    trace = sim.execute(sim.Launch(program, grid=(1,), block=(LANES,), args=arrays, shared_dynamic=128)).arrays
+    at = sites(program)
+    return [f"{at[i]}:{mask:x}" for i, mask in zip(trace.instruction.tolist(), trace.mask.tolist(), strict=True) if i in at]
+
+
 def test_quicksort_executes_about_as_many_instructions_as_on_an_h100() -> None:
     """85 lanes of 4 warps: 60,944 on the H100, 17 stores of each of 37 groups among them; in sight while the rules were sought."""
     program = isa.load(MEASURED / "kernels" / "quicksort.sm_90.sass")
     launch = load_launch(MEASURED.parents[1] / "cuda" / "heldout" / "quicksort.toml", program).launch
     trace = sim.execute(launch)
-    assert (trace.warp_instructions, trace.thread_instructions) == (60_864, 172_226)
-    assert abs(trace.warp_instructions / 60_944 - 1) < 0.002
-    assert abs(trace.thread_instructions / 173_195 - 1) < 0.006
+    assert (trace.warp_instructions, trace.thread_instructions) == (60_944 - 1, 173_195 - 339)
+    stores = [i for i, instruction in enumerate(program.instructions) if instruction.opcode.startswith("STG")]
+    assert trace.executed[stores].sum() == 629
