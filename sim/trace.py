@@ -50,7 +50,7 @@ class Trace:
     launch: Launch
     arrays: TraceArrays
     executed: np.ndarray  # int64 [n instructions] warp instructions executed, per static instruction
-    active_lanes: np.ndarray  # int64 [n] lanes active (guard true or not), at BSYNC those that count with them, too; summed over executions
+    active_lanes: np.ndarray  # int64 [n] lanes active (guard true or not), at BSYNC those that count there; summed over executions
     true_lanes: np.ndarray  # int64 [n] lanes active with the guard true, summed over executions
 
     @property

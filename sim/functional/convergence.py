@@ -1,7 +1,7 @@
 """Convergence registers, as Volta and later have them: one mask of lanes per warp and register B0..B15, for all its lanes.
 
 Inferred from traces of an H100 (`programs/measurements/h100/convergence`: kernels that call themselves, with YIELD and without, and log
-their active mask; every event of 22 traces comes out in its order; `groups.csv`: 32 groups) and from nothing else. What NVIDIA's patent
+their active mask; every event of 22 traces comes out in its order; `groups.csv`: more groups) and from nothing else. What NVIDIA's patent
 on convergence barriers (US 2016/0019066) says of masks, blocked and yielded threads agrees; the order of choice is not published.
 
 * BSSY adds the executing lanes to the register. BMOV reads it for every lane (.CLEAR empties it, for all), and writes the word of
@@ -27,12 +27,12 @@ without YIELD, BREAK and WARPSYNC):
 * A return to several places is executed once more by all its lanes, and for a third place by those that are left then, and so on
   (a BRX to several places: taken to be alike). The lanes that it sent on before the last do not execute a restored BSYNC once more
   when they go on with others, unless at a BSYNC those that were no members passed them by. If the others have ended meanwhile, these
-  count in their place. Of a return to two places: while the second group waits to run, the first executes a restored BSYNC once more
-  whoever has been counted, and at an empty restored register the second counts in its place.
+  count in their place. Of a return to two places: while the second group waits to run, a restored BSYNC is executed once more
+  whoever has been counted, and at an empty restored register the second group counts in place of the first.
 
 All 1,200 launches of loops come out, the 800 of functions that call themselves in two or three groups of lanes, and of 200 with six
 groups 189; in the other 11, which sort, the thread instructions differ by 32 at most, in one the warp instructions by 2.
-The order in which 32 groups run in functions that call themselves (`groups.csv`) is the H100's in 57 of 59 launches.
+The order in which 9 to 32 groups run in functions that call themselves (`groups.csv`) is the H100's in 57 of 59 launches, 7 of 9 of 32.
 
 Registers overwritten by lanes of other calls can hold lanes for ever only under these rules, not in hardware: where a listing
 saves registers (BMOV) and nobody waits elsewhere, the lowest register then lets its lanes go.
@@ -93,9 +93,9 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
     outside = machine.active[w] & ~inside
     turn[Turn.CHOSEN_AT] = -1
     if inside == 0:
-        if members == 0 and turn[Turn.LEFT] and machine.active[w] & turn[Turn.SENT] and (turn[Turn.RESTORED] >> barrier) & 1:
-            turn[Turn.INSTEAD] = turn[Turn.LEFT]
-            turn[Turn.SENT] &= ~machine.active[w]
+        if members == 0 and turn[Turn.SENT_SECOND] and machine.active[w] & turn[Turn.SENT_FIRST] and (turn[Turn.RESTORED] >> barrier) & 1:
+            turn[Turn.INSTEAD] = turn[Turn.SENT_SECOND]
+            turn[Turn.SENT_FIRST] &= ~machine.active[w]
         return
     if inside == members and outside == 0:
         machine.barrier[w, barrier] = 0
@@ -122,7 +122,7 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
         return
     else:
         machine.active[w] = outside
-        turn[Turn.SENT] &= ~inside
+        turn[Turn.SENT_FIRST] &= ~inside
     if first:
         turn[Turn.AWAITED] |= members & turn[Turn.YIELDED]
 
@@ -131,11 +131,11 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
 def repeat(i: int, w: int, barrier: int, go: int, counted: int, machine: Machine) -> None:
     """Let lanes that go on from a BSYNC execute it once more, if a BMOV restored the register: which ones, the head of the file says."""
     turn = machine.turn[w]
-    apart = go & ~turn[Turn.SENT]
-    if (turn[Turn.RESTORED] >> barrier) & 1 and (counted == 0 or turn[Turn.LEFT]):
+    apart = go & ~turn[Turn.SENT_FIRST]
+    if (turn[Turn.RESTORED] >> barrier) & 1 and (counted == 0 or turn[Turn.SENT_SECOND]):
         execute_again(i, w, apart if apart else go, machine)
     if apart:
-        turn[Turn.SENT] &= ~go
+        turn[Turn.SENT_FIRST] &= ~go
 
 
 @inner
@@ -170,22 +170,22 @@ def has_counted(w: int, code: Code, machine: Machine) -> bool:
 
 
 @inner
-def join(w: int, barrier: int, members: int, outside: int, machine: Machine) -> None:
-    """Let the members go on with lanes that came with the last of them; those that waited at another BSYNC come last."""
+def join(w: int, barrier: int, go: int, outside: int, machine: Machine) -> None:
+    """Let lanes that waited go on with lanes that came with the last of them; those that waited at another BSYNC come last."""
     machine.barrier[w, barrier] = 0
-    machine.blocked[w, barrier] &= ~members
-    machine.turn[w, Turn.LATE] &= ~members
-    machine.turn[w, Turn.COUNTED] &= ~members
-    along = at_place(w, members, machine.pc[w], machine)
+    machine.blocked[w, barrier] &= ~go
+    machine.turn[w, Turn.LATE] &= ~go
+    machine.turn[w, Turn.COUNTED] &= ~go
+    along = at_place(w, go, machine.pc[w], machine)
     machine.active[w] = outside | along
-    insert_groups(w, 0, members & ~along, machine)
+    insert_groups(w, 0, go & ~along, machine)
 
 
 @inner
 def let_go(w: int, barrier: int, last: int, passed: int, machine: Machine) -> bool:
     """Make runnable who waits at a register of which all members wait or have yielded; return whether some do.
 
-    last: the lanes that came last; passed: those of them that an earlier BSYNC passed over.
+    last, passed: as who_go has them.
     """
     members, here = machine.barrier[w, barrier] & machine.alive[w], machine.blocked[w, barrier]
     if here == 0 or members & ~(here | machine.turn[w, Turn.EXCUSED]):
@@ -198,7 +198,10 @@ def let_go(w: int, barrier: int, last: int, passed: int, machine: Machine) -> bo
 
 @inner
 def who_go(w: int, barrier: int, last: int, passed: int, machine: Machine) -> int:
-    """Return which of the lanes that wait at a register it lets go, its members being there: these, or all; as let_go has it."""
+    """Return which of the lanes that wait at a register it lets go, its members being there: these, or all of them.
+
+    last: the lanes that came last; passed: those of them that an earlier BSYNC passed over.
+    """
     members, here, turn = machine.barrier[w, barrier] & machine.alive[w], machine.blocked[w, barrier], machine.turn[w]
     late = turn[Turn.LATE] & here & members & ~last | passed
     return here if members == 0 or (late and turn[Turn.YIELDED] == 0) else here & members
@@ -270,12 +273,12 @@ def wake(w: int, code: Code, machine: Machine) -> None:
         members, here, counted = machine.barrier[w, barrier], machine.blocked[w, barrier], turn[Turn.COUNTED]
         if let_go(w, barrier, np.int64(0), np.int64(0), machine):
             go = here & ~machine.blocked[w, barrier]
-            ended = members & ~machine.alive[w] & ~turn[Turn.SENT]
+            ended = members & machine.existing[w] & ~machine.alive[w] & ~turn[Turn.SENT_FIRST]
             repeat(
                 machine.lane_pc[w, first_bit(go)] - 1,
                 w,
                 barrier,
-                ended if ended and go & ~turn[Turn.SENT] == 0 else go,
+                ended if ended and go & ~turn[Turn.SENT_FIRST] == 0 else go,
                 go & counted,
                 machine,
             )
@@ -299,7 +302,7 @@ def resume(w: int, machine: Machine) -> None:
 
 @inner
 def note_choice(w: int, machine: Machine) -> None:
-    """Merge and mark groups after one has been chosen to run."""
+    """Mark groups after one has been chosen to run."""
     turn = machine.turn[w]
     if turn[Turn.BY_BSYNC]:
         for entry in range(machine.depth[w]):
@@ -309,12 +312,12 @@ def note_choice(w: int, machine: Machine) -> None:
     turn[Turn.OVER] &= ~machine.active[w]
     turn[Turn.MET] &= ~machine.active[w]
     turn[Turn.FREED] &= ~machine.active[w]
-    turn[Turn.LEFT] &= ~machine.active[w]
+    turn[Turn.SENT_SECOND] &= ~machine.active[w]
     turn[Turn.CHOSEN_AT], turn[Turn.BY_BSYNC] = machine.pc[w], 0
 
 
 @inner
-def merge_passed(w: int, machine: Machine) -> int:
+def next_entry(w: int, machine: Machine) -> int:
     """Return the runnable entry that goes on next, -1 when there is none.
 
     If a BSYNC chooses: one that it had passed over goes to others of these at the same instruction, the lowest, and what lies above it

@@ -28,8 +28,8 @@ from sim.functional.convergence import (
     has_counted,
     insert_groups,
     is_smaller,
-    merge_passed,
     move_barrier,
+    next_entry,
     note_choice,
     offer,
     synchronise_lanes,
@@ -156,8 +156,8 @@ def gather(i: int, w: int, mask: int, exclusive: int, row: np.ndarray, machine: 
 def go_where_told(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
     """Jump to the addresses in a register, as if lanes of other addresses had branched.
 
-    With convergence registers the lowest lane's group runs first, but not a majority, which comes after the next one; else
-    the lanes of the highest lane's address, pushed last, do.
+    With convergence registers the lowest lane's group runs first, but not a majority, which comes after the next one, and the jump is
+    executed once more for each place but one; else the lanes of the highest lane's address, pushed last, run first.
     """
     row = machine.rows[row_of(code.operand[i, FIRST], w, code, machine)]
     stay = machine.active[w] & ~mask
@@ -182,8 +182,8 @@ def go_where_told(i: int, w: int, mask: int, code: Code, machine: Machine, progr
         rest &= ~group
         last, ways = group, ways + 1
     if code.converges and ways > 1:
-        machine.turn[w, Turn.SENT] |= mask & ~last
-        machine.turn[w, Turn.LEFT] = last if ways == 2 else np.int64(0)
+        machine.turn[w, Turn.SENT_FIRST] |= mask & ~last
+        machine.turn[w, Turn.SENT_SECOND] = last if ways == 2 else np.int64(0)
     entry = machine.depth[w] - 1
     machine.pc[w], machine.active[w] = machine.stack_pc[w, entry], machine.stack_mask[w, entry]
     remove(w, entry, machine)
@@ -291,10 +291,10 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
     while machine.active[w] == 0 or machine.pc[w] == machine.reconverge[w] or machine.pc[w] == end:
         if machine.pc[w] == end:
             leave(w, machine.active[w], machine)
-        entry = merge_passed(w, machine) if code.converges else top(w, machine)
+        entry = next_entry(w, machine) if code.converges else top(w, machine)
         if entry < 0 and code.converges and machine.alive[w]:
             wake(w, code, machine)
-            entry = merge_passed(w, machine)
+            entry = next_entry(w, machine)
         if entry < 0:
             return stop(w, machine, progress)
         machine.pc[w], machine.reconverge[w] = machine.stack_pc[w, entry], machine.stack_reconverge[w, entry]

@@ -91,8 +91,8 @@ class Turn(IntEnum):
     COUNTED = 8  # lanes that wait at a BSYNC and came there as a group passed over: all that waited then counted with them
     ALONG = 9  # lanes that count with the BSYNC just executed, besides those that execute it
     INSTEAD = 10  # lanes that count with the BSYNC just executed in place of those that execute it
-    SENT = 11  # lanes that a jump sent on while others waited to go elsewhere; until a BSYNC lets them go with others
-    LEFT = 12  # the lanes that the last jump to two places sent second, but for those that have run since
+    SENT_FIRST = 11  # lanes that a jump sent on while others waited to go elsewhere; until they go on from a BSYNC with lanes that are not
+    SENT_SECOND = 12  # the lanes that the last jump to two places sent second, but for those that have run since
     RESTORED = 13  # registers, a bit each, that a BMOV has written since a BSSY did
     REPEATS = 14  # how many entries of Machine.again are still to be counted
     REPEATED = 15  # the instruction that they belong to
@@ -170,7 +170,7 @@ class Machine(NamedTuple):
     blocked: np.ndarray  # int64 [warps, 16] lanes that wait there
     lane_pc: np.ndarray  # int64 [warps, 32] where lanes that wait there, or that yielded, go on
     turn: np.ndarray  # int64 [warps, len(Turn)] what decides which group of lanes is next
-    again: np.ndarray  # int64 [warps, 32] lanes that execute once more what has just been executed: so often as turn says
+    again: np.ndarray  # int64 [warps, 32] lanes that execute once more what has just been executed: as many columns as Turn.REPEATS says
     depth: np.ndarray  # int64 [warps] stack entries
     stack_pc: np.ndarray  # int64 [warps, STACK_DEPTH + 32]
     stack_mask: np.ndarray  # int64 [warps, STACK_DEPTH + 32]

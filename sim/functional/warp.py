@@ -64,8 +64,8 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
 
 @inner
 def record_again(w: int, machine: Machine, log: Log, store: Store) -> None:
-    """Count what a BSYNC or a jump is executed once more, and forget who counted with it."""
+    """Count what a BSYNC or a jump is executed once more, lanes that have ended included; forget who counted with a BSYNC."""
     turn = machine.turn[w]
     for k in range(turn[Turn.REPEATS]):
-        record(w, turn[Turn.REPEATED], machine.again[w, k], machine.again[w, k], log, store)
+        record(w, turn[Turn.REPEATED], machine.again[w, k], machine.again[w, k] & machine.alive[w], log, store)
     turn[Turn.REPEATS], turn[Turn.ALONG], turn[Turn.INSTEAD] = 0, 0, 0
