@@ -89,7 +89,7 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
     inside, late = mask & members, turn[Turn.CHOSEN_AT] == i
     if late and turn[Turn.PASSED] & inside:
         turn[Turn.COUNTED] |= inside
-        turn[Turn.ALONG] = members & ~machine.active[w] & (waiting(w, machine) | turn[Turn.FREED])
+        turn[Turn.ALONG] = members & ~machine.active[w] & (union(machine.blocked[w]) | turn[Turn.FREED])
     outside = machine.active[w] & ~inside
     turn[Turn.CHOSEN_AT] = -1
     if inside == 0:
@@ -148,12 +148,12 @@ def execute_again(i: int, w: int, lanes: int, machine: Machine) -> None:
 
 
 @inner
-def waiting(w: int, machine: Machine) -> int:
-    """Return the lanes that wait at any register."""
-    lanes = machine.alive[w] & 0
-    for barrier in range(machine.barrier.shape[1]):
-        lanes |= machine.blocked[w, barrier]
-    return lanes
+def union(lanes: np.ndarray) -> int:
+    """Return the lanes that any register has: of Machine.blocked[w], those that wait; of Machine.barrier[w], the members."""
+    found = lanes[0]
+    for barrier in range(1, lanes.size):
+        found |= lanes[barrier]
+    return found
 
 
 @inner
@@ -218,17 +218,8 @@ def free_lanes(w: int, barrier: int, go: int, members: int, machine: Machine) ->
     machine.blocked[w, barrier] &= ~go
     machine.barrier[w, barrier] = 0
     entry = top(w, machine)
-    below = entry >= 0 and machine.stack_mask[w, entry] & awaited(w, machine) != 0
+    below = entry >= 0 and machine.stack_mask[w, entry] & union(machine.barrier[w]) != 0
     insert_groups(w, entry if below else machine.depth[w], go, machine)
-
-
-@inner
-def awaited(w: int, machine: Machine) -> int:
-    """Return the members of all registers."""
-    lanes = machine.alive[w] & 0
-    for barrier in range(machine.barrier.shape[1]):
-        lanes |= machine.barrier[w, barrier]
-    return lanes
 
 
 @inner
@@ -274,14 +265,8 @@ def wake(w: int, code: Code, machine: Machine) -> None:
         if let_go(w, barrier, np.int64(0), np.int64(0), machine):
             go = here & ~machine.blocked[w, barrier]
             ended = members & machine.existing[w] & ~machine.alive[w] & ~turn[Turn.SENT_FIRST]
-            repeat(
-                machine.lane_pc[w, first_bit(go)] - 1,
-                w,
-                barrier,
-                ended if ended and go & ~turn[Turn.SENT_FIRST] == 0 else go,
-                go & counted,
-                machine,
-            )
+            again = ended if ended and go & ~turn[Turn.SENT_FIRST] == 0 else go
+            repeat(machine.lane_pc[w, first_bit(go)] - 1, w, barrier, again, go & counted, machine)
             return None
     if turn[Turn.YIELDED]:
         return resume(w, machine)

@@ -303,10 +303,9 @@ def settle(w: int, code: Code, machine: Machine, progress: Progress) -> int:
         if code.converges:
             note_choice(w, machine)
             if has_counted(w, code, machine):
-                repeats = machine.turn[w, Turn.REPEATS]
                 machine.pc[w] += 1
                 synchronise_lanes(machine.pc[w] - 1, w, machine.active[w], code, machine)
-                machine.turn[w, Turn.ALONG], machine.turn[w, Turn.INSTEAD], machine.turn[w, Turn.REPEATS] = 0, 0, repeats
+                machine.turn[w, Turn.ALONG] = 0
     return Status.RUNNING
 
 

@@ -3,9 +3,11 @@
 import numpy as np
 
 from isa.errors import UserError
-from sim.functional.state import Log, Status, Store
+from sim.functional.state import LANES, Log, Status, Store
 
-ROOM = 65  # entries of a log row that are kept free: an instruction, and for each lane a jump and a wake-up that are counted again
+ROOM = (
+    1 + 2 * LANES
+)  # entries of a log row that are kept free: an instruction, and for each lane a jump and a wake-up that are counted again
 
 MOST_SCATTERED = 1 << 30  # bytes; the array doubles, so the last growth from half of it peaks at 1.5 times this
 MOST_GROWTH = 64  # times

@@ -25,6 +25,7 @@ def numbers(row: dict[str, str]) -> np.ndarray:
 def missed(program: isa.Program, row: dict[str, str]) -> tuple[int, int]:
     """Return how many warp and thread instructions the H100 counts beyond those counted here."""
     trace = sim.execute(sim.Launch(program, (1,), (32,), (numbers(row), np.zeros(4096, np.int32))))
+    assert (trace.true_lanes <= trace.active_lanes).all()
     return int(row["warp_instructions"]) - trace.warp_instructions, int(row["thread_instructions"]) - trace.thread_instructions
 
 
