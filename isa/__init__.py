@@ -2,9 +2,9 @@
 
 from isa.compiler import compile
 from isa.errors import UserError
+from isa.load_cache import with_load_cache
 from isa.opcodes import OPCODES
 from isa.program import Program
-from isa.reader import load, load_all, parse
-from isa.scheduling import Finding, lint, schedule
+from isa.reader import load, load_all, load_cubin, parse
 
-__all__ = ["OPCODES", "Finding", "Program", "UserError", "compile", "lint", "load", "load_all", "parse", "schedule"]
+__all__ = ["OPCODES", "Program", "UserError", "compile", "load", "load_all", "load_cubin", "parse", "with_load_cache"]

@@ -23,6 +23,7 @@ FAMILIES = {
     **dict.fromkeys((70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 107, 110, 120, 121), VOLTA),
 }
 KNOWN = f"sm_{min(FAMILIES)} to sm_{max(FAMILIES)}"
+CONSTANT_BANK_BYTES = 1 << 16  # at most: an instruction has 16 bits for an offset
 NAME = re.compile(r"sm_(\d+)[af]?")
 
 

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Collection, Sequence
 
+from isa import matrices
 from isa.dependences import ADDRESS64, CC, HIGH, INDEX64, PAIRS, WIDE, X, source_registers
 from isa.operands import register_name
 from isa.rows import Row
@@ -20,11 +21,15 @@ from isa.vocabulary import (
     Compare,
     Flag,
     Kind,
+    Mufu,
     Operation,
+    SourceFlag,
     Unit,
 )
 
 EXTENDED, FLOAT, FTZ, SIGNED, EVERY = int(Flag.EXTENDED), int(Flag.FLOAT), int(Flag.FTZ), int(Flag.SIGNED), int(Flag.EVERY)
+VECTOR, ASYNC, RELU, LANES, MOST_THREADS = int(Flag.VECTOR), int(Flag.ASYNC), int(Flag.RELU), 32, 1024
+SATURATE, ABSOLUTE = int(Flag.SATURATE), int(SourceFlag.ABSOLUTE)
 
 
 def wrong(row: Row, words: Collection[str]) -> str:
@@ -62,12 +67,13 @@ def _aligned(row: Row, words: Collection[str]) -> str:
         groups += [(register, max(row.width // 4, 1)) for kind, register in data if kind == Kind.REGISTER]
     for slot, (kind, register) in enumerate(zip(row.source_kind, row.source_value, strict=True)):
         if kind == Kind.REGISTER and row.operation not in (Operation.STORE, Operation.ATOM):
-            groups.append((register, source_registers(row.operation, row.flags, slot, row.width)))
+            groups.append((register, source_registers(row.operation, row.flags, slot, row.width, row.function)))
     for first, count in groups:
-        if count == 1:
+        if count <= 1:
             continue
-        if first not in (-1, RZ) and first % count:
-            return f"{register_name(first)} cannot start a group of {count} registers: its number must be a multiple of {count}"
+        step = min(count, 4)
+        if first not in (-1, RZ) and first % step:
+            return f"{register_name(first)} cannot start a group of {count} registers: its number must be a multiple of {step}"
         start, end = (UNIFORM_BASE, UNIFORM_BASE + UNIFORM_REGISTERS) if first >= UNIFORM_BASE else (0, RZ)
         if first not in (-1, RZ) and first + count > end:
             last = f"{register_name(start)[:-1]}{first + count - 1 - start}"
@@ -76,15 +82,15 @@ def _aligned(row: Row, words: Collection[str]) -> str:
 
 
 def _carry_predicate(row: Row, words: Collection[str]) -> str:
-    if "Pa" not in words:
-        return ""
-    if not row.flags & X:
-        return "a carry-in predicate needs .X"
-    true = [PT, 0] in ([number, inverted] for number, inverted in zip(row.predicate_source[:2], row.predicate_source_not[:2], strict=True))
-    return "a carry-in is P0 to P6 or !PT, not PT" if true else ""
+    if row.operation == Operation.LEA and row.flags & X:
+        return "the low half of a LEA has no carry in"
+    return "a carry-in predicate needs .X" if "Pa" in words and not row.flags & X else ""
 
 
 def _wide(row: Row, words: Collection[str]) -> str:
+    carries = row.operation == Operation.IMAD_CARRY and row.predicate_destination[0] != PT and not row.flags & (WIDE | HIGH)
+    if carries and row.source_flags[2] & SourceFlag.NEGATE:
+        return "the carry of a product less an addend is not modelled"
     if not row.flags & WIDE:
         return ""
     if row.operation == Operation.IMAD and row.flags & (X | CC) and not row.flags & HIGH:
@@ -107,9 +113,13 @@ def _offset(row: Row, words: Collection[str]) -> str:
 
 
 def _barrier(row: Row, words: Collection[str]) -> str:
-    """A block has 16 named barriers (CUDA C++ Programming Guide, PTX bar.sync)."""
+    """A block has 16 named barriers; a number of threads is one of whole warps (CUDA C++ Programming Guide, PTX bar.sync)."""
     if len({bool(row.flags & EVERY), row.combine != BarrierReduction.NONE, "Pa" in words}) > 1:
         return "BAR.RED takes .AND, .OR or .POPC and a predicate; BAR.SYNC none of them"
+    if row.address_offset % LANES or not 0 <= row.address_offset <= MOST_THREADS or ("o" in words) != (row.address_offset != 0):
+        return f"{row.address_offset} threads at a barrier: a multiple of {LANES} up to {MOST_THREADS}"
+    if row.flags & ASYNC and not row.address_offset and row.source_kind[1] == Kind.NONE:
+        return "BAR.ARV says how many threads the barrier is for"
     legal = 0 <= row.function < BARRIERS
     return "" if legal else f"barrier {row.function}: a block has barriers 0 to {BARRIERS - 1}"
 
@@ -120,11 +130,22 @@ def _atomic(row: Row, words: Collection[str]) -> str:
         return ".CAS has two data registers, the value to compare with and the new one; the others have one"
     if "r" not in words and row.function != AtomicFunction.INC:
         return "only .POPC.INC has no data register"
+    if row.width == 16 and not row.flags & FLOAT and row.function not in (AtomicFunction.EXCH, AtomicFunction.CAS):
+        return ".128 has .EXCH and .CAS only"
+    if row.flags & FTZ and (row.width == 8 or row.flags & EVERY) and not row.flags & VECTOR:
+        return ".FTZ is of .F32 only"
     if row.function in (AtomicFunction.INC, AtomicFunction.DEC) and (row.width == 8 or row.flags & SIGNED):
         return ".INC and .DEC are of .U32 only"
     if row.flags & FLOAT and (row.function != AtomicFunction.ADD or row.flags & SIGNED):
         return "floats have .ADD only, and no other type"
     return ".FTZ needs .F32" if row.flags & FTZ and not row.flags & FLOAT else ""
+
+
+def _number(row: Row, words: Collection[str]) -> str:
+    """A shift has 5 bits and a truth table 8; more would be cut off in silence."""
+    most = 255 if row.operation == Operation.LOP3 else 31
+    what = "a truth table" if row.operation == Operation.LOP3 else "a shift"
+    return "" if "n" not in words or 0 <= row.function <= most else f"{row.function:#x} is no number from 0 to {most}, which {what} is"
 
 
 def _branch(row: Row, words: Collection[str]) -> str:
@@ -138,10 +159,20 @@ def _branch(row: Row, words: Collection[str]) -> str:
     return ""
 
 
+def _carried_pairs(row: Row) -> str:
+    """Of a carry in and a negated source it is not known which comes first."""
+    if row.source_kind[2] != Kind.NONE and (row.source_kind[2], row.source_value[2]) != (Kind.REGISTER, RZ):
+        return "carries of 64-bit sums of three are not modelled"
+    negated = [kind for kind, flags in zip(row.source_kind, row.source_flags, strict=True) if flags & SourceFlag.NEGATE]
+    return (
+        "carries of negated 64-bit constants, or into negated sums, are not modelled"
+        if (negated and (row.flags & X or Kind.CONSTANT in negated))
+        else ""
+    )
+
+
 def _alike(row: Row, words: Collection[str]) -> str:
     """VMNMX compares signed words or unsigned ones."""
-    if not row.function:
-        return ""
     signs = {row.function >> 6 & 1, row.function >> 7 & 1, int(row.flags & SIGNED != 0)}
     return "" if len(signs) == 1 else "VMNMX of signed and unsigned words together is not modelled"
 
@@ -150,24 +181,58 @@ def _neutral(row: Row, words: Collection[str]) -> str:
     """What these would write or add otherwise is not modelled."""
     if row.operation == Operation.VABSDIFF4 and not row.flags & EVERY and row.source_value[2] != RZ:
         return "VABSDIFF4 adds its third source with .ACC only; RZ stands there"
-    if row.operation == Operation.IADD64 and row.predicate_destination != [PT, PT]:
-        return "carries out of 64-bit sums are not modelled"
-    if row.operation == Operation.IADD2 and any(row.source_flags):
-        return "a sign before two halves is not modelled"
+    if row.operation == Operation.IADD64 and (row.predicate_destination != [PT, PT] or row.flags & X):
+        return _carried_pairs(row)
+    if row.operation == Operation.PACK_F8 and row.source_value[2] != RZ:
+        return "F2FP.MERGE_C keeps a half of its third source: only RZ is modelled"
+    if row.operation in (Operation.MERGE_HALF, Operation.F16_TO_F8) and row.source_value[1] != RZ:
+        return "F2FP.MERGE_C keeps a half of its second source: only RZ is modelled"
+    if row.operation == Operation.IADDMNMX2 and row.source_flags[2]:
+        return "a sign before the third of three times two halves is not modelled"
+    if row.operation == Operation.MUFU_HALF and (row.function not in (Mufu.EX2, Mufu.TANH) or row.flags & SATURATE):
+        return "MUFU.F16 and .BF16 have .EX2 and .TANH only, without .SAT"
+    if row.operation in MAGNITUDES and any(row.source_kind[k] == Kind.REGISTER and row.source_flags[k] & 7 != ABSOLUTE for k in (0, 1)):
+        return ".XORSIGN compares magnitudes: |R1|, |R2|"
     return ""
 
 
+def _extreme(row: Row, words: Collection[str]) -> str:
+    if "Pb" in words and (row.predicate_source[1], row.predicate_source_not[1]) != (PT, 1):
+        return "a last predicate of IMNMX other than !PT is not modelled"
+    return ".RELU of four bytes is not modelled" if row.operation == Operation.IMNMX4 and row.flags & RELU else ""
+
+
+def _selected(row: Row, words: Collection[str]) -> str:
+    return "FSEL.FTZ is not modelled: nobody has measured what it flushes" if row.flags & FTZ else ""
+
+
+def _matrices(row: Row, words: Collection[str]) -> str:
+    """Products of matrices have the shapes and types of `isa.matrices.unit_of`, a left factor by rows and a right one by columns."""
+    if matrices.unit_of(row.operation, row.function) is None:
+        return "a product of matrices of this shape with these types is not modelled; compile it with another shape of mma.sync"
+    return ""
+
+
+MAGNITUDES = (Operation.FMNMX_XORSIGN, Operation.HMNMX2_XORSIGN)
+NEUTRAL = (
+    *(Operation.VABSDIFF4, Operation.IADD64, Operation.IADDMNMX2, Operation.MUFU_HALF, *MAGNITUDES),
+    *(Operation.PACK_F8, Operation.F16_TO_F8, Operation.MERGE_HALF),
+)
 RULES: tuple[tuple[Callable[[Row, Collection[str]], str], tuple[Operation, ...]], ...] = (  # of which operations; none = of all
     (_aligned, ()),
-    (_carry_predicate, (Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA, Operation.LEA_HI)),
+    (_carry_predicate, (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA, Operation.LEA_HI)),
     (_wide, (Operation.IMAD, Operation.IMAD_CARRY)),
     (_compare, (Operation.ISETP,)),
     (_barrier, (Operation.BAR,)),
     (_offset, ()),
     (_atomic, (Operation.ATOM,)),
     (_branch, ()),
-    (_alike, (Operation.VIADDMNMX,)),
-    (_neutral, (Operation.VABSDIFF4, Operation.IADD64, Operation.IADD2)),
+    (_number, (Operation.LEA, Operation.LEA_HI, Operation.LOP3)),
+    (_alike, (Operation.VMNMX,)),
+    (_neutral, NEUTRAL),
+    (_extreme, (Operation.IMNMX, Operation.IMNMX64, Operation.IMNMX4)),
+    (_selected, (Operation.FSEL,)),
+    (_matrices, matrices.OPERATIONS),
 )
 
 

@@ -20,6 +20,7 @@ from isa.program import Program
 SUFFIX = ".cu"
 INSTALL = "pip install 'simtlab[cuda]'"
 HEADERS = ("", "cccl")  # folders of the packages' headers: CUDA's own, and <cuda/std/...>
+BUILT_IN = ("stdio.h", "cstdio", "stdlib.h", "cstdlib", "assert.h", "cassert")  # headers of what a kernel has without them: empty here
 HOST_CODE = "only device code is compiled: put host code and its #include lines between #ifndef __CUDACC_RTC__ and #endif"
 FOREIGN = re.compile(r"host functions are not allowed|(could not|cannot) open source file")
 TEXT_MARKS = "{;\n"  # that no path of a source has
@@ -49,7 +50,9 @@ class _Compiler:
     def compile(self, source: str, name: str, options: Sequence[str]) -> bytes:
         """Return the cubin of a source. Raises UserError with the compiler's own words."""
         program = ctypes.c_void_p()
-        self._call("nvrtcCreateProgram", ctypes.byref(program), source.encode(), name.encode(), 0, None, None)
+        names = (ctypes.c_char_p * len(BUILT_IN))(*(header.encode() for header in BUILT_IN))
+        empty = (ctypes.c_char_p * len(BUILT_IN))(*(b"" for _ in BUILT_IN))
+        self._call("nvrtcCreateProgram", ctypes.byref(program), source.encode(), name.encode(), len(BUILT_IN), empty, names)
         try:
             arguments = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
             if self.nvrtc.nvrtcCompileProgram(program, len(options), arguments):
@@ -88,7 +91,7 @@ def compile(source: str | Path, architecture: str, function: str | None = None, 
         file = Path(folder) / "kernel.cubin"
         file.write_bytes(made.cubin)
         resources = needs.of(chosen, functions, made.listing, str(file))
-    return disassembly.program(chosen, resources, path, made.listing)
+    return disassembly.program(chosen, resources, f"{path} (SASS for {architecture})", made.listing)  # lines of messages are the listing's
 
 
 def compiled(text: str, architecture: str, path: str = "kernel.cu", options: Sequence[str] = ()) -> Compiled:
@@ -105,13 +108,18 @@ def compiled(text: str, architecture: str, path: str = "kernel.cu", options: Seq
 
 def read(source: str | Path) -> tuple[str, str]:
     """Return the text of a source and what names it in messages."""
-    if isinstance(source, str) and any(mark in source for mark in TEXT_MARKS):
-        return source, "kernel.cu"
+    if is_text(source):
+        return str(source), "kernel.cu"
     try:
         return Path(source).read_text("utf-8"), str(source)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UserError(f"cannot read the source: {reason}", path=str(source)) from None
+
+
+def is_text(source: str | Path) -> bool:
+    """Return whether a source is the text itself, not a file."""
+    return isinstance(source, str) and any(mark in source for mark in TEXT_MARKS)
 
 
 def is_installed() -> bool:

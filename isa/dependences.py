@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from isa import matrices
 from isa.rows import Row
 from isa.vocabulary import (
     BARRIER_BASE,
@@ -20,7 +21,9 @@ from isa.vocabulary import (
 )
 
 WIDE, X, CC, ADDRESS64 = int(Flag.WIDE), int(Flag.X), int(Flag.CC), int(Flag.ADDRESS64)  # plain integers: an IntFlag's & is slow
+CARRY_PREDICATE = int(Flag.CARRY_PREDICATE)
 HIGH, PAIRS, INDEX64, CLEAR = int(Flag.HIGH), int(Flag.PAIRS), int(Flag.INDEX64), int(Flag.CLEAR)
+DRIVER_READS = (*range(4, 12), 20, 21)  # where a function that a driver brings finds its arguments, and where it goes back to
 DEPBAR = re.compile(r"DEPBAR(?:\.LE)?(?: SB(?P<counter>\d), *(?P<most>0[xX][\da-fA-F]+|\d+))?(?:,? *\{(?P<all>[\d, ]+)\})?")
 
 
@@ -49,8 +52,10 @@ def name(dependence: int) -> str:
     return f"P{dependence - PREDICATE_BASE}" if dependence >= PREDICATE_BASE else f"R{dependence}"
 
 
-def source_registers(operation: int, flags: int, slot: int, width: int) -> int:
+def source_registers(operation: int, flags: int, slot: int, width: int, function: int = 0) -> int:
     """Return how many registers a register source spans: wide data of STORE and ATOM and the addend of IMAD.WIDE are pairs or quads."""
+    if operation in matrices.OPERATIONS:
+        return matrices.registers_of(function, slot)
     if operation in (Operation.STORE, Operation.ATOM):
         return max(width // 4, 1)
     return 2 if flags & PAIRS or (operation in (Operation.IMAD, Operation.IMAD_CARRY) and flags & WIDE and slot == 2) else 1
@@ -76,18 +81,18 @@ def depbar(text: str) -> tuple[set[int], tuple[int, int] | None]:
     return zero, (int(match["counter"]), int(match["most"], 0)) if match["counter"] else None
 
 
-def destination_registers(operation: int, flags: int, width: int) -> int:
+def destination_registers(operation: int, flags: int, width: int, function: int = 0) -> int:
     """Return how many consecutive registers the destination spans."""
+    if operation in matrices.OPERATIONS:
+        return matrices.registers_of(function, matrices.ADDEND)
     if operation in (Operation.LOAD, Operation.ATOM, Operation.LDC):
         return max(width // 4, 1)
     return 2 if flags & WIDE and not flags & HIGH else 1
 
 
-def reads_carry(operation: int, flags: int, predicate_source: Sequence[int], predicate_source_not: Sequence[int]) -> bool:
-    """Return True when .X takes CC: always for IADD and ISETP, for IADD3 and IMAD when no carry-in predicate is written."""
-    if not flags & X:
-        return False
-    return operation in (Operation.IADD, Operation.ISETP, Operation.XMAD) or (predicate_source[0] == PT and not predicate_source_not[0])
+def reads_carry(flags: int) -> bool:
+    """Return True when .X takes CC: where no carry-in predicate is written."""
+    return bool(flags & X and not flags & CARRY_PREDICATE)
 
 
 def reads_of(row: Row) -> list[int]:
@@ -95,11 +100,13 @@ def reads_of(row: Row) -> list[int]:
     found: list[int] = []
     for slot, (kind, value) in enumerate(zip(row.source_kind, row.source_value, strict=True)):
         if kind == Kind.REGISTER:
-            found += registers(value, source_registers(row.operation, row.flags, slot, row.width))
+            found += registers(value, source_registers(row.operation, row.flags, slot, row.width, row.function))
     found += registers(row.address_register, 2 if row.flags & ADDRESS64 else 1)
     found += registers(row.address_index, 2 if row.flags & INDEX64 else 1)
     found += predicates((row.guard, *row.predicate_source, *(range(PT) if row.operation == Operation.P2R else ())))
-    if reads_carry(row.operation, row.flags, row.predicate_source, row.predicate_source_not):
+    if row.operation == Operation.DRIVER_CALL:
+        found += DRIVER_READS
+    if reads_carry(row.flags):
         found.append(CARRY)
     if row.operation in (Operation.BSYNC, Operation.BREAK) or (row.operation == Operation.BMOV and row.destination != -1):
         found.append(BARRIER_BASE + row.function)

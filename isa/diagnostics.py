@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from isa.errors import UserError
 
+SHOWN = 20  # mistakes: a text that has more is hardly a listing
+
 
 @dataclass
 class Diagnostics:
@@ -22,7 +24,7 @@ class Diagnostics:
         self.found.setdefault((line, column, message), (width, hint))
 
     def raise_if_any(self) -> None:
-        """Raise one UserError that shows all mistakes, in the order of the text."""
+        """Raise one UserError that shows the mistakes, in the order of the text, and counts those beyond SHOWN."""
         if not self.found:
             return
         mistakes = sorted(self.found.items(), key=lambda item: item[0][:2])
@@ -30,9 +32,11 @@ class Diagnostics:
         if len(mistakes) == 1:
             raise UserError(message + self._excerpt(line, column, width), path=self.path, line=line, column=column, hint=hint)
         parts = [f"{len(mistakes)} mistakes"]
-        for (line, column, message), (width, hint) in mistakes:
+        for (line, column, message), (width, hint) in mistakes[:SHOWN]:
             where = ":".join(str(part) for part in (self.path, line, column) if part)
             parts.append(f"{where}: {message}{self._excerpt(line, column, width)}" + (f"\n  {hint}" if hint else ""))
+        if len(mistakes) > SHOWN:
+            parts.append(f"... and {len(mistakes) - SHOWN} more; is this file a listing?")
         raise UserError("\n".join(parts), path=self.path)
 
     def _excerpt(self, line: int, column: int, width: int) -> str:

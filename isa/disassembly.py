@@ -5,30 +5,35 @@ arrays; 4. registers, shared memory, parameters and constant banks come from a c
 """
 
 import functools
+import math
 from collections.abc import Iterable
 
 import numpy as np
 
 from isa import cfg, sass
-from isa.architecture import parameter_base
+from isa.architecture import era, parameter_base
 from isa.diagnostics import Diagnostics
 from isa.encode import Encoder
 from isa.errors import UserError
 from isa.kernels import Kernel, Label
-from isa.opcodes import BY_ERA, OPCODES
-from isa.operands import HEXADECIMAL, INTEGER, NAME, Operand, OperandError
+from isa.opcodes import BY_ERA, OPCODES, lookup
+from isa.operands import FLOAT, HEXADECIMAL, INTEGER, NAME, Operand, OperandError
 from isa.parser import Statement, operand_of
 from isa.program import Encoded, Parameter, Program
+from isa.refused import refusal
 from isa.sass.function import RawFunction, RawInstruction
 from isa.sass.resources import Resources
 from isa.vocabulary import RZ
 
 MOST_LINES = 6  # of one mistake that are named
-INDIRECT = ("BRX", "RET", "JMX", "CALL")
+INDIRECT = ("BRX", "BRXU", "RET", "JMX", "CALL")
 
 
 def program(function: RawFunction, resources: Resources, path: str = "", source: str = "") -> Program:
     """Return a function of a disassembly as a program. Raises UserError with everything in it that is not covered."""
+    if resources.cluster != (1, 1, 1):
+        message = f"function {function.name} runs in clusters of {' x '.join(map(str, resources.cluster))} blocks, which are not modelled"
+        raise UserError(message, path=path, line=function.line, hint="compile it without __cluster_dims__")
     diagnostics = Diagnostics(source, path)
     reader = _Reader(function, diagnostics, source)
     kernel = reader.read()
@@ -49,12 +54,14 @@ def program(function: RawFunction, resources: Resources, path: str = "", source:
         parameter_base=base,
         path=path,
         source=source,
-        markers=markers,
+        markers=markers or era(function.architecture) == "volta",  # where only BSYNC joins lanes
         control=sass.decode(function),
         architecture=function.architecture,
         addresses=tuple(function.addresses),
         constants={bank: image for bank, image in resources.constants.items() if bank},
         variables=resources.variables,
+        symbols=resources.symbols,
+        driver_functions=resources.driver_functions,
         is_open=True,
     )
 
@@ -88,7 +95,11 @@ class _Reader:
                 try:
                     operands = tuple(self._operands(instruction))
                 except OperandError as error:
-                    self.diagnostics.add(instruction.line, error.column, str(error), hint=error.hint)
+                    is_known = lookup(name, era(self.function.architecture))  # TEX has operands like no other
+                    message = str(error) if is_known else refusal(name) or f"unknown opcode {name}"
+                    if any("@lo(" in text or "@hi(" in text for text in instruction.operands):
+                        message = "an address that a linker fills in: link the object first (nvcc without -rdc=true, or nvlink)"
+                    self.diagnostics.add(instruction.line, error.column, message, hint=error.hint)
                     continue
                 if not jumps:
                     known[instruction.operands] = operands
@@ -118,7 +129,9 @@ class _Reader:
         name, last = instruction.opcode.split(".")[0], len(instruction.operands) - 1
         for position, text in enumerate(instruction.operands):
             try:
-                operand = operand_of(text)
+                operand = _as_encoded(operand_of(text), instruction)
+                if name == "LEPC" and operand.shape == NAME and operand.symbol in self.function.labels:
+                    operand = Operand(HEXADECIMAL, self.function.addresses[self.function.labels[operand.symbol]])
                 if position == last and name in INDIRECT and position:
                     operand = self._offset(instruction, operand)
                 elif position == last and name in self.jumps:
@@ -151,6 +164,14 @@ class _Reader:
     def _column(self, instruction: RawInstruction, text: str) -> int:
         """Return the column of a part of an instruction, 0 when it is not found as such."""
         return self.lines[instruction.line - 1].find(text) + 1 if instruction.line <= len(self.lines) else 0
+
+
+def _as_encoded(operand: Operand, instruction: RawInstruction) -> Operand:
+    """Return a number that is printed as NaN as the bits that the instruction holds, from Volta on: the text says only +QNAN."""
+    word = instruction.word or 0
+    if operand.shape != FLOAT or not math.isnan(operand.value) or not word >> 64 or instruction.opcode[:1] == "H":
+        return operand
+    return Operand(HEXADECIMAL, word >> 32 & 0xFFFFFFFF, column=operand.column)
 
 
 def _raise(diagnostics: Diagnostics, function: RawFunction, path: str) -> None:

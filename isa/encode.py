@@ -13,17 +13,17 @@ What the arrays hold where `isa.program` leaves a choice:
   and the carry-in is CC. .X of IADD and ISETP: CC.
 * IMAD with HIGH: high half of a * b, plus the 32-bit c. With WIDE: 64-bit c.
 * FSET, ISET into RZ.CC: FSETP, ISETP with predicate_destination[1] = CC_ZERO, true when the comparison gives 0.
-* PSETP: predicate_destination[0] is (source predicate 0 COMBINE 1), [1] its negation.
+* PSETP: predicate_destination[0] is (source predicate 0 COMBINE 1), [1] its negation. BAR: address_offset is for how many threads, 0 = all.
 """
 
 from collections.abc import Callable
 
-from isa import architecture, checks, dependences
+from isa import architecture, checks, dependences, matrices
 from isa.bind import bind
 from isa.diagnostics import Diagnostics, nearest
-from isa.immediates import bits, half_bits
+from isa.immediates import bits, form_of, half_bits
 from isa.kernels import Kernel
-from isa.opcodes import PARTS, Opcode, SpellingError, decode
+from isa.opcodes import LAYOUTS, PARTS, Opcode, SpellingError, decode
 from isa.operands import (
     ABSOLUTE,
     HEXADECIMAL,
@@ -48,10 +48,10 @@ SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Speci
     "SR_CgaCtaId": Special.CGA_CTAID,
 }
 del SPECIALS["SR_ZERO"], SPECIALS["SR_CGA.CTAID"]
+CARRY_PREDICATE, PAIRS = int(Flag.CARRY_PREDICATE), int(Flag.PAIRS)
 BF16, HALF64, HIGH, LEFT, X = int(Flag.BF16), int(Flag.HALF64), int(Flag.HIGH), int(Flag.LEFT), int(Flag.X)
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on
 SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
-CONSTANT_BYTES = 1 << 16
 
 
 class Encoder:
@@ -115,6 +115,7 @@ class Encoder:
         self._fill(row, opcode, bound)
         if message := checks.wrong(row, {word for word, _ in bound}):
             raise OperandError(message, statement.column)
+        row.unit = matrices.unit_of(row.operation, row.function) or row.unit
         row.reads, row.writes = dependences.reads_of(row), dependences.writes_of(row)
         guard = f"{statement.guard} " if statement.guard else ""
         arguments = ", ".join(f"`({operand.symbol})" if word == "L" else print_operand(operand) for word, operand in bound if operand)
@@ -151,13 +152,19 @@ class Encoder:
             raise OperandError("DSETP.MIN and .MAX have two predicates to write", 0)
         if (row.operation in MASKED and "a" not in words) or (row.operation == Operation.ATOM and "r" not in words):
             row.source_kind[0], row.source_value[0] = Kind.IMMEDIATE, 0xFFFFFFFF
+        if row.operation == Operation.PLOP3 and "r" in words:
+            row.operation = int(Operation.PLOP3_SIGNS)
+            if any(word == "r" and operand and operand.suffix != "SIGN" for word, operand in bound):
+                raise OperandError("PLOP3 takes predicates, or the signs of registers: R1.SIGN", 0)
         if row.operation == Operation.BRA and "r" in words:
             row.operation = int(Operation.BRX)  # CALL through a register
+        if "Pa" in words and row.flags & X and row.operation in (*CARRY_PREDICATES, Operation.LEA):
+            row.flags |= CARRY_PREDICATE
         if opcode.subtracts:
             row.source_flags[1] ^= NEGATE
         self._generation(row, words)
         if row.destination != -1:
-            row.destination_count = dependences.destination_registers(row.operation, row.flags, row.width)
+            row.destination_count = dependences.destination_registers(row.operation, row.flags, row.width, row.function)
 
     def _generation(self, row: Row, words: list[str]) -> None:
         """Settle what one spelling means before and from Volta on, whose parameters start at 0x160 or above."""
@@ -166,6 +173,8 @@ class Encoder:
             row.flags |= HIGH  # the funnel's only left result there
         if row.operation == Operation.IMAD and volta and row.flags & HIGH:
             row.flags |= dependences.WIDE  # the addend is a pair
+        if row.operation == Operation.IMAD and row.flags & (HIGH | dependences.WIDE) and any(row.source_flags):
+            row.operation = int(Operation.IMAD_CARRY)  # which negates the whole product
         if row.operation == Operation.IMAD and ("Pd" in words or (row.flags & X and row.flags & dependences.WIDE and volta)):
             row.operation = int(Operation.IMAD_CARRY)
         if row.operation == Operation.S2R and not volta:
@@ -173,13 +182,16 @@ class Encoder:
 
     def _source(self, row: Row, opcode: Opcode, slot: int, operand: Operand) -> None:
         if operand.shape in NUMBERS:
-            row.source_kind[slot], row.source_value[slot] = Kind.IMMEDIATE, bits(operand, opcode.numbers)
+            row.source_kind[slot], row.source_value[slot] = (
+                Kind.IMMEDIATE,
+                bits(operand, form_of(opcode.numbers, row), bool(row.flags & PAIRS)),
+            )
             return
         if operand.flags and (refused := [sign for flag, sign in SIGNS.items() if operand.flags & flag and sign not in opcode.signs]):
             raise OperandError(f"{opcode.name} does not take {refused[0]} before this operand", operand.column)
         row.source_flags[slot] = operand.flags
         if operand.suffix:
-            if operand.suffix not in opcode.parts:
+            if operand.suffix not in opcode.parts or LAYOUTS.get(operand.suffix, slot) != slot:
                 raise OperandError(f".{operand.suffix} does not belong to a source of {opcode.name}", operand.column)
             row.source_flags[slot] |= PARTS[operand.suffix] << PART_SHIFT
         if operand.shape == REGISTER:
@@ -199,8 +211,8 @@ class Encoder:
                 hint = nearest(operand.symbol, self.parameters) or "declare it with .param TYPE NAME; parameters lie in c[0x0]"
                 raise OperandError(f"{operand.symbol} is not a parameter", operand.column, hint)
             offset += self.parameters[operand.symbol]
-        if operand.base == -1 and not 0 <= offset < CONSTANT_BYTES:
-            raise OperandError(f"a constant bank has {CONSTANT_BYTES} bytes", operand.column)
+        if operand.base == -1 and not 0 <= offset < architecture.CONSTANT_BANK_BYTES:
+            raise OperandError(f"a constant bank has {architecture.CONSTANT_BANK_BYTES} bytes", operand.column)
         if operand.base == -1 and offset % alignment:
             raise OperandError(f"offset {offset:#x} is not a multiple of {alignment}", operand.column)
         return offset
@@ -260,7 +272,10 @@ class Encoder:
         row.function = bits(operand, "integer")
 
     def _second_table(self, row: Row, operand: Operand) -> None:
-        row.function |= (bits(operand, "integer") & 0xFF) << 8
+        tables = row.function, bits(operand, "integer")
+        if max(tables) > 0xFF:
+            raise OperandError(f"{max(tables):#x} is no number from 0 to 255, which a truth table is", operand.column)
+        row.function |= tables[1] << 8
 
     def _predicates(self, row: Row, operand: Operand) -> None:
         if operand.symbol != "PR":
@@ -286,7 +301,7 @@ class Encoder:
         row.function = int(number)
 
 
-CARRY_PREDICATES = (Operation.IADD3, Operation.IMAD, Operation.LEA_HI)
+CARRY_PREDICATES = (Operation.IADD, Operation.IADD64, Operation.IADD3, Operation.IMAD, Operation.LEA_HI)
 CARRIES = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA, Operation.LEA_HI, Operation.XMAD)
 COMPARES = {Operation.FSET: Operation.FSETP, Operation.ISET: Operation.ISETP}  # which write CC's zero flag
 MASKED = (Operation.WARPSYNC, Operation.BRA_DIVERGENT, Operation.BRA_CONVERGENT)  # all lanes where no mask is written

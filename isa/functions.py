@@ -71,6 +71,8 @@ class NumberType(IntEnum):
     S32 = 9
     U64 = 10
     S64 = 11
+    E4M3 = 12  # floats of 8 bits: F2FP only
+    E5M2 = 13
 
 
 class XmadAddend(IntEnum):
@@ -114,3 +116,27 @@ class BarrierReduction(IntEnum):
     AND = 1
     OR = 2
     POPC = 3
+
+
+class MatrixShape(IntEnum):
+    """Rows and columns of the sums and terms of each, of a product of matrices, as SASS spells them (Encoded.function)."""
+
+    S884 = 0
+    S8816 = 1
+    S1684 = 2
+    S1688 = 3
+    S16816 = 4
+    S16832 = 5
+
+
+class MatrixType(IntEnum):
+    """Types of the elements of a product of matrices (Encoded.function)."""
+
+    F16 = 0
+    BF16 = 1
+    TF32 = 2
+    S8 = 3
+    U8 = 4
+    F64 = 5
+    F32 = 6
+    S32 = 7

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
+from isa.architecture import number
 from isa.sass import elf, resources, sections
 from isa.sass.function import RawFunction
 from isa.sass.resources import Resources
@@ -19,7 +20,7 @@ def of(function: RawFunction, functions: Sequence[RawFunction], text: str, path:
     """
     if path and (compiled := Path(path).with_suffix(CUBIN)).is_file():
         for found in resources.of_image(elf.read(compiled)):
-            if found.name == function.name and found.architecture == function.architecture:
+            if found.name == function.name and number(found.architecture) == number(function.architecture):  # ELF knows no sm_90a
                 return found
     if ".nv.info" in text:
         for found in resources.of_image(sections.parse(text, functions, path)):

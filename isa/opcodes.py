@@ -7,55 +7,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, NamedTuple
 
-from isa.vocabulary import (
-    AtomicFunction,
-    BarrierReduction,
-    Cache,
-    Combine,
-    Compare,
-    Dot,
-    Flag,
-    Mufu,
-    NumberType,
-    Operation,
-    Part,
-    Permute,
-    Reduction,
-    Rounding,
-    Shuffle,
-    Space,
-    Unit,
-    Vote,
-    XmadAddend,
-)
+from isa.opcode_fields import FIELDS
+from isa.refused import refusal
+from isa.vocabulary import Flag, Operation, Part, Space, Unit
 
-WORDS = {
-    "Rd",
-    "Pd",
-    "Pq",
-    "a",
-    "b",
-    "c",
-    "r",
-    "0",
-    "H",
-    "h",
-    "Pa",
-    "Pb",
-    "Pc",
-    "PT",
-    "PR",
-    "A",
-    "D",
-    "K",
-    "n",
-    "m",
-    "o",
-    "x",
-    "S",
-    "L",
-    "B",
-}
+WORDS = {*"abcr0HhADKnmoxSLB", "Rd", "Pd", "Pq", "Pa", "Pb", "Pc", "PT", "PR"}
 KEYS = {
     "operation",
     "unit",
@@ -74,35 +30,9 @@ KEYS = {
     "like",
 }
 NUMBER_FORMS = ("integer", "float", "bits", "double", "half")
-WHOLE, NIBBLE = -1, 15
-FIELDS: dict[str, tuple[str, type[int], int, int]] = {  # the table's word -> field of `Modifiers`, type, bits and place of its values
-    "operation": ("operation", Operation, WHOLE, 0),
-    "compare": ("compare", Compare, WHOLE, 0),
-    "combine": ("combine", Combine, WHOLE, 0),
-    "rounding": ("rounding", Rounding, WHOLE, 0),
-    "mufu": ("function", Mufu, WHOLE, 0),
-    "atomic": ("function", AtomicFunction, WHOLE, 0),
-    "barrier": ("combine", BarrierReduction, WHOLE, 0),
-    "shuffle": ("function", Shuffle, WHOLE, 0),
-    "vote": ("function", Vote, WHOLE, 0),
-    "reduction": ("function", Reduction, WHOLE, 0),
-    "permute": ("function", Permute, WHOLE, 0),
-    "function": ("function", int, WHOLE, 0),
-    "from": ("function", NumberType, NIBBLE, 0),
-    "to": ("function", NumberType, NIBBLE, 4),
-    "addend": ("function", XmadAddend, NIBBLE, 0),
-    "shifted": ("function", int, 1, 4),  # XMAD.PSL
-    "merged": ("function", int, 1, 5),  # XMAD.MRG
-    "signed_a": ("function", int, 1, 6),
-    "signed_b": ("function", int, 1, 7),
-    "dot": ("function", Dot, NIBBLE, 0),
-    "second": ("function", Combine, NIBBLE, 0),
-    "first": ("function", Reduction, 7, 0),
-    "then": ("function", Reduction, 7, 3),
-    "width": ("width", int, WHOLE, 0),
-    "cache": ("cache", Cache, WHOLE, 0),
-}
 PARTS = {part.name: part for part in Part if part} | {"H0_H0": Part.H0, "H1_H1": Part.H1}
+PARTS |= dict.fromkeys(("F32x2", "SIGN", "ROW", "COL"), Part.NONE)
+LAYOUTS = {"ROW": 0, "COL": 1}  # of a factor of IMMA -> the source that alone has it
 
 
 ERAS = ("before_volta", "volta")
@@ -292,6 +222,8 @@ def decode(spelling: str, era: str = "") -> Decoded:
     """Return the opcode and what its modifiers say, on architectures of an era. Raises SpellingError."""
     name, *modifiers = spelling.split(".")
     opcode = lookup(name, era)
+    if message := refusal(name, modifiers):
+        raise SpellingError(message, name, ())
     if opcode is None:
         raise SpellingError(f"unknown opcode {name}", name, tuple(OPCODES))
     flags = opcode.flags
@@ -314,6 +246,8 @@ def decode(spelling: str, era: str = "") -> Decoded:
         if group is None:
             raise _modifier_error(opcode, modifier)
         used[group] = opcode.modifiers[group][modifier]
+    if "sign_of_b" in used and used["sign_of_b"] != used.get("sign", used["sign_of_b"]):
+        raise SpellingError(f"{name} of a signed and an unsigned factor is not modelled", name, ())
     for group in opcode.modifiers:  # in the table's order: `scope` narrows what `order` said
         if effect := used.get(group):
             flags = flags & ~effect.clear | effect.set

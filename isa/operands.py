@@ -25,7 +25,7 @@ NEGATE, ABSOLUTE, INVERT = int(SourceFlag.NEGATE), int(SourceFlag.ABSOLUTE), int
 CONDITIONS = {"CC.EQ": 0, "CC.NE": INVERT}  # of a branch before Volta -> SourceFlag of CC_ZERO
 HIGHEST_REGISTER = 254
 SUFFIXES = {"": 1, "64": 1, "U32": 1, "X4": 4, "X8": 8, "X16": 16}  # of an address register -> its factor
-HALF_OR_BYTE = re.compile(r"(H[01]|B[0-3]|H0_H0|H1_H1|H0_NH1)$")
+HALF_OR_BYTE = re.compile(r"(H[01]|B[0-3]|H0_H0|H1_H1|H0_NH1|F32x2|SIGN|ROW|COL)$")
 
 
 class OperandError(ValueError):
@@ -142,7 +142,7 @@ class OperandBuilder(Transformer[Token, Any]):
 def register_number(text: str) -> tuple[int, str]:
     """Return the register and its suffix ("CC", "64", "H1", ...), or -1 and what is wrong. `.reuse` is dropped: see isa/README.md."""
     name, *suffixes = text.split(".")
-    suffixes = [suffix for suffix in suffixes if suffix != "reuse"]
+    suffixes = [suffix for suffix in suffixes if suffix not in ("reuse", "HI_LO")]  # .F32x2.HI_LO: both words as they are
     prefix, digits = name[: name.index("R") + 1], name[name.index("R") + 1 :]
     highest = UNIFORM_REGISTERS - 1 if prefix == "UR" else HIGHEST_REGISTER
     if digits != "Z" and int(digits) > highest:

@@ -1,90 +1,15 @@
 """`Program`: a decoded listing as structure of arrays, the only form in which the simulator sees code.
 
 The parser and the readers of real SASS make one through `isa.encode`; the executor reads `Program.encoded`,
-`sim.lower` turns it into the tables of the timing engines, reports print `Program.instructions`.
+`sim.lowering.core` turns it into the tables of the timing engines, reports print `Program.instructions`.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-import numpy as np
+from isa.control_text import fields
+from isa.records import READS, SOURCES, WRITES, Control, Encoded, Instruction, Parameter, Variable, Variables
 
-SOURCES = 4  # operand slots
-READS = 16  # dependences read, at most
-WRITES = 8  # dependences written, at most
-
-
-class Encoded(NamedTuple):
-    """One row per instruction; n = number of instructions. Enumerations are those of `isa.vocabulary`."""
-
-    operation: np.ndarray  # int16 [n] Operation
-    unit: np.ndarray  # int8 [n] Unit
-    guard: np.ndarray  # int8 [n] predicate 0..6, 7 = PT, 8..14 = UP0..UP6
-    guard_not: np.ndarray  # uint8 [n] 1 = @!P
-    destination: np.ndarray  # int16 [n] first register written; 255 = RZ, from UNIFORM_BASE on UR0.., -1 = none
-    destination_count: np.ndarray  # int8 [n] consecutive registers written (1, 2, 4)
-    predicate_destination: np.ndarray  # int8 [n, 2] predicates written; 7 = PT, discarded
-    source_kind: np.ndarray  # uint8 [n, SOURCES] Kind
-    source_value: np.ndarray  # int64 [n, SOURCES] register, 32-bit pattern, or byte offset in the bank
-    source_bank: np.ndarray  # int8 [n, SOURCES] constant bank
-    source_flags: np.ndarray  # uint8 [n, SOURCES] SourceFlag
-    predicate_source: np.ndarray  # int8 [n, 3] predicates read as operands; 7 = PT when absent
-    predicate_source_not: np.ndarray  # uint8 [n, 3] 1 = !P
-    flags: np.ndarray  # int32 [n] Flag
-    compare: np.ndarray  # int8 [n] Compare
-    combine: np.ndarray  # int8 [n] Combine
-    rounding: np.ndarray  # int8 [n] Rounding
-    function: np.ndarray  # int32 [n] what Operation says; Mufu, Special, AtomicFunction, LOP3 table, LEA shift, BAR number, B of BSSY/BSYNC
-    space: np.ndarray  # int8 [n] Space of a LOAD, STORE or ATOM
-    width: np.ndarray  # int8 [n] bytes per lane moved by a LOAD, STORE, ATOM or LDC (1, 2, 4, 8, 16)
-    cache: np.ndarray  # uint8 [n] Cache that a LOAD, STORE or ATOM asks for
-    address_register: np.ndarray  # int16 [n] base register of the address; 255 = RZ, -1 = none
-    address_index: np.ndarray  # int16 [n] second, uniform register of the address; -1 = none
-    address_scale: np.ndarray  # int8 [n] factor of the base register: 1, 4, 8, 16
-    address_offset: np.ndarray  # int64 [n] bytes; of BRX, from the register's value to an address of code
-    target: np.ndarray  # int32 [n] instruction index of BRA, SSY, BSSY, PBK, CAL; -1 = none
-    reconverge: np.ndarray  # int32 [n] BRA in a listing without markers: immediate post-dominator; n = the exit; -1 = none
-    reads: np.ndarray  # int16 [n, READS] dependences read (registers, predicates, CC), -1 padded
-    writes: np.ndarray  # int16 [n, WRITES] dependences written, -1 padded
-
-
-class Control(NamedTuple):
-    """What the compiler wrote into the control words: when each instruction may issue. n = number of instructions."""
-
-    stall: np.ndarray  # int8 [n] cycles before this warp may issue its next instruction, 0 to 15 (Kepler: to 31)
-    yield_: np.ndarray  # uint8 [n] 1 = the scheduler may turn to another warp
-    write_barrier: np.ndarray  # int8 [n] dependence counter 0..5 released when the result is written; -1 = none
-    read_barrier: np.ndarray  # int8 [n] dependence counter 0..5 released when the sources have been read; -1 = none
-    wait_mask: np.ndarray  # uint8 [n] bit i: issue only when dependence counter i is zero
-    reuse: np.ndarray  # uint8 [n] bit i: keep source slot i in the operand cache
-    dual: np.ndarray  # uint8 [n] 1 = issued together with the next instruction
-
-
-class Parameter(NamedTuple):
-    """One kernel parameter: where it lies in its constant bank."""
-
-    name: str
-    type: str  # "ptr", "u32", "s32", "f32", "u64", "s64", "f64"
-    offset: int  # bytes in bank 0
-    size: int  # bytes
-
-
-class Variables(NamedTuple):
-    """The `__device__` variables of compiled code: one piece of memory, made anew for every launch."""
-
-    image: bytes  # what they hold at launch
-    banks: tuple[tuple[int, int, int], ...]  # constant bank, byte offset in it: the address of this byte of `image`, 64 bits
-    pointers: tuple[tuple[int, int], ...]  # byte offset in `image`: the address of that byte of it
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One instruction as a person reads it."""
-
-    index: int
-    line: int  # 1-based line of the listing
-    opcode: str  # as written, with modifiers: "LDG.E.128"
-    text: str  # canonical text: "@!P0 FFMA R0, R1, R2, R3;"
+__all__ = ["READS", "SOURCES", "WRITES", "Control", "Encoded", "Instruction", "Parameter", "Program", "Variable", "Variables"]
 
 
 @dataclass(frozen=True)
@@ -101,12 +26,14 @@ class Program:
     parameter_base: int = 0x140  # byte offset of the first parameter in c[0x0]
     path: str = ""  # listing file, "" when parsed from text
     source: str = field(default="", repr=False)  # the text
-    markers: bool = False  # True when the listing reconverges by SSY/SYNC or BSSY/BSYNC, not by post-dominator
+    markers: bool = False  # True when lanes meet by SSY/SYNC or BSSY/BSYNC, as in all compiled code from Volta on; not by post-dominator
     control: Control | None = field(default=None, repr=False)  # None: a listing without control words
     architecture: str = ""  # "sm_90"; "" = mini-SASS, which is for any
     addresses: tuple[int, ...] = field(default=(), repr=False)  # of each instruction, bytes, for jumps to what a register holds
     constants: dict[int, bytes] = field(default_factory=dict, repr=False)  # what the compiler put into each constant bank
     variables: Variables | None = field(default=None, repr=False)
+    symbols: tuple[Variable, ...] = field(default=(), repr=False)  # what a launch may set by name
+    driver_functions: tuple[tuple[int, str], ...] = field(default=(), repr=False)  # byte offset in c[0x4] of the address, name
     is_open: bool = False  # True when the listing does not say its parameters: a launch's arguments do
 
     def __len__(self) -> int:
@@ -114,6 +41,19 @@ class Program:
 
     def listing(self, with_control: bool = False) -> str:
         """Return the program as text that `isa.parse` reads back to an equal program; its control words only on demand."""
-        from isa.printer import listing
-
-        return listing(self, with_control)
+        lines = [f".kernel {self.name}", f".registers {self.registers}"]
+        if self.shared_bytes:
+            lines.append(f".shared {self.shared_bytes}")
+        if self.architecture:
+            lines.append(f".target {self.architecture}")
+        lines.append(f".parameter_base {self.parameter_base:#x}")
+        lines += [f".param {parameter.type} {parameter.name}" for parameter in self.parameters if parameter.type]
+        labels: dict[int, list[str]] = {}
+        for label, index in self.labels.items():
+            labels.setdefault(index, []).append(f"{label}:")
+        for instruction in self.instructions:
+            lines += labels.get(instruction.index, [])
+            words = f"{fields(self.control, instruction.index, self.architecture)} " if with_control and self.control else ""
+            lines.append(f"    {words}{instruction.text}")
+        lines += labels.get(len(self), [])
+        return "\n".join(lines) + "\n"

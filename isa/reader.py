@@ -1,10 +1,13 @@
 """Text or file -> `Program`: parse, pick the kernel, encode, find reconvergence, check the end."""
 
+import dataclasses
+import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from isa import cfg, compiler, cubin, disassembly, needs, sass
+from isa import control_text as control_fields
 from isa.diagnostics import Diagnostics, nearest
 from isa.disassembly import registers_needed
 from isa.encode import Encoder
@@ -12,7 +15,8 @@ from isa.errors import UserError
 from isa.kernels import Kernel, KernelReader
 from isa.parser import located, statements
 from isa.program import Program
-from isa.scheduling import text as control_fields
+
+MOST_TEXT = 50_000_000  # characters of a file: 300,000 instructions with their encodings
 
 
 def load(path: str | Path, function: str | None = None) -> Program:
@@ -25,6 +29,18 @@ def load(path: str | Path, function: str | None = None) -> Program:
     if cubin.is_cubin(path):
         return _from_cubin(path, function)
     return parse(_text(path), str(path), function)
+
+
+def load_cubin(data: bytes, function: str | None = None, path: str = "") -> Program:
+    """Read a kernel from the bytes of a cubin; `path` only names it in messages. Raises UserError. Needs NVIDIA's disassembler."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "kernel.cubin"
+        file.write_bytes(data)
+        try:
+            program = load(file, function)
+        except UserError as error:
+            raise UserError(error.message.replace(str(file), file.name), path=path, line=error.line, hint=error.hint) from None
+    return dataclasses.replace(program, path=path)
 
 
 def load_all(path: str | Path) -> list[Program]:
@@ -87,10 +103,16 @@ def _text(path: Path) -> str:
             "this is a CUDA source, not a listing", path=str(path), hint="compile it: simtlab compile FILE.cu --arch sm_90 -o FILE.sass"
         )
     try:
-        return path.read_text("utf-8")
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(MOST_TEXT + 1)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UserError(f"cannot read the listing: {reason}", path=str(path)) from None
+    if len(text) > MOST_TEXT:
+        raise UserError(
+            f"cannot read the listing: it has over {MOST_TEXT:,} characters", path=str(path), hint="keep the kernel you want alone"
+        )
+    return text
 
 
 def _from_cubin(path: Path, function: str | None) -> Program:
@@ -108,7 +130,7 @@ def _disassembly(functions: list[sass.RawFunction], text: str, path: str, functi
 def _chosen(kernels: list[Kernel], function: str | None, path: str) -> Kernel:
     names = [kernel.name for kernel in kernels]
     if function is None and len(kernels) > 1:
-        raise UserError(f"this file has {len(kernels)} kernels", path=path, hint=f"choose one by its name: {', '.join(names)}")
+        raise UserError(f"this file has {len(kernels)} kernels", path=path, hint=f"choose one by its name (--kernel): {', '.join(names)}")
     if function is not None and function not in names:
         raise UserError(f"no kernel {function} in this file", path=path, hint=nearest(function, names) or f"it has {', '.join(names)}")
     return kernels[0] if function is None else kernels[names.index(function)]

@@ -9,6 +9,8 @@ from isa.functions import (  # noqa: F401  the vocabulary's other half
     AtomicFunction,
     BarrierReduction,
     Dot,
+    MatrixShape,
+    MatrixType,
     Mufu,
     NumberType,
     Permute,
@@ -17,10 +19,11 @@ from isa.functions import (  # noqa: F401  the vocabulary's other half
     Vote,
     XmadAddend,
 )
+from isa.units import MATRIX_UNITS, Unit  # noqa: F401
 
 
 class Operation(IntEnum):
-    """What an instruction computes. Several opcodes share one (IADD, IADD32I, ... are IADD)."""
+    """What an instruction computes, as `operations.toml` says. Several opcodes share one (IADD, IADD32I, ... are IADD)."""
 
     NOP = 0
     FADD = 1
@@ -70,12 +73,13 @@ class Operation(IntEnum):
     B2R = 47  # what the block's last BAR.RED found
     TRAP = 48  # end the run with a message
     YIELD = 49  # let other lanes go first
-    # From here on, sim.functional executes out of the hot loop: lanes of a warp together ...
+    DRIVER_CALL = 50  # call a function that the driver brings: vprintf, malloc, free, __assertfail
+    # lanes of a warp together
     SHFL = 64  # function: Shuffle
     VOTE = 65  # function: Vote
     MATCH = 66  # function: Vote
     REDUX = 67  # function: Reduction
-    # ... bits and predicates ...
+    # bits and predicates
     FLO = 70  # find the leading one
     BREV = 71
     BFE = 72  # extract and insert bit fields; their place is position | length << 8
@@ -86,7 +90,7 @@ class Operation(IntEnum):
     P2R = 77  # predicates to a byte of a register, and back; function: the byte
     R2P = 78
     PLOP3 = 79  # function: truth tables of the two results, a byte each
-    # ... integers ...
+    # integers
     ISET = 80  # compare into a register; FLOAT: 1.0 instead of -1
     ICMP = 81  # select by comparing with zero
     IABS = 82
@@ -95,61 +99,70 @@ class Operation(IntEnum):
     IADD3_SHIFTED = 85  # .RS, .LS: the first sum shifted by 16 bits
     IDP = 86  # dot products of bytes and halves
     VABSDIFF = 87
-    VIADDMNMX = 88  # a + b, then with c; function: 0, or of VMNMX Reduction of a and b | of that and c << 3
+    VIADDMNMX = 88  # a + b, then with c
     IADD64 = 89
     MOV64 = 90
     ISETP64 = 91
-    # ... conversions; function: NumberType of the source | of the result << 4 ...
+    # conversions; function: NumberType of the source | of the result << 4
     I2F = 92
     F2I = 93
     F2F = 94
     I2I = 95
     F2FP = 96  # two float32 to two halves
-    # ... float32 ...
+    # float32
     FSET = 97
     FCMP = 98
     FCHK = 99  # true where a division needs its slow path
     FMUL_SCALED = 100  # .D2 to .M8; function: the power of two
-    # ... binary64 ...
+    # binary64
     DADD = 104
     DMUL = 105
     DFMA = 106
     DMNMX = 107
     DSETP = 108
     MUFU64 = 109  # MUFU.RCP64H, .RSQ64H: high words
-    # ... and two halves at once
+    # two halves at once
     HADD2 = 112
     HMUL2 = 113
     HFMA2 = 114
     HMNMX2 = 115
     HSETP2 = 116
     HSET2 = 117
-    # ... and integers again
     IMAD_CARRY = 120  # IMAD whose sum carries out to a predicate, or of 64 bits with a carry in
     VABSDIFF4 = 121  # of four bytes; EVERY: their sum
     IMNMX2 = 122  # of two halves
     R2UR = 123  # MOV; the predicate: whose word is not the one moved
     IADD2 = 124  # two halves, each by itself
-
-
-class Unit(IntEnum):
-    """The kind of hardware that an opcode needs, true on every GPU; presets say which pipe serves it and how fast."""
-
-    NONE = 0  # NOP: issues, uses no pipe
-    FP32 = 1
-    INT32 = 2  # add, logic, compare, select, move
-    IMAD = 3  # integer multiply
-    SHIFT = 4
-    FP64 = 5
-    MUFU = 6
-    CONVERT = 7
-    SPECIAL = 8  # S2R, MATCH
-    BRANCH = 9  # BRA, SSY, SYNC, BSSY, BSYNC, EXIT and the like
-    BARRIER = 10
-    GLOBAL = 11  # global and generic memory
-    LOCAL = 12
-    SHARED = 13  # and SHFL, which goes through the same crossbar
-    CONSTANT = 14  # LDC; c[b][o] as an operand is free once cached
+    QSPC = 126  # whether a generic address is one of a space; function: Space
+    IMNMX_RELU = 127
+    IMNMX3 = 128
+    IMNMX3_2 = 129  # of three times two halves
+    IADDMNMX2 = 130  # VIADDMNMX of two halves
+    FMNMX3 = 131
+    PACK = 132  # I2IP: two integers, saturated, into a word; function as of conversions
+    F8_TO_F16 = 133  # F2FP.UNPACK_B: two small floats to two halves; function as of conversions
+    PACK_F8 = 134  # F2FP of two floats to small ones, above the low half of a third; function as of conversions
+    F16_TO_F8 = 135
+    SEL64 = 136
+    MERGE_HALF = 141  # F2FP.MERGE_C: a float to the low half
+    FADD_PAIR = 137  # of two float32
+    FMUL_PAIR = 138
+    FFMA_PAIR = 139
+    ELECT = 140  # the first lane
+    FMNMX_XORSIGN = 142  # of magnitudes, with the product of the signs
+    HMNMX2_XORSIGN = 143
+    MUFU_HALF = 144
+    PLOP3_SIGNS = 145  # of the signs of three words
+    HMNMX3 = 146  # VHMNMX
+    IADD4 = 148  # four bytes, each by itself
+    IMNMX4 = 149
+    IMNMX64 = 150
+    PACK_ROUNDED = 147  # F2IP: two floats, rounded and saturated, above the low half of a third; function as of conversions
+    HMMA = 151  # products of matrices; function: see isa.matrices
+    IMMA = 152
+    DMMA = 153
+    MOVM = 154  # transpose an 8-by-8 matrix of halves
+    VMNMX = 125  # of three; function: Reduction of the first two | of that and the third << 3
 
 
 class Space(IntEnum):
@@ -189,17 +202,20 @@ class Flag(IntFlag):
     EXTENDED = 1024  # ISETP.EX / compare continues a wider one (source predicate 1 is the low result)
     HALF64 = 2048  # SHF.*64: funnel operands form a 64-bit value
     FLOAT = 4096  # .F32 of an ATOM, HADD2, HMUL2, HFMA2: float32 in memory, or as result; .BF of ISET, FSET, HSET2: 1.0 for true
+    VECTOR = 8192  # .F32x2, .F32x4 of an ATOM: float32 side by side
     INDEX64 = 16384  # the second register of an address is the low half of a pair
     JOIN = 32768  # .S of Kepler: afterwards SYNC
     CLEAR = 65536  # .CLEAR of BMOV: the source becomes empty
+    ZFILL = 1 << 17  # of LDGSTS: the address's bits below the width say how many of the last bytes become zero, and are not its own
+    CARRY_PREDICATE = 1 << 18  # of .X: the carry comes from the source predicates, not from CC
     PAIRS = 1 << 20  # every register source is a pair
     BF16 = 1 << 21  # the halves are bfloat16
     INTEGRAL = 1 << 22  # F2F, FRND: round to a whole number
     NAN_TO_ZERO = 1 << 23  # .NTZ of F2I
     REVERSE = 1 << 24  # BFE.BREV; FLO.SH: count from the other end
     EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of FMNMX, HMNMX2; .F16x2 of an ATOM; .ACC of VABSDIFF4
-    ASYNC = 1 << 26  # LDGSTS: to shared memory, at source 0 + function
-    MATRIX = 1 << 27  # LDSM: rows of 16 bytes, dealt to the lanes; REVERSE: transposed
+    ASYNC = 1 << 26  # LDGSTS: to shared memory, at source 0 + function; BAR.ARV: goes on at once
+    MATRIX = 1 << 27  # LDSM, STSM: rows of 16 bytes, dealt to the lanes; REVERSE: transposed
     RELU = 1 << 28  # of halves: negative results become zero
     EXCLUSIVE = 1 << 29  # .EXCLUSIVE, .COLLECTIVE of WARPSYNC: lanes with another mask come after, not together with these
 
@@ -288,7 +304,7 @@ class Special(IntEnum):
     WARPID = 13
     NWARPID = 14
     SMID = 15  # 0: placement belongs to the timing engine
-    CLOCKLO = 16  # a clock read gives the program 0; the timing engine reports when each was issued
+    CLOCKLO = 16  # gives the program the warp instructions executed so far; the timing engine reports when each was issued
     CLOCKHI = 17
     EQMASK = 18
     LTMASK = 19
@@ -299,9 +315,10 @@ class Special(IntEnum):
     CGA_CTAID = 24  # SR_CgaCtaId, the block's place in its cluster: 0, clusters are not modelled
     VIRTID = 25  # from bit 8 on the warp's number, PTX's %warpid
     VIRTUALSMID = 26  # PTX's %smid: 0, as SMID
-    GLOBALTIMERLO = 27  # nanoseconds: 0, as the clock
+    GLOBALTIMERLO = 27  # nanoseconds: as the clock
     GLOBALTIMERHI = 28
     SMEMSZ = 29  # bytes of shared memory per block
+    SWINHI = 30  # the high word of generic addresses of shared memory
 
 
 class Cache(IntEnum):

@@ -4,14 +4,20 @@ from collections.abc import Callable
 
 from isa.errors import UserError
 from programs.coalescing import lecture
+from programs.coarsening import horner
 from programs.copy import volkov_copy
+from programs.documents import numbers
 from programs.fft import fft_outputs
 from programs.intervals import analysis, loops
+from programs.l1 import on_off
 from programs.littles_law import needed
+from programs.lower_occupancy import talk
 from programs.measurements import core, intervals, memory
 from programs.measurements.occupancy import curves
+from programs.occupancy import lecture as occupancy_lecture
 from programs.reproduction import Check, Reproduction
 from programs.sgemm import sgemm_ladder
+from programs.tesla import volkov_demmel
 from programs.volkov import tlp_ilp
 
 __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
@@ -19,18 +25,27 @@ __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
 # name -> function of a GPU's name or TOML path (None = the GPU of the publication)
 REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "coalescing": lecture.reproduce,
+    "document-numbers": numbers.reproduce,
     "fft": fft_outputs.reproduce,
+    "l1-on-off": on_off.reproduce,
     "littles-law": needed.reproduce,
     "h100-core": core.reproduce,
     "h100-intervals": intervals.reproduce,
     "h100-memory": memory.reproduce,
     "interval-analysis": analysis.reproduce,
+    "lower-occupancy": talk.reproduce,
     "notes-loops": loops.reproduce,
+    "occupancy-lecture": occupancy_lecture.reproduce,
     "occupancy-curves": curves.reproduce,
     "sgemm-ladder": sgemm_ladder.reproduce,
+    "thread-coarsening": horner.reproduce,
     "volkov-copy": volkov_copy.reproduce,
+    "volkov-demmel": volkov_demmel.reproduce,
     "volkov-tlp-ilp": tlp_ilp.reproduce,
 }
+
+# Experiments that are published for further GPUs: `reproduce --all` runs these, too.
+ON_OTHERS = {"volkov-tlp-ilp": ("g80", "gtx460")}
 
 
 def reproduce(name: str, gpu: str | None = None) -> Reproduction:

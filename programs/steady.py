@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from sim.gpus.model import Gpu
-from sim.result import Result
+from sim.result.result import Result
 from sim.timing import simulate
-from sim.trace import Trace
+from sim.traces.trace import Trace
 
 PERFECT = {"core.wake_rule": "per_register", "core.in_flight_cap": 0}  # a scoreboard that knows every register, without a cap
 
@@ -29,7 +29,7 @@ class Steady(NamedTuple):
     """What the additional waves took: the long run less the short one."""
 
     gpu: Gpu
-    cycles: int  # of the ALU clock
+    cycles: int  # of the core clock
     short: Result
     long: Result
 
@@ -43,7 +43,7 @@ class Steady(NamedTuple):
 
     def per_second(self, amount: float) -> float:
         """Return the rate of `amount`, per second."""
-        return amount / self.cycles * self.gpu.clock.alu_mhz * 1e6
+        return amount / self.cycles * self.gpu.clock.core_mhz * 1e6
 
     def stall(self, cause: str) -> float:
         """Return the share of the warps' time that went to a cause, 0 to 1."""

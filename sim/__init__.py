@@ -8,12 +8,12 @@ Nothing here loads Numba until a program is executed or timed.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
+from sim import engines as _engines
 
 # The package `sim.gpus` is loaded before the function of that name is defined: a later first import would overwrite the function.
 from sim.gpus import loader as _loader
@@ -23,15 +23,39 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
+    from isa.program import Program
+    from sim.control_words import Finding
+    from sim.gpus.best_block import BestBlock
     from sim.gpus.model import Gpu
     from sim.gpus.occupancy import Occupancy
-    from sim.launch import Launch
-    from sim.result import Result
-    from sim.trace import Trace
+    from sim.launch.cuda import cuda
+    from sim.launch.launch import Launch
+    from sim.launch.pointers import Pointer
+    from sim.launch.triton import triton
+    from sim.result.result import Result
+    from sim.traces.trace import Trace
 
-__all__ = ["Launch", "UserError", "execute", "gpu", "gpus", "occupancy", "read_traces", "run", "simulate", "sweep", "write_traces"]
+__all__ = [
+    "Launch",
+    "Pointer",
+    "UserError",
+    "best_block",
+    "cuda",
+    "execute",
+    "gpu",
+    "gpus",
+    "lint",
+    "occupancy",
+    "read_traces",
+    "run",
+    "schedule",
+    "simulate",
+    "sweep",
+    "triton",
+    "write_traces",
+]
 
-ENGINES = ("numba", "simpy")
+ENGINES = _engines.ENGINES
 
 
 def gpu(name_or_path: str | Path) -> "Gpu":
@@ -41,7 +65,7 @@ def gpu(name_or_path: str | Path) -> "Gpu":
 
     >>> import sim
     >>> gtx480 = sim.gpu("gtx480")
-    >>> gtx480.sms, gtx480.clock.alu_mhz
+    >>> gtx480.sms, gtx480.clock.core_mhz
     (15, 1401.0)
     >>> gtx480.replace({"core.schedulers": 4}).core.schedulers
     4
@@ -59,11 +83,13 @@ def gpus() -> tuple[str, ...]:
     return _loader.names()
 
 
-def execute(launch: "Launch", limit: int | None = None) -> "Trace":
+def execute(launch: "Launch", limit: int | None = None, check: Sequence[str] = ()) -> "Trace":
     """Execute every warp of `launch` and return what was executed; NumPy arguments are updated in place, as a kernel would.
 
-    limit: instructions that one warp may execute, default 2**24; more counts as a loop without end. Raises UserError for that, for an
-    access outside its array, a barrier in divergent code.
+    limit: instructions that one warp may execute, default 2**24; more counts as a loop without end. check: "race", "init" or
+    both: `trace.hazards` then tells which accesses of shared memory no barrier orders, and what is read before anything wrote it; a
+    program may take ten times longer so. Raises UserError for a loop without end, an access outside its array, a barrier in
+    divergent code, a check that does not exist.
 
     >>> import isa, numpy as np, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")
@@ -72,7 +98,7 @@ def execute(launch: "Launch", limit: int | None = None) -> "Trace":
     """
     from sim.functional.execute import LIMIT, execute
 
-    return execute(launch, LIMIT if limit is None else limit)
+    return execute(launch, LIMIT if limit is None else limit, check)
 
 
 def simulate(
@@ -80,7 +106,7 @@ def simulate(
 ) -> "Result":
     """Return how long `trace` takes on `gpu`, and where the time went. The trace can be used again, on other GPUs.
 
-    timeline: first and last cycle (ALU clock, inclusive) whose issues are kept in `result.timeline`; None keeps none. engine:
+    timeline: first and last cycle (core clock, inclusive) whose issues are kept in `result.timeline`; None keeps none. engine:
     "numba", or "simpy" for the readable one, which gives the same result about a thousand times slower. threads: how many of them share
     the SMs (engine "numba"): the result is the same with any number; None = as many as gain, on the cores of this process, or what
     SIMTLAB_THREADS says. Raises UserError when a block does not fit the GPU, and for an engine that does not exist or is not installed.
@@ -89,29 +115,22 @@ def simulate(
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")
     >>> trace = sim.execute(sim.Launch(program, grid=(1,), block=(32,)))
     >>> [sim.simulate(trace, sim.gpu(name)).cycles for name in ("gtx480", "h100")]
-    [36, 428]
+    [36, 408]
     """
-    if engine not in ENGINES:
-        raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
-    if threads is not None and (type(threads) is not int or threads < 1):
-        raise UserError(f"threads = {threads!r} is no number of threads", hint="a whole number from 1 on, or None for as many as gain")
-    if threads is not None and engine == "simpy":
-        raise UserError("the simpy engine has no threads", hint="leave threads out, or take engine 'numba'")
-    if engine == "numba":
-        from sim.timing import simulate
-
-        return replace(simulate(trace, gpu, timeline, threads), trace=trace)
-    if find_spec("simpy") is None:
-        raise UserError("the simpy engine needs SimPy", hint="pip install 'simtlab[reference]'")
-    from sim import reference
-
-    return replace(reference.simulate(trace, gpu, timeline), trace=trace)
+    return _engines.simulate(trace, gpu, timeline, engine, threads)
 
 
 def run(
-    launch: "Launch", gpu: "Gpu", engine: str = "numba", timeline: tuple[int, int] | None = None, threads: int | None = None
+    launch: "Launch",
+    gpu: "Gpu",
+    engine: str = "numba",
+    timeline: tuple[int, int] | None = None,
+    threads: int | None = None,
+    check: Sequence[str] = (),
 ) -> "Result":
-    """Execute `launch` and time it on `gpu`: `simulate(execute(launch), gpu)`, whose `timeline`, `engine` and `threads` these are.
+    """Execute `launch` and time it on `gpu`: `simulate(execute(launch, check=check), gpu, ...)`, whose parameters the others are.
+
+    What a check found is in `result.trace.hazards`.
 
     Raises UserError for what `execute` and `simulate` refuse, and for an engine that does not exist.
 
@@ -121,7 +140,7 @@ def run(
     >>> sum(result.stalls.values()) == result.counters["warp_cycles"]
     True
     """
-    return simulate(execute(launch), gpu, timeline, engine, threads)
+    return simulate(execute(launch, check=check), gpu, timeline, engine, threads)
 
 
 def sweep(
@@ -133,6 +152,7 @@ def sweep(
     workers: int | None = None,
     cluster: str | None = None,
     progress: "Callable[[int, int], None] | None" = None,
+    repeat: int = 1,
 ) -> "DataFrame":
     """Simulate a launch on many variants of a GPU, many variants of the launch, or both; return a pandas table, a row per point.
 
@@ -144,7 +164,9 @@ def sweep(
 
     output: a Parquet file; rows are written as they are found, and a sweep that was interrupted goes on where it was. workers:
     processes, all cores unless said. cluster: address of a Dask scheduler, in place of processes here. progress: called with
-    points done and points in all. Raises UserError for a name that nothing has, a value that cannot be, and when no point can be.
+    points done and points in all. repeat: runs of each point that differ in what no user controls (where arrays lie, which of neighbouring
+    blocks starts first); columns `cycles_median`, `cycles_low`, `cycles_high`.
+    Raises UserError for a name that nothing has, a value that cannot be, and when no point can be.
 
     >>> import isa, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")
@@ -154,7 +176,7 @@ def sweep(
     """
     from sim.sweeps import sweep
 
-    return sweep(launch, gpu, over, output=output, workers=workers, cluster=cluster, progress=progress)
+    return sweep(launch, gpu, over, output=output, workers=workers, cluster=cluster, progress=progress, repeat=repeat)
 
 
 def occupancy(gpu: "Gpu", block: int | tuple[int, ...], registers: int, shared: int = 0) -> "Occupancy":
@@ -173,6 +195,60 @@ def occupancy(gpu: "Gpu", block: int | tuple[int, ...], registers: int, shared: 
     return occupancy(gpu, block, registers, shared)
 
 
+def lint(program: "Program", gpu: "Gpu | None" = None) -> "list[Finding]":
+    """Return what is wrong with the control words of a program, in the order of the listing: hazards, and cycles that are lost.
+
+    gpu: by the latencies of this one, where they differ from those of its architecture.
+    Raises UserError for a listing without control words, and for an architecture whose latencies are not known.
+
+    >>> import isa, sim
+    >>> program = sim.schedule(isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;"), "sm_90")
+    >>> [finding for finding in sim.lint(program) if finding.level == "hazard"]
+    []
+    """
+    from sim.control_words import lint
+    from sim.lowering.rescheduling import change_of
+
+    return lint(program, change_of(program, gpu))
+
+
+def schedule(program: "Program", architecture: str = "", gpu: "Gpu | None" = None) -> "Program":
+    """Return a program with control words for an architecture such as "sm_90", by default its own; those that it has are not read.
+
+    gpu: for the latencies of this one, where they differ from those of its architecture.
+    Raises UserError for an architecture whose latencies are not known (Kepler and older do without), and, without gpu, where a stall
+    count would be more than a control word can say.
+
+    >>> import isa, sim
+    >>> sim.schedule(isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;"), "sm_90").control.stall.tolist()
+    [4, 1, 5]
+    """
+    from sim.control_words import check_sayable, schedule
+    from sim.lowering.rescheduling import change_of
+
+    found = schedule(program, architecture, change_of(program, gpu))
+    if gpu is None:
+        check_sayable(found)
+    return found
+
+
+def best_block(gpu: "Gpu", registers: int = 0, shared: "int | Callable[[int], int]" = 0, limit: int | None = None) -> "BestBlock":
+    """Return the block size that cudaOccupancyMaxPotentialBlockSize proposes, and the smallest grid that fills the chip with it.
+
+    registers: 32-bit registers per thread; 0 = no limit. shared: bytes of shared memory per block, or a function of the block's
+    threads. limit: the most threads per block that the kernel allows. Occupancy is all it looks at. Raises UserError for sizes below
+    their minimum.
+
+    >>> import sim
+    >>> found = sim.best_block(sim.gpu("k20c"), registers=40, shared=lambda threads: 4 * threads)
+    >>> found.block, found.grid, round(found.occupancy.fraction, 3)
+    (768, 26, 0.75)
+    """
+    from sim.gpus.best_block import best_block
+
+    return best_block(gpu, registers, shared, limit)
+
+
 def read_traces(path: str | Path, listing: str | Path | None = None) -> "list[Trace]":
     """Return the kernels of an Accel-Sim trace, `kernelslist.g` or a `.traceg`, packed by xz or gzip or not; `simulate` takes each.
 
@@ -186,7 +262,7 @@ def read_traces(path: str | Path, listing: str | Path | None = None) -> "list[Tr
     ...     [trace.warp_instructions for trace in sim.read_traces(path)]
     [8]
     """
-    from sim.traces import read
+    from sim.traces.reader import read
 
     return read(path, listing)
 
@@ -200,15 +276,16 @@ def write_traces(traces: "Sequence[Trace]", folder: str | Path) -> Path:
     ...     sim.write_traces([trace], folder).name
     'kernelslist.g'
     """
-    from sim.traces import write
+    from sim.traces.writer import write
 
     return write(traces, folder)
 
 
-def __getattr__(name: str) -> Any:
-    """Load `Launch` when it is first asked for: it needs NumPy."""
-    if name == "Launch":
-        from sim.launch import Launch
+LAZY = {"Launch": "launch", "Pointer": "pointers", "cuda": "cuda", "triton": "triton"}  # name -> module of sim.launch
 
-        return Launch
+
+def __getattr__(name: str) -> Any:
+    """Load what needs NumPy when it is first asked for."""
+    if name in LAZY:
+        return getattr(import_module(f"sim.launch.{LAZY[name]}"), name)
     raise AttributeError(f"module 'sim' has no attribute '{name}'")

@@ -18,14 +18,15 @@ from typing import NamedTuple
 import numpy as np
 
 import isa
-from sim.cores import MOST, cores
+from sim.compiled.cores import MOST, cores
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
-from sim.launch import Launch
-from sim.result import Result
+from sim.launch.launch import Launch
+from sim.result.result import Result
 from sim.sweeps import sweep
 from sim.timing import simulate
+from sim.traces import reader, writer
 
 CHAIN = """
 .kernel ffma_chain
@@ -103,8 +104,8 @@ LISTED = 10_000  # instructions of the listing that `loading` reads
 class Rate(NamedTuple):
     """One measurement; seconds: one per repetition.
 
-    part: timing (Numba), simpy (the same in SimPy), functional, both, both with so many threads that share the SMs, or growth (both, with
-    more and more work).
+    part: timing (Numba), simpy (the same in SimPy), functional, reading (a trace's text), both, both with so many threads that share the
+    SMs, or growth (both, with more and more work).
     """
 
     part: str
@@ -180,6 +181,9 @@ def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
         launch = elementwise(listing, _scaled(12_000, scale))
         trace = execute(launch)
         yield _rate("functional", f"{name}, {launch.blocks} blocks", trace.warp_instructions, partial(execute, launch), repeats)
+        with tempfile.TemporaryDirectory() as folder:
+            written, what = writer.write([trace], folder), f"trace of {name}, {launch.blocks} blocks"
+            yield _rate("reading", what, trace.warp_instructions, partial(reader.read, written), repeats)
         for key, gpu in ((key, load(key)) for key in ("gtx480", "h100")):
             what = f"{name}, {key}, {launch.blocks} blocks"
             yield _rate("timing", what, trace.warp_instructions, partial(simulate, trace, gpu, threads=1), repeats)

@@ -18,8 +18,14 @@ LONGEST = (
     "test_notebooks.py",
     "test_programs.py",
 )
+# Left out of `pytest` without arguments, in `pytest -m slow`, and in any run that names a file. Beside them: tests marked slow themselves.
+SLOW = (
+    *("test_reproductions.py", "test_tesla.py", "differential/test_mutations.py", "differential/test_programs.py", "fuzz/*.py"),
+    *("unit/test_h100_*.py", "unit/test_validation_kernels.py", "unit/test_population*.py"),
+)
 EXERCISED = pytest.StashKey[Counter[str]]()
 
+ENOUGH = 1000  # random cases that reach every rule
 # The first example of a test may compile kernels; examples are the same in every run.
 settings.register_profile("simtlab", deadline=None, derandomize=True)
 settings.load_profile("simtlab")
@@ -27,13 +33,26 @@ settings.load_profile("simtlab")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden/ from what the code prints now")
-    parser.addoption("--examples", type=int, default=2000, help="random cases that tests/differential runs on both engines (default 2000)")
+    parser.addoption("--examples", type=int, help="random cases of both engines (default 300, and 2,000 slow)")
     parser.addoption("--fuzz", type=int, default=600, help="mutated inputs that tests/fuzz runs (default 600)")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: not in `pytest` without arguments, but in `pytest -m slow` and where a file is named")
+    if not config.option.markexpr and config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.option.markexpr = "not slow"  # pytest-xdist hands it to its workers
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark slow files; keep a file together on one worker, but for tests with a group of their own; the longest come first."""
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
+    for item in items:
+        if any(item.path.match(f"{Path(__file__).parent.name}/{pattern}") for pattern in SLOW):
+            item.add_marker("slow")
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 @pytest.fixture
@@ -58,8 +77,16 @@ def exercised(pytestconfig: pytest.Config) -> Counter[str]:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if hasattr(session.config, "workeroutput"):  # a worker of pytest-xdist: it prints nothing itself
-        session.config.workeroutput["exercised"] = dict(session.config.stash.get(EXERCISED, {}))
+    counts = session.config.stash.get(EXERCISED, Counter())
+    if hasattr(session.config, "workeroutput"):  # a worker of pytest-xdist: it judges and prints nothing itself
+        session.config.workeroutput["exercised"] = dict(counts)
+    elif unreached(counts) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def unreached(counts: Counter[str]) -> list[str]:
+    """Return what none of the random cases exercised, of so many that some should have."""
+    return sorted(name for name, cases in counts.items() if not cases) if counts["cases"] >= ENOUGH else []
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -73,3 +100,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section(f"differential cases by what they exercised, of {counts['cases']}")
         for name in sorted(counts.keys() - {"cases"}):
             terminalreporter.write_line(f"{counts[name]:8}  {name}")
+        if unreached(counts):
+            terminalreporter.write_line(f"FAILED: no case exercised {', '.join(unreached(counts))}")

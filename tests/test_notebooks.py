@@ -29,7 +29,7 @@ def test_there_are_notebooks() -> None:
     assert "01_latency_hiding" in NOTEBOOKS
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize("name", [NOTEBOOKS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NOTEBOOKS[1:])])
 def test_a_notebook_runs(name: str, golden: Callable[[str, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no start-up files of whoever runs the tests
     notebook = read(name)

@@ -10,14 +10,14 @@ import pytest
 import isa
 from isa.semantics.rounding import fma
 from sim.analysis.prior_bounds import bounds, is_arithmetic
-from sim.expectation import check
 from sim.functional import execute
 from sim.gpus.loader import load
-from sim.launch import Launch
-from sim.launchfile import load_launch
-from sim.result import Result
+from sim.launch.expectation import check
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
+from sim.result.result import Result
 from sim.timing import simulate
-from sim.trace import Trace
+from sim.traces.trace import Trace
 from tests.listings import FOLDER, PROGRAMS
 
 GPUS = ("gtx480", "gtx460", "textbook")  # one issue per scheduler, two, and a dispatch port that narrow pipes hold

@@ -37,7 +37,8 @@ def choose(functions: Sequence[T], name: str | None = None, *, path: str = "", a
         found = _joined(function.architecture for function in candidates)
         raise UserError(f"{candidates[0].name} is there for several architectures", path=path, hint=f"choose one of {found}")
     what = f"{len(candidates)} functions" if name is None else f"{len(candidates)} functions that {name} may mean"
-    raise UserError(f"this file has {what}", path=path, hint=f"choose one by its name: {_joined(function.name for function in candidates)}")
+    names = _joined(function.name for function in candidates)
+    raise UserError(f"this file has {what}", path=path, hint=f"choose one by its name (--kernel): {names}")
 
 
 def source_name(symbol: str) -> str:

@@ -6,19 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from isa.architecture import VOLTA
+from isa.architecture import CONSTANT_BANK_BYTES, VOLTA
 from isa.errors import UserError
-from isa.program import Variables
+from isa.program import Variable, Variables
 from isa.sass import variables
 from isa.sass.function import RawFunction, RawInstruction
-from isa.sass.image import Image, Symbol
+from isa.sass.image import Image
 from isa.sass.info import Attribute, Record, records
 
 USAGE = re.compile(r"^\s*Function\s+(\S.*?)\s*:\s*\n\s*(REG:\d+\b.*)$", re.MULTILINE)
 FIELD = re.compile(r"([A-Z]+(?:\[\d+\])?):(\d+)")
 REGISTER = re.compile(r"(?<![A-Z])R(\d+)")
 VECTOR = re.compile(r"\.(64|128)(?:\.|$)")
-MOST_BANK_BYTES = 1 << 16
 UNKNOWN = 0xFFFFFFFF  # stack of a function that calls itself
 
 
@@ -42,9 +41,11 @@ class Resources:
     parameter_base: int | None = None  # bytes in c[0x0]
     parameters: tuple[ParameterSlot, ...] | None = None
     max_threads: tuple[int, int, int] | None = None  # __launch_bounds__
+    cluster: tuple[int, ...] = (1, 1, 1)  # __cluster_dims__
     constants: dict[int, bytes] = field(default_factory=dict, repr=False)  # bank -> what it holds at launch
     variables: Variables | None = field(default=None, repr=False)  # __device__ ones
-    symbols: tuple[Symbol, ...] = field(default=(), repr=False)  # __constant__ variables: section .nv.constant3
+    symbols: tuple[Variable, ...] = field(default=(), repr=False)  # __constant__ and __device__ variables by name
+    driver_functions: tuple[tuple[int, str], ...] = field(default=(), repr=False)  # byte offset in c[0x4] of the address, name
     path: str = ""
 
 
@@ -118,9 +119,11 @@ def _of_kernel(image: Image, name: str, common: Iterable[Record]) -> Resources:
         parameter_base=base,
         parameters=_parameters(own, base),
         max_threads=limits if limits is None else (limits[0], limits[1], limits[2]),
+        cluster=next((record.words("III") for record in own if record.attribute == Attribute.CLUSTER), (1, 1, 1)),
         constants=_constants(image, name),
         variables=variables.of_image(image),
-        symbols=tuple(symbol for symbol in image.symbols if symbol.section == ".nv.constant3" and symbol.size),
+        symbols=variables.named(image),
+        driver_functions=variables.driver_functions(image),
         path=image.path,
     )
 
@@ -152,8 +155,8 @@ def _constants(image: Image, name: str) -> dict[int, bytes]:
     for section in image.sections.values():
         match = re.fullmatch(r"\.nv\.constant(\d+)(?:\.(.+))?", section.name)
         if match and match[2] in (None, name):
-            if section.size > MOST_BANK_BYTES:
+            if section.size > CONSTANT_BANK_BYTES:
                 message = f"constant bank {match[1]} is said to hold {section.size:,} bytes"
-                raise UserError(message, path=image.path, hint=f"a bank has {MOST_BANK_BYTES:,}: compile the kernel again")
+                raise UserError(message, path=image.path, hint=f"a bank has {CONSTANT_BANK_BYTES:,}: compile the kernel again")
             found[int(match[1])] = section.data or bytes(section.size)
     return found

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from isa.semantics.doubles import as_bits, as_double, dadd
+from isa.semantics.doubles import QUIET_64, as_bits, as_double, dadd
 from isa.semantics.floats import canonical, flush
 from isa.semantics.rounding import narrow, odd_sum, whole
 from isa.semantics.small import small_bits, small_value
@@ -87,9 +87,34 @@ def float_to_integer(x: np.float64, source: int, target: int, rounding: int, nan
     return np.int64(v)
 
 
-def float_to_float(x: np.float64, target: int, rounding: int, ftz: int, integral: int, clamp: int) -> np.int64:
-    """Return the bits of x in another type, or of the whole number nearest to it."""
+def float_to_float(x: np.float64, types: int, rounding: int, ftz: int, integral: int, clamp: int) -> np.int64:
+    """Return the bits of x in another type, or of the whole number nearest to it; types: NumberType of the source | of the result << 4.
+
+    What comes from or becomes a float64 stays the NaN that it is, made quiet and cut off; between the others there is one NaN.
+    """
+    source, target = types & 15, types >> 4 & 15
+    if math.isnan(x) and not clamp and NumberType.F64 in (source, target):
+        return nan_of(np.float64(x).view(np.int64) | QUIET_64, target)
     return float_bits(whole(x, rounding) if integral else x, target, rounding, ftz, clamp)
+
+
+def bits_to_integer(bits: np.int64, source: int, target: int, rounding: int, ftz: int, nan_to_zero: int) -> np.int64:
+    """Return the integer of a float given by its bits."""
+    return float_to_integer(float_value(bits, source, ftz), source, target, rounding, nan_to_zero)
+
+
+def bits_to_float(bits: np.int64, source: int, target: int, rounding: int, ftz: int, integral: int, clamp: int) -> np.int64:
+    """Return the bits of a float, given by its bits, in another type."""
+    return float_to_float(float_value(bits, source, ftz), source | target << 4, rounding, ftz, integral, clamp)
+
+
+def nan_of(bits: np.int64, target: int) -> np.int64:
+    """Return a NaN of float64 with its sign and highest bits in another type."""
+    if target == NumberType.F64:
+        return bits
+    size = type_bits(target)
+    place = 29 if target == NumberType.F32 else 45 if target == NumberType.BF16 else 42
+    return (bits >> 63 & 1) << (size - 1) | (bits >> place & ((np.int64(1) << (size - 1)) - 1))
 
 
 def integer_to_integer(bits: np.int64, source: int, target: int, clamp: int) -> np.int64:
@@ -102,7 +127,41 @@ def integer_to_integer(bits: np.int64, source: int, target: int, clamp: int) -> 
     return min(max(value, lowest), highest - 1)
 
 
-def pack_halves(a: np.float32, b: np.float32, kind: int, rounding: int) -> np.uint32:
-    """Return a in the high and b in the low half of a word."""
+def to_half(a: np.float32, kind: int, rounding: int, relu: int, finite: int) -> np.int64:
+    """Return the bits of a half; relu: zero where negative; finite: the largest number where it is infinite (PTX `cvt`)."""
     is_bfloat = int(kind == NumberType.BF16)
-    return word(small_bits(np.float64(a), is_bfloat, rounding, 0) << 16 | small_bits(np.float64(b), is_bfloat, rounding, 0))
+    x = np.float64(0.0) if relu and a <= 0.0 else np.float64(a)  # of -0, too
+    bits = small_bits(x, is_bfloat, rounding, 0)
+    infinity = np.int64(0x7F80 if is_bfloat else 0x7C00)
+    return bits - 1 if finite and bits & 0x7FFF == infinity else bits
+
+
+def pack_halves(a: np.float32, b: np.float32, kind: int, rounding: int, relu: int, finite: int) -> np.uint32:
+    """Return a in the high and b in the low half of a word."""
+    return word(to_half(a, kind, rounding, relu, finite) << 16 | to_half(b, kind, rounding, relu, finite))
+
+
+def merge_half(a: np.float32, kind: int, rounding: int, relu: int, finite: int) -> np.uint32:
+    """Return a in the low half of a word."""
+    return word(to_half(a, kind, rounding, relu, finite))
+
+
+def pack_integers(a: np.uint32, b: np.uint32, c: np.uint32, kind: int) -> np.uint32:
+    """Return a above b, clamped to a type; of bytes the low half of c above both (PTX `cvt.pack.sat`)."""
+    high, low = integer_to_integer(np.int64(a), NumberType.S32, kind, 1), integer_to_integer(np.int64(b), NumberType.S32, kind, 1)
+    return packed(high, low, c, kind)
+
+
+def pack_rounded(a: np.float32, b: np.float32, c: np.uint32, kind: int, rounding: int, ftz: int, nan_to_zero: int) -> np.uint32:
+    """Return the same of two floats rounded to whole numbers."""
+    x, y = (flush(a), flush(b)) if ftz else (a, b)
+    high = float_to_integer(np.float64(x), NumberType.F32, kind, rounding, nan_to_zero)
+    return packed(high, float_to_integer(np.float64(y), NumberType.F32, kind, rounding, nan_to_zero), c, kind)
+
+
+def packed(high: np.int64, low: np.int64, c: np.uint32, kind: int) -> np.uint32:
+    """Return two numbers of a type side by side; of bytes the low half of c above both."""
+    size = type_bits(kind)
+    ones = (np.int64(1) << size) - 1
+    both = (high & ones) << size | (low & ones)
+    return word(both | np.int64(c) << 16 if size == 8 else both)

@@ -1,4 +1,4 @@
-"""Binary64: IEEE 754, with 0xFFF8000000000000 as the one NaN that results are."""
+"""Binary64: IEEE 754. A result takes the NaN of a source; where no source is one, it is 0xFFF8000000000000."""
 
 import math
 from fractions import Fraction
@@ -6,10 +6,11 @@ from fractions import Fraction
 import numpy as np
 
 from isa.semantics.rounding import exact_error
-from isa.semantics.words import EQUAL, GREATER, LESS, UNORDERED, high_word
-from isa.vocabulary import Mufu, Rounding
+from isa.semantics.words import EQUAL, GREATER, LESS, UNORDERED
+from isa.vocabulary import Rounding
 
 DOUBLE_NAN = np.int64(-(1 << 51))
+SIGN_64, QUIET_64, INFINITY_64 = np.int64(-(2**63)), np.int64(1 << 51), np.int64(0x7FF << 52)
 SMALLEST_NORMAL_DOUBLE = 2.2250738585072014e-308
 FAR = 200  # powers of two between numbers of which the lesser cannot change how the greater is rounded, but for a tie
 
@@ -20,8 +21,22 @@ def as_double(bits: np.int64) -> np.float64:
 
 
 def as_bits(x: np.float64) -> np.int64:
-    """Return the bits of a float64; of a NaN, those of the one that results are."""
+    """Return the bits of a float64; of a NaN, those of the one that operations on numbers give."""
     return DOUBLE_NAN if math.isnan(x) else np.float64(x).view(np.int64)
+
+
+def is_nan(bits: np.int64) -> bool:
+    """Return whether these are the bits of a NaN."""
+    return bool(bits & ~SIGN_64 > INFINITY_64)
+
+
+def propagated(a: np.int64, b: np.int64, c: np.int64) -> np.int64:
+    """Return the bits of the NaN that an operation on a, b and c takes over, made quiet, else the one that operations on numbers give.
+
+    Measured on an H200: that of b, else of c, else of a (of DADD, whose sources stand in the fields of A and C: of its second, else of its
+    first), with its own sign whatever sign or magnitude the instruction asks for.
+    """
+    return b | QUIET_64 if is_nan(b) else c | QUIET_64 if is_nan(c) else a | QUIET_64 if is_nan(a) else DOUBLE_NAN
 
 
 def dfma(a: np.float64, b: np.float64, c: np.float64) -> np.float64:
@@ -143,25 +158,13 @@ def dmax(a: np.float64, b: np.float64) -> np.float64:
     return b if math.isnan(a) else a if math.isnan(b) else -dmin(-a, -b)
 
 
+def dminmax(a: np.float64, b: np.float64, smaller: int) -> np.float64:
+    """Return the smaller or the larger."""
+    return dmin(a, b) if smaller else dmax(a, b)
+
+
 def drelation(a: np.float64, b: np.float64) -> int:
     """Return LESS, EQUAL, GREATER or UNORDERED; a comparison is true when it shares a bit with its Compare code."""
     return (
         (LESS if a < b else 0) | (EQUAL if a == b else 0) | (GREATER if a > b else 0) | (UNORDERED if math.isnan(a) or math.isnan(b) else 0)
     )
-
-
-def mufu64(function: int, high: np.uint32) -> np.uint32:
-    """Return the high word of the reciprocal (of the square root) of the float64 with this high word and a low word of 0.
-
-    Subnormal numbers count as zero (PTX `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`); hardware is within a relative 2**-20 or so,
-    here the exact result is cut off after its high word.
-    """
-    x = as_double(np.int64(np.int32(high)) << 32)
-    if abs(x) < SMALLEST_NORMAL_DOUBLE:
-        return high_word(as_bits(np.float64(math.copysign(math.inf, x))))
-    if function == Mufu.RSQ and x < 0.0:
-        return high_word(DOUBLE_NAN)
-    result = 1.0 / x if function == Mufu.RCP else 1.0 / math.sqrt(x)
-    if abs(result) < SMALLEST_NORMAL_DOUBLE:
-        result = math.copysign(0.0, result)
-    return high_word(as_bits(np.float64(result)))

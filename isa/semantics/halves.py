@@ -8,7 +8,7 @@ from isa.semantics.floats import canonical, flush
 from isa.semantics.rounding import narrow, odd_sum
 from isa.semantics.small import flush_small, small_bits, small_value
 from isa.semantics.words import EQUAL, GREATER, LESS, UNORDERED, as_word
-from isa.vocabulary import Operation, Rounding
+from isa.vocabulary import Rounding
 
 
 def half_input(bits: int, is_bfloat: int, ftz: int) -> np.float64:
@@ -17,14 +17,19 @@ def half_input(bits: int, is_bfloat: int, ftz: int) -> np.float64:
     return flush_small(value, is_bfloat) if ftz else value
 
 
-def half_arithmetic(operation: int, a: np.float64, b: np.float64, c: np.float64) -> np.float64:
-    """Return a + b, a * b or a * b + c rounded to odd: rounding that to 24 bits or less is rounding the exact value.
+def half_sum(a: np.float64, b: np.float64) -> np.float64:
+    """Return a + b rounded to odd: rounding that to 24 bits or less is rounding the exact value."""
+    return odd_sum(a, b)
 
-    Products of halves are exact in float64; so are sums of zero and one product.
-    """
-    if operation == Operation.HADD2:
-        return odd_sum(a, b)
-    return a * b if operation == Operation.HMUL2 else odd_sum(a * b, c)
+
+def half_product(a: np.float64, b: np.float64) -> np.float64:
+    """Return a * b, which of halves is exact in float64."""
+    return a * b
+
+
+def half_multiply_add(a: np.float64, b: np.float64, c: np.float64) -> np.float64:
+    """Return a * b + c rounded to odd."""
+    return odd_sum(a * b, c)
 
 
 def half_result(x: np.float64, is_bfloat: int, ftz: int, clamp: int) -> np.int64:
@@ -50,6 +55,16 @@ def half_minmax(a: np.float64, b: np.float64, smaller: int, keep_nan: int) -> np
         is_first = (math.copysign(1.0, a) < 0.0) == (smaller != 0)
         return a if is_first else b
     return a if (a < b) == (smaller != 0) else b
+
+
+def half_minmax_of_three(a: np.float64, b: np.float64, c: np.float64, smaller: int, keep_nan: int) -> np.float64:
+    """Return the smallest or the largest of three."""
+    return half_minmax(half_minmax(a, b, smaller, keep_nan), c, smaller, keep_nan)
+
+
+def half_minmax_of_magnitudes(a: np.float64, b: np.float64, smaller: int, keep_nan: int) -> np.float64:
+    """Return the smaller or the larger magnitude, negative where one of the signs is (PTX `.xorsign.abs`)."""
+    return np.float64(math.copysign(half_minmax(abs(a), abs(b), smaller, keep_nan), math.copysign(1.0, a) * math.copysign(1.0, b)))
 
 
 def half_relation(a: np.float64, b: np.float64) -> int:

@@ -94,25 +94,57 @@ def absolute_difference_of_bytes(a: np.uint32, b: np.uint32, c: np.uint32, is_si
     return word(total) if summed else word(result)
 
 
-def sum_of_halves(a: np.uint32, b: np.uint32) -> np.uint32:
-    """Return the sums of the low halves and of the high halves; neither carries."""
-    low, high = np.int64(a & 0xFFFF) + np.int64(b & 0xFFFF), np.int64(a >> 16) + np.int64(b >> 16)
+def sum_of_halves(a: np.uint32, b: np.uint32, negated: int) -> np.uint32:
+    """Return the sums of the low halves and of the high halves; neither carries. negated: 1 those of a, 2 those of b, 3 both."""
+    x, y = -1 if negated & 1 else 1, -1 if negated & 2 else 1
+    low, high = x * np.int64(a & 0xFFFF) + y * np.int64(b & 0xFFFF), x * np.int64(a >> 16) + y * np.int64(b >> 16)
     return word((high & 0xFFFF) << 16 | low & 0xFFFF)
 
 
-def minmax_of_halves(a: np.uint32, b: np.uint32, is_signed: int, smaller: int) -> np.uint32:
-    """Return the smaller or the larger of each of two halves."""
-    result = np.int64(0)
-    for place in range(0, 32, 16):
-        x, y = np.int64(a) >> place & 0xFFFF, np.int64(b) >> place & 0xFFFF
-        flip = 0x8000 if is_signed else 0
+def sum_of_bytes(a: np.uint32, b: np.uint32, negated: int) -> np.uint32:
+    """Return the sums of each of four bytes, as sum_of_halves."""
+    x, y, result = -1 if negated & 1 else 1, -1 if negated & 2 else 1, np.int64(0)
+    for place in range(0, 32, 8):
+        result |= (x * (np.int64(a) >> place & 0xFF) + y * (np.int64(b) >> place & 0xFF) & 0xFF) << place
+    return word(result)
+
+
+def minmax_of_bytes(a: np.uint32, b: np.uint32, is_signed: int, smaller: int) -> np.uint32:
+    """Return the smaller or the larger of each of four bytes."""
+    result, flip = np.int64(0), 0x80 if is_signed else 0
+    for place in range(0, 32, 8):
+        x, y = np.int64(a) >> place & 0xFF, np.int64(b) >> place & 0xFF
         result |= (x if (x ^ flip < y ^ flip) == (smaller != 0) else y) << place
     return word(result)
 
 
-def product_sum(a: np.uint32, b: np.uint32, c: Integer, is_signed: int, is_wide: int, carry: Integer) -> tuple[Integer, Integer]:
-    """Return a * b + c + carry, of 64 bits or of the product's low 32, and what it carries out."""
+def minmax_of_halves(a: np.uint32, b: np.uint32, is_signed: int, smaller: int, relu: int) -> np.uint32:
+    """Return the smaller or the larger of each of two halves; relu: zero where that is negative."""
+    result = np.int64(0)
+    for place in range(0, 32, 16):
+        x, y = np.int64(a) >> place & 0xFFFF, np.int64(b) >> place & 0xFFFF
+        flip = 0x8000 if is_signed else 0
+        chosen = x if (x ^ flip < y ^ flip) == (smaller != 0) else y
+        result |= (np.int64(0) if relu and chosen & 0x8000 else chosen) << place
+    return word(result)
+
+
+def minmax_of_three_halves(a: np.uint32, b: np.uint32, c: np.uint32, is_signed: int, smaller: int, relu: int) -> np.uint32:
+    """Return the smallest or the largest of three, of each of two halves."""
+    return minmax_of_halves(minmax_of_halves(a, b, is_signed, smaller, 0), c, is_signed, smaller, relu)
+
+
+def add_minmax_of_halves(a: np.uint32, b: np.uint32, c: np.uint32, is_signed: int, smaller: int, relu: int, negated: int) -> np.uint32:
+    """Return the smaller or larger of a + b, cut off, and c, of each of two halves."""
+    return minmax_of_halves(sum_of_halves(a, b, negated), c, is_signed, smaller, relu)
+
+
+def product_sum(
+    a: np.uint32, b: np.uint32, c: Integer, is_signed: int, is_wide: int, carry: Integer, negated: int
+) -> tuple[Integer, Integer]:
+    """Return a * b + c + carry, of 64 bits or of the product's low 32, and what it carries out. negated: 1 the product, 2 c, 3 both."""
     product = wide(a, is_signed) * wide(b, is_signed)
+    product, c = -product if negated & 1 else product, -c if negated & 2 else c
     if not is_wide:
         total = (product & WORD) + c + carry
         return total & WORD, total >> 32 & 1

@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isa.vocabulary import Unit
 from programs.steady import Steady, shared_for, steady
 from sim.functional import execute
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP, occupancy
 from sim.gpus.path import SECTOR
-from sim.launch import Launch
-from sim.launchfile import load_launch
-from sim.trace import Trace
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
+from sim.traces.trace import Trace
 
 COPIES = {"1_float": 4, "2_float": 8, "4_float": 16, "8_float": 32, "8_float2": 64, "8_float4": 128, "14_float4": 224}  # bytes per thread
 FOLDER = Path(__file__).parent
@@ -26,6 +27,11 @@ SMALL = ((64, 1), (128, 1))  # threads per block, blocks on an SM: 2 and 4 warps
 THREADS = 192  # of all other points: 8 of these blocks fill an SM of a GTX 480
 POINTS = 8  # of a curve, by rising number of blocks
 SATURATED = 0.97  # of a curve's plateau
+PINS, BLOCKS, LATENCY = "DRAM's pins", "starts and ends of blocks", "the loads' latency"  # what bounds a point
+FULL, QUEUED = (
+    0.9,
+    1.15,
+)  # pins bind: so much of what they let through (dram.efficiency), and loads that take so many times as long as alone
 SHORT = 2.5e6  # bytes read by the shorter run, in whole waves, two at least; the longer one takes three times as many
 
 
@@ -39,6 +45,8 @@ class Point(NamedTuple):
     in_flight: float  # bytes that loads have asked for and not got, whole chip, mean
     latency: float  # of a load, mean cycles
     resident: int  # bytes that the resident threads would have in flight if each waited for all its loads
+    empty: float = 0.0  # share of the time that the places of resident warps stand empty, between two blocks
+    bound: str = PINS  # what bounds it: PINS, BLOCKS or LATENCY
 
 
 def machine(gpu: Gpu) -> Gpu:
@@ -82,6 +90,7 @@ def point(gpu: Gpu, copy: str, threads: int, blocks: int) -> Point | None:
 def _point(found: Steady, bytes_per_thread: int) -> Point:
     moved = SECTOR * (found.grown("global_load_sectors") + found.grown("global_store_sectors"))
     rate, warps = found.per_second(moved) / 1e9, found.long.occupancy.warps
+    empty = 1 - found.grown("warp_cycles") / (found.gpu.sms * warps * found.cycles)
     return Point(
         warps=warps,
         occupancy=found.occupancy,
@@ -90,7 +99,17 @@ def _point(found: Steady, bytes_per_thread: int) -> Point:
         in_flight=found.mean("bytes_in_flight"),
         latency=found.long.counters["load_latency"],
         resident=found.gpu.sms * warps * WARP * bytes_per_thread,
+        empty=empty,
+        bound=_bound(found, empty),
     )
+
+
+def _bound(found: Steady, empty: float) -> str:
+    """Return what bounds a point: the pins when loads queue for them; else what takes most of the time of a warp's place, counted."""
+    gpu, latency = found.gpu, found.long.counters["load_latency"]
+    if found.dram_busy >= FULL * gpu.dram.efficiency and latency >= QUEUED * gpu.latency(Unit.GLOBAL):
+        return PINS
+    return BLOCKS if empty > (1 - empty) * found.stall("long_scoreboard") else LATENCY
 
 
 def plateau(points: Sequence[Point]) -> float:

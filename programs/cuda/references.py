@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sim.arrays import Array, build_arrays
-from sim.expectation import fma
-from sim.launchfile import SCALARS
+from sim.launch.arrays import Array, build_arrays
+from sim.launch.expectation import fma
+from sim.launch.table import SCALARS
 
 FOLDER = Path(__file__).parent
 Arrays = dict[str, np.ndarray]

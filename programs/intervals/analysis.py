@@ -12,7 +12,7 @@ from programs.intervals import level, worked
 from programs.reproduction import Check, Reproduction
 from sim.analysis.prior_bounds import bounds
 from sim.functional import execute
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 
 PROGRAMS = Path(__file__).parents[1]
 BOUNDED = (

@@ -8,7 +8,7 @@ import isa
 import sim
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
-from sim.result import Result
+from sim.result.result import Result
 
 FOLDER = Path(__file__).parent
 SIZE = 16  # of the matrix and of a vector
@@ -39,6 +39,7 @@ def part_of(gpu: Gpu, parts: int) -> Gpu:
     changes = {
         "sms": gpu.sms // parts,
         "blocks.start_interval": gpu.blocks.start_interval * parts,
+        "blocks.retire_interval": gpu.blocks.retire_interval * parts,
         "dram.channels": gpu.dram.channels // parts,
         "dram.bandwidth": gpu.dram.bandwidth / parts,
     }

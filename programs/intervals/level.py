@@ -10,7 +10,7 @@ from programs.reproduction import Check
 from sim.analysis.interval import analyse
 from sim.functional import execute
 from sim.gpus.model import Gpu
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 from sim.report.curves import Curve
 
 WARPS = (1, 2, 3, 4, 6, 8, 9, 12, 16, 18, 20, 24)

@@ -13,7 +13,7 @@ from programs.reproduction import Check, Reproduction
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 from sim.timing import simulate
 
 FOLDER = Path(__file__).parent
@@ -36,7 +36,9 @@ def reproduce(gpu: str | None = None) -> Reproduction:
     checks: list[Check] = []
     for name, loop in published(FOLDER).items():
         iteration = first_iteration(name)
-        checks += _times(loop, iteration)
+        times = list(_times(loop, iteration))
+        equal = sum(check.passed is True for check in times)
+        checks += [*times, Check(f"{loop['title']}: issue and ready times", f"all {len(times)}", f"{equal} equal", equal == len(times))]
         checks += _latency(loop, iteration)
     return Reproduction(title="Two loops of the interval-analysis notes, one warp, first iteration", checks=tuple(checks), notes=NOTE)
 

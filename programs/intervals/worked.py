@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+import isa
 import sim
 from isa.vocabulary import Unit
 from programs.intervals.kernels import FOLDER, SIZE
@@ -16,13 +17,14 @@ from sim.analysis.interval import Analysis, Resource, analyse
 from sim.functional import execute
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
-from sim.launchfile import load_launch
-from sim.trace import Trace
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
+from sim.traces.trace import Trace
 
 COUNTED = (Unit.FP32, Unit.GLOBAL)  # "accounting only for the load, multiply/add, and store instructions"
 L_M, L_2 = 400, 200  # cycles of a load that misses and that hits L2
-GTX1080: dict[str, Any] = {"sms": 20, "clock.alu_mhz": 1730}
-K20: dict[str, Any] = {"sms": 13, "clock.alu_mhz": 710}
+GTX1080: dict[str, Any] = {"sms": 20, "clock.core_mhz": 1730}
+K20: dict[str, Any] = {"sms": 13, "clock.core_mhz": 710}
 FMAS, ACCESSES, EXTRA = SIZE * SIZE, 2 * SIZE, 19  # of one product; EXTRA: 1.2 instructions per FMA, less loads and stores
 
 
@@ -109,7 +111,11 @@ def _loops() -> Iterator[Check]:
 
 
 def _units() -> Iterator[Check]:
-    p100, turing = sim.gpu("p100"), sim.gpu("rtx2080ti")
+    p100, turing, pascal = sim.gpu("p100"), sim.gpu("rtx2080ti"), sim.gpu("gtx1080").replace({"sms": 20})
+    launch = Launch(isa.parse(".kernel f\nEXIT;"), (10,), (64,))
+    yield number("10 blocks of 64 threads: P", 640, launch.blocks * launch.threads_per_block)
+    yield number("GP104: load/store instructions per cycle, 20 x 32", 640, pascal.lanes(Unit.GLOBAL) * pascal.sms)
+    yield number("GP104: FP32 instructions per cycle, 20 x 128", 2560, pascal.lanes(Unit.FP32) * pascal.sms)
     yield number("GP100: load/store instructions per cycle, 2 x 8 x 56", 896, p100.lanes(Unit.GLOBAL) * p100.sms)
     yield number("CC 7.5, 48 SMs: FP32 instructions per cycle", 3072, turing.lanes(Unit.FP32) * 48)
 
@@ -183,7 +189,7 @@ def _gtx1080_issue(full: int) -> Iterator[Check]:
 def _k20() -> Iterator[Check]:
     found = analysis("mxv_lcs", device(pipes__ldst__lanes=32, **K20))
     kepler, full = sim.gpu("k20c"), analysis("mxv_lcs", device(**K20)).latency
-    sheet, exact = (Sheet(found.latency, found.traffic.dram, 208.0, mhz, 13) for mhz in (710, kepler.clock.alu_mhz))
+    sheet, exact = (Sheet(found.latency, found.traffic.dram, 208.0, mhz, 13) for mhz in (710, kepler.clock.core_mhz))
     fp, memory = kepler.lanes(Unit.FP32), kepler.lanes(Unit.GLOBAL)
     yield number("K20: ns", 946.5, sheet.nanoseconds, 1)
     yield number("K20: P", 1538, sheet.threads)

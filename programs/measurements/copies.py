@@ -76,6 +76,7 @@ def part_of(gpu: Gpu, parts: int = PARTS) -> Gpu:
         {
             "sms": gpu.sms // parts,
             "blocks.start_interval": gpu.blocks.start_interval * parts,
+            "blocks.retire_interval": gpu.blocks.retire_interval * parts,
             "dram.channels": channels,
             "dram.bandwidth": gpu.dram.bandwidth / parts,
         }
@@ -90,8 +91,8 @@ def simulated(copy: Copy, part: Gpu, parts: int = PARTS) -> float:
     """
     blocks = copy.resident * part.sms * max(WAVES, -(-SETTLED * WARP // (copy.resident * copy.threads)))
     few, many = (sim.run(_launch(copy, number, part), part).cycles for number in (blocks, 2 * blocks))
-    cycles = many + (copy.grid / parts / blocks - 2) * (many - few) + part.blocks.launch_overhead
-    return cycles / (part.clock.alu_mhz * 1e3)
+    cycles = many + (copy.grid / parts / blocks - 2) * (many - few) + part.launch_cycles
+    return cycles / (part.clock.core_mhz * 1e3)
 
 
 def _launch(copy: Copy, blocks: int, gpu: Gpu) -> sim.Launch:

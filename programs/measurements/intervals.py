@@ -10,11 +10,11 @@ from programs.intervals.kernels import launch, part_of
 from programs.measurements.copies import H100
 from programs.published import rows
 from programs.reproduction import Check, Reproduction
-from sim.analysis.curve import fresh
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
+from sim.launch.copies import copied
 from sim.report.curves import Curve
-from sim.result import Result
+from sim.result.result import Result
 
 LISTING = "intervals.sm_90.sass"
 KERNELS = {
@@ -64,12 +64,12 @@ def simulated(one: Timed, part: Gpu) -> float:
     many = 2 * few
     runs = [_run(one.kernel, part, one.warps, count) for count in (few, many)]
     each = (runs[1].cycles - runs[0].cycles) / (many - few)
-    cycles = runs[1].cycles + (passes(one.kernel, one.warps, part.sms * PARTS) - many) * each + part.blocks.launch_overhead
-    return cycles / (part.clock.alu_mhz * 1e3)
+    cycles = runs[1].cycles + (passes(one.kernel, one.warps, part.sms * PARTS) - many) * each + part.launch_cycles
+    return cycles / (part.clock.core_mhz * 1e3)
 
 
 def _run(kernel: str, part: Gpu, warps: int, count: int) -> Result:
-    return sim.run(fresh(launch(kernel, part.sms, warps, count, program(kernel))), part)
+    return sim.run(copied(launch(kernel, part.sms, warps, count, program(kernel))), part)
 
 
 def reproduce(gpu: str | None = None) -> Reproduction:

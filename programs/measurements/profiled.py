@@ -16,9 +16,9 @@ import sim
 from programs.measurements.copies import H100
 from programs.published import rows
 from sim.gpus.model import Gpu
-from sim.launch import Launch
-from sim.launchfile import load_launch
-from sim.result import Result
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
+from sim.result.result import Result
 
 CUDA = Path(__file__).parents[1] / "cuda"
 EXPERIMENTS = Path(__file__).parent / "gpu"

@@ -11,7 +11,7 @@ from programs.measurements.copies import H100
 from programs.published import published, rows
 from programs.reproduction import Check
 from sim.gpus.model import Gpu
-from sim.result import Result
+from sim.result.result import Result
 
 LOOPS = 50  # of the shared loads, in every launch
 COUNTERS = ("load_requests", "load_sectors", "store_requests", "store_sectors")

@@ -16,10 +16,10 @@ import numpy as np
 from isa.vocabulary import Operation, Unit
 from sim.functional import execute
 from sim.gpus.model import Gpu
-from sim.launch import Launch
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
 from sim.timing import simulate
-from sim.trace import Trace
+from sim.traces.trace import Trace
 
 ILPS = tuple(range(1, 9))
 REACHED = 99.0  # percent of peak

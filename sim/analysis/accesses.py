@@ -15,12 +15,14 @@ from isa.program import Instruction
 from isa.vocabulary import Operation, Space
 from sim.analysis import banks, coalescing
 from sim.gpus.path import LINE
-from sim.trace import SCATTERED, Trace
+from sim.launch.placement import BASE
+from sim.traces.trace import ACCESSES, SCATTERED, Trace, logged
 
 PERIOD = 256  # bytes
 MOST_AT_ONCE = 1 << 20  # accesses; bounds the memory that counting takes
 GLOBAL = (Space.GLOBAL, Space.GENERIC)
 SHARED = (Space.SHARED,)
+MOVES = (Operation.LOAD, Operation.STORE)
 
 Key = tuple[int, int, bytes]  # static instruction, mask, addresses moved down by a multiple of PERIOD
 
@@ -118,19 +120,38 @@ def _counted(trace: Trace, spaces: tuple[Space, ...]) -> Counter[Key]:
     return found
 
 
-def by_path(trace: Trace, spaces: tuple[Space, ...], most: int = MOST_AT_ONCE) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def in_windows(trace: Trace) -> list[Instruction]:
+    """Return the instructions whose generic addresses led to shared or local memory, below which all arrays lie, in the listing's order."""
+    arrays, found = trace.arrays, set[int]()
+    if not (trace.program.encoded.space == Space.GENERIC).any():
+        return []
+    for entries, at in by_path(trace, (Space.GENERIC,), operations=ACCESSES):
+        instruction, mask = (np.broadcast_to(column[entries], at.shape).ravel() for column in (arrays.instruction, arrays.mask))
+        base, stride = arrays.access_base[at].ravel(), arrays.access_stride[at].ravel()
+        even, bits = stride != SCATTERED, mask.astype(np.int64)
+        ends = [base + (np.frexp(lane)[1] - 1) * stride for lane in (bits & -bits, bits)]  # of the lowest lane, and of the highest
+        below = even & (np.minimum(*ends) < BASE)
+        active = (bits[~even, None] >> np.arange(coalescing.LANES)) & 1 == 1
+        below[~even] = (active & (arrays.scattered[base[~even]] < BASE)).any(axis=1)
+        found.update(instruction[below].tolist())
+    return [trace.program.instructions[i] for i in sorted(found)]
+
+
+def by_path(
+    trace: Trace, spaces: tuple[Space, ...], most: int = MOST_AT_ONCE, operations: tuple[Operation, ...] = MOVES
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield, for each path: its entries that access `spaces` [n], and where the accesses of some of its warps lie [warps, n].
 
-    most: accesses in one yield, at least those of one warp.
+    most: accesses in one yield, at least those of one warp. operations: of which accesses.
     """
     encoded, arrays = trace.program.encoded, trace.arrays
-    logged = np.isin(encoded.operation, (Operation.LOAD, Operation.STORE, Operation.ATOM))
-    wanted = np.isin(encoded.operation, (Operation.LOAD, Operation.STORE)) & np.isin(encoded.space, spaces)
+    kept = logged(trace.program)
+    wanted = np.isin(encoded.operation, operations) & np.isin(encoded.space, spaces)
     order = np.argsort(arrays.warp_path, kind="stable")
     first_warp = np.searchsorted(arrays.warp_path[order], np.arange(len(arrays.path_start)))
     for path, (start, end) in enumerate(zip(arrays.path_start, arrays.path_start[1:], strict=False)):
         instruction = arrays.instruction[start:end]
-        position = np.cumsum(logged[instruction]) - 1  # of an entry's access among those of its warp
+        position = np.cumsum(kept[instruction]) - 1  # of an entry's access among those of its warp
         chosen = np.flatnonzero(wanted[instruction] & (arrays.mask[start:end] != 0))
         warps = order[first_warp[path] : first_warp[path + 1]]
         step = max(most // max(chosen.size, 1), 1)

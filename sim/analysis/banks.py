@@ -3,8 +3,9 @@
 Rules (appendices of the CUDA C Programming Guide; F and G of 4.2, G.4.3 of 5.0 for Kepler):
 
 - `fermi` (2.x, and Maxwell to Hopper): 32 banks of 4 bytes. Lanes that touch the same 4-byte word share it. All 32 lanes at once for
-  up to 32 bits, half-warps for 64, quarter-warps for 128. Newer parts sometimes merge two half-warps that read the same words;
-  that is not documented and not modelled.
+  up to 32 bits, half-warps for 64, quarter-warps for 128; twice as many lanes where all active
+  lanes n and n xor 1, or all n and n xor 2, want the same place (loads of CC 7.0 and 7.5: NVIDIA's forum, thread 77228; counted on an H200,
+  where a tile product takes 2 wavefronts for a vector per half-warp; taken over for all).
 - `kepler4`, `kepler8` (3.x in its 4-byte and 8-byte bank mode): 32 banks that deliver 8 bytes. In the 8-byte mode lanes in the
   same 64-bit word share it; in the 4-byte mode, which is the default, lanes whose words i and j lie in the same aligned segment of
   64 words share a bank if j = i or j = i + 32. A pass delivers 256 bytes: 128-bit accesses go as half-warps (inferred from that width).
@@ -23,7 +24,7 @@ import numpy as np
 from isa.errors import UserError
 from sim.analysis.coalescing import FULL_MASK, HALF_WARP, LANES, checked_lanes, lane_groups
 from sim.gpus.model import Gpu
-from sim.hierarchy import GEOMETRY as BANK_GEOMETRY
+from sim.lowering.memory import GEOMETRY as BANK_GEOMETRY
 
 WORD = 4  # bytes
 
@@ -43,7 +44,7 @@ GEOMETRY = {rule: Geometry(*numbers) for rule, numbers in BANK_GEOMETRY.items()}
 
 
 class Place(NamedTuple):
-    """What one bank delivers in one wavefront, and to whom."""
+    """What one bank delivers in one wavefront, and to which lanes."""
 
     bank: int
     row: int
@@ -80,8 +81,13 @@ def schedule(addresses: np.ndarray, mask: int = FULL_MASK, width: int = 4, rule:
     if rule == "cc1":
         return [found for request in _requests_cc1(where, mask, width) for found in _broadcast_one(request)]
     geometry = GEOMETRY[rule]
-    together = geometry.pass_bytes // max(width, WORD)
+    together = geometry.pass_bytes // max(width, WORD) * (2 if rule == "fermi" and width > WORD and _in_pairs(where) else 1)
     return [found for group in lane_groups(mask, min(together, LANES)) for found in _row_by_row(where, group, width, geometry)]
+
+
+def _in_pairs(where: dict[int, int]) -> bool:
+    """Return whether lanes n and n xor 1, or n and n xor 2, want the same place, as far as both are active."""
+    return any(all(where.get(lane ^ apart, address) == address for lane, address in where.items()) for apart in (1, 2))
 
 
 def _row_by_row(where: dict[int, int], group: tuple[int, ...], width: int, geometry: Geometry) -> Iterator[Wavefront]:

@@ -12,18 +12,19 @@ from typing import NamedTuple
 import numpy as np
 
 from isa.vocabulary import Operation, Space, Unit
-from sim import lower
+from sim.analysis.resources import resources
 from sim.gpus.model import Gpu
-from sim.gpus.path import SECTOR
-from sim.result import Result
-from sim.trace import Trace
+from sim.lowering import core as lower
+from sim.lowering.rescheduling import rescheduled
+from sim.result.result import Result
+from sim.traces.trace import Trace
 
 MOST_ENTRIES = 1_000_000  # of all paths, which are walked one by one
 KINDS = ("issue", "pipe", "bandwidth", "latency", "roofline")
 
 
 class Bound(NamedTuple):
-    """kind: one of KINDS, the two of the roofline under its name. cycles: of the ALU clock; no run takes fewer."""
+    """kind: one of KINDS, the two of the roofline under its name. cycles: of the core clock; no run takes fewer."""
 
     kind: str
     resource: str
@@ -31,52 +32,10 @@ class Bound(NamedTuple):
 
 
 def bounds(trace: Trace, result: Result) -> list[Bound]:
-    """Return every bound on the run of `trace` that `result` tells of, the largest first; of each pipe only if it is used."""
-    gpu = result.gpu
-    peak = Bound("roofline", "FP32 peak of the chip", result.counters["fp32_flops"] / (2 * gpu.lanes(Unit.FP32) * gpu.sms))
-    found = [peak, *_issue(result), *_latency(trace, result)]
-    if gpu.memory.kind == "hierarchy":
-        found += _bandwidth(result)
-    return sorted((bound for bound in found if bound.cycles > 0), key=lambda bound: -bound.cycles)
-
-
-def _issue(result: Result) -> Iterator[Bound]:
-    """Yield the bounds of the issue slots and of each pipe's ports: instructions x cycles that each holds one, over all there are."""
-    gpu, sms = result.gpu, int(result.counters["sms_used"])
-    held, slots = dict.fromkeys(gpu.pipes, 0), 0
-    for unit, issues in zip(result.program.encoded.unit, result.issues_by_instruction.tolist(), strict=True):
-        name = None if Unit(unit) is Unit.NONE else gpu.units[Unit(unit).name.lower()].pipe
-        hold = gpu.pipes[name].hold if name else 0
-        slots += issues * max(gpu.core.issue_interval, hold if gpu.core.dispatch == "scheduler" else 0)
-        if name:
-            held[name] += issues * hold
-    yield Bound("issue", "issue slots", slots / (gpu.core.schedulers * gpu.core.issue_width * sms))
-    for name, cycles in held.items():
-        pipe = gpu.pipes[name]
-        yield Bound("pipe", f"{name} pipe", cycles / (pipe.count * (gpu.core.schedulers if pipe.owner == "scheduler" else 1) * sms))
-
-
-def _bandwidth(result: Result) -> Iterator[Bound]:
-    """Yield the bounds of the banks, the load/store unit, the network, L2 and DRAM.
-
-    A store or a reduction is over when it has left the SM: what queues can hold of its bytes may still wait when the run ends.
-    """
-    gpu, counters = result.gpu, result.counters
-    sms, net = counters["sms_used"], gpu.interconnect
-    yield Bound("bandwidth", "banks of shared memory", counters["shared_wavefronts"] * gpu.shared.pass_cycles / sms)
-    accesses = sum(counters[f"{kind}_requests"] for kind in ("global_load", "global_store", "global_atomic", "local", "shared"))
-    yield Bound("bandwidth", "load/store unit", accesses * gpu.lsu.interval / sms)
-    read = SECTOR * counters["l2_sectors_read"]
-    yield Bound("bandwidth", "network to the SMs", read / (net.response_bytes_per_cycle * sms))
-    waiting = SECTOR * 4 * ((net.depth + gpu.lsu.store_lines) * sms + (gpu.dram.depth + gpu.dram.channel_depth) * gpu.dram.channels)
-    if gpu.l2:
-        at_l2 = read + max(SECTOR * counters["l2_sectors_written"] - waiting, 0)
-        yield Bound("bandwidth", "L2", at_l2 / (gpu.l2.bytes_per_cycle * gpu.sms))
-    waited, others = counters["dram_bytes_read"], counters["dram_bytes_written"]
-    if counters["global_atomic_requests"]:  # what reductions read nobody waits for
-        waited, others = 0.0, waited + others
-    at_dram = waited + max(others - waiting, 0)
-    yield Bound("roofline", "DRAM", at_dram / (gpu.dram_bytes_per_cycle * gpu.sms * gpu.dram.efficiency))
+    """Return every bound on the run of `trace` that `result` tells of, the largest first; of each resource only if it is used."""
+    trace, _ = rescheduled(trace, result.gpu)
+    found = [Bound(one.kind, one.name, one.cycles(result)) for one in resources(result)]
+    return sorted((bound for bound in (*found, *_latency(trace, result)) if bound.cycles > 0), key=lambda bound: -bound.cycles)
 
 
 def _latency(trace: Trace, result: Result) -> Iterator[Bound]:

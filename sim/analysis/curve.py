@@ -3,18 +3,17 @@
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from isa.vocabulary import Operation
 from sim.analysis.interval import Analysis
 from sim.analysis.mwp_cwp import opinion
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP, occupancy
-from sim.launch import Launch
-from sim.result import Result
-from sim.trace import Trace
+from sim.launch.copies import copied
+from sim.launch.launch import Launch
+from sim.result.result import Result
+from sim.traces.trace import Trace
 
 STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)  # warps per SM
 
@@ -50,7 +49,7 @@ def curve(analysis: Analysis, launch: Launch, timed: Timed, warps: Sequence[int]
         shape = _resident(analysis.gpu, launch, count) if _keeps_blocks(analysis, launch) else _shared_out(analysis.gpu, launch, count)
         if shape is not None:
             gpu, changed = shape
-            points.append(_point(analysis, count, *timed(fresh(changed), gpu)))
+            points.append(_point(analysis, count, *timed(copied(changed), gpu)))
     return points
 
 
@@ -96,9 +95,3 @@ def _point(analysis: Analysis, warps: int, trace: Trace, result: Result) -> Poin
     rounds = math.ceil(iterations / threads)
     bound, guess = analysis.time(threads, iterations), opinion(analysis, warps)
     return Point(warps, threads, iterations, bound, result.cycles, rounds * guess.cycles, result)
-
-
-def fresh(launch: Launch) -> Launch:
-    """Return the launch with copies of its arrays, so that every run finds them as they were."""
-    args: list[Any] = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in launch.args]
-    return dataclasses.replace(launch, args=tuple(args))

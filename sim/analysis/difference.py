@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES, SLOT_CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES, SLOT_CAUSE_NAMES
+from sim.result.result import Result
 
 OVERHEAD = "launch overhead"
 
@@ -70,8 +70,8 @@ class Difference(NamedTuple):
 
 def difference(a: Result, b: Result) -> Difference:
     """Return where the runs differ. The changes of `causes` sum to the change of the whole time, launch overhead included."""
-    alike = a.gpu.clock.alu_mhz == b.gpu.clock.alu_mhz
-    first, second = (_causes(result, 1.0 if alike else 1e3 / result.gpu.clock.alu_mhz) for result in (a, b))
+    alike = a.gpu.clock.core_mhz == b.gpu.clock.core_mhz
+    first, second = (_causes(result, 1.0 if alike else 1e3 / result.gpu.clock.core_mhz) for result in (a, b))
     shares = [Share(name, first.get(name, 0.0), second.get(name, 0.0)) for name in dict.fromkeys([*first, *second])]
     names = [name for name in a.counters if name in b.counters]
     counters = [Counter(name, a.counters[name], b.counters[name]) for name in names]

@@ -23,12 +23,14 @@ from isa.program import Program
 from isa.vocabulary import Unit
 from sim.analysis.locality import Locality, Traffic, locality
 from sim.analysis.region import Region, find, intervals
+from sim.analysis.resources import ports
 from sim.analysis.schedule import LoadLatency, Step, schedule
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
 from sim.gpus.path import LINE, SECTOR
-from sim.lower import is_cached
-from sim.trace import Trace
+from sim.lowering.core import is_cached
+from sim.lowering.rescheduling import rescheduled
+from sim.traces.trace import Trace
 
 REPEATS = 3  # iterations scheduled; the last one's distance from the one before it is the latency, whatever it carries over
 CLASSES = {Unit.FP32: "FP32", Unit.GLOBAL: "load/store", Unit.LOCAL: "load/store", Unit.SHARED: "load/store", Unit.BRANCH: "control"}
@@ -60,7 +62,7 @@ class Resource(NamedTuple):
     name: str
     work: float  # per thread and interval
     unit: str  # of the work
-    bandwidth: float  # of the chip, per cycle of the ALU clock
+    bandwidth: float  # of the chip, per cycle of the core clock
 
     @property
     def cycles(self) -> float:
@@ -86,7 +88,7 @@ class Interval(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """Interval analysis of one region on one GPU. Times are cycles of the ALU clock."""
+    """Interval analysis of one region on one GPU. Times are cycles of the core clock."""
 
     gpu: Gpu
     program: Program
@@ -145,7 +147,8 @@ def analyse(trace: Trace, gpu: Gpu, hits: Hits | None = None, label: str | None 
 
 
 def of_region(trace: Trace, gpu: Gpu, region: Region, hits: Hits | None = None) -> Analysis:
-    """Return the interval analysis of a region, as `analyse` does."""
+    """Return the interval analysis of a region, as `analyse` does, by the control words that a run on `gpu` obeys."""
+    trace, _ = rescheduled(trace, gpu)
     program, parts, where = trace.program, intervals(trace.program, region), locality(trace, gpu)
     latency = load_latency(gpu, program, hits or where)
     repeated = [i for part in parts for i in part] * (REPEATS if region.loop else 1)
@@ -204,7 +207,7 @@ def _shares(where: Locality, i: int) -> tuple[float, float]:
 
 def resources(gpu: Gpu, program: Program, path: Sequence[int], moved: Traffic) -> list[Resource]:
     """Return what the instructions of `path`, and the bytes they move, need per thread."""
-    data = [("data L2-DRAM", moved.dram, gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.alu_mhz)]
+    data = [("data L2-DRAM", moved.dram, gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.core_mhz)]
     if gpu.l2:
         data.append(("data SM-L2", moved.loaded + moved.stored, gpu.sms * gpu.l2.bytes_per_cycle))
         data.append(("loads to an SM", moved.loaded, gpu.sms * gpu.interconnect.response_bytes_per_cycle))
@@ -217,17 +220,13 @@ def instruction_resources(gpu: Gpu, program: Program, counts: Mapping[int, int])
 
     Where narrow pipes hold the scheduler the slots are cycles of it, as in the notes' n_IF / theta_IF + n_IM / theta_IM.
     """
-    core, slots = gpu.core, float(WARP * gpu.core.schedulers * gpu.sms)
-    names = {i: gpu.units[Unit(program.encoded.unit[i]).name.lower()].pipe for i in counts if program.encoded.unit[i] != Unit.NONE}
-    if core.dispatch == "scheduler":
-        held = sum(count * max(gpu.pipes[names[i]].hold if i in names else 1, core.issue_interval) for i, count in counts.items())
-        found = [Resource("dispatch", held, "cycles", slots)]
+    slots, *pipes = ports(gpu, program, counts)
+    lanes = float(WARP * gpu.sms)
+    if gpu.core.dispatch == "scheduler":
+        found = [Resource("dispatch", slots.held, "cycles", lanes * slots.width)]
     else:
-        found = [Resource("issue", sum(counts.values()), "insn", slots * core.issue_width / core.issue_interval)]
-    for name in dict.fromkeys(names.values()):
-        pipe, count = gpu.pipes[name], sum(counts[i] for i in names if names[i] == name)
-        ports = pipe.count * (core.schedulers if pipe.owner == "scheduler" else 1)
-        found.append(Resource(f"pipe {name}", count, "insn", gpu.sms * ports * WARP / pipe.hold))
+        found = [Resource("issue", slots.issues, "insn", lanes * slots.width / gpu.core.issue_interval)]
+    found += [Resource(f"pipe {one.name}", one.issues, "insn", lanes * one.width * one.issues / one.held) for one in pipes]
     return [*found, *_registers(gpu, program, counts)]
 
 

@@ -36,7 +36,7 @@ class Arithmetic(NamedTuple):
 class Memory(NamedTuple):
     """What keeps the memory busy."""
 
-    latency: int  # cycles of the ALU clock
+    latency: int  # cycles of the core clock
     nanoseconds: float  # the same
     bandwidth: float  # GB/s (1e9) of the chip
     sms: int
@@ -64,4 +64,9 @@ def arithmetic(gpu: Gpu, unit: Unit = Unit.FP32) -> Arithmetic:
 def memory(gpu: Gpu, latency: int | None = None, bandwidth: float | None = None) -> Memory:
     """Return what keeps the memory of `gpu` busy; latency (cycles) and bandwidth (GB/s) default to global loads and the pins."""
     cycles = gpu.latency(Unit.GLOBAL) if latency is None else latency
-    return Memory(cycles, cycles * 1e3 / gpu.clock.alu_mhz, gpu.dram.bandwidth if bandwidth is None else bandwidth, gpu.sms)
+    return Memory(cycles, cycles * 1e3 / gpu.clock.core_mhz, gpu.dram.bandwidth if bandwidth is None else bandwidth, gpu.sms)
+
+
+def streams(gpu: Gpu) -> Memory:
+    """Return what keeps the DRAM of `gpu` as busy as streams can: `memory` at the bandwidth that they reach."""
+    return memory(gpu, bandwidth=gpu.dram.bandwidth * gpu.dram.efficiency)

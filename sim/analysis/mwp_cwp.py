@@ -17,7 +17,7 @@ DRAM = "data L2-DRAM"
 
 
 class Opinion(NamedTuple):
-    """What the model says of so many warps per scheduler. Cycles of the ALU clock."""
+    """What the model says of so many warps per scheduler. Cycles of the core clock."""
 
     warps: int  # N, per scheduler
     mwp_without_bandwidth: float  # Mem_L / departure delay; infinite without a load

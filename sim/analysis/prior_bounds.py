@@ -18,7 +18,8 @@ from sim.analysis.schedule import schedule
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
 from sim.gpus.path import SECTOR
-from sim.trace import Trace
+from sim.lowering.rescheduling import rescheduled
+from sim.traces.trace import Trace
 
 LONGEST = 6_000  # instructions of a warp that are scheduled; a bound on its beginning is one on the whole
 PATHS = 4  # the longest ones are
@@ -26,14 +27,15 @@ MEMORY = 0.05  # an arithmetic program has at most this share of instructions th
 
 
 class Bound(NamedTuple):
-    """One lower bound, in cycles of the ALU clock."""
+    """One lower bound, in cycles of the core clock."""
 
     name: str
     cycles: float
 
 
 def bounds(trace: Trace, gpu: Gpu) -> list[Bound]:
-    """Return the lower bounds on the cycles of a launch, the largest first."""
+    """Return the lower bounds on the cycles of a launch, the largest first, by the control words that a run on `gpu` obeys."""
+    trace, _ = rescheduled(trace, gpu)
     found = [*_throughput(trace, gpu), Bound("latency of one warp", _latency(trace, gpu))]
     if gpu.memory.kind == "hierarchy" and gpu.l2 and gpu.l2.start != "warm":
         found += _data(trace, gpu)
@@ -69,7 +71,7 @@ def _latency(trace: Trace, gpu: Gpu) -> float:
 def _data(trace: Trace, gpu: Gpu) -> list[Bound]:
     """Return the bounds of the bytes that must leave DRAM and the SMs."""
     where, stores = locality(trace, gpu), trace.program.encoded.operation == Operation.STORE
-    rate = gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.alu_mhz
+    rate = gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.core_mhz
     ports = gpu.interconnect.request_bytes_per_cycle * min(gpu.sms, trace.launch.blocks)
     leaving = where.first if gpu.lsu.store_lines else where.beyond_l1  # a sector may leave once for all stores to it
     return [

@@ -13,7 +13,7 @@ from isa.errors import UserError
 from isa.loops import Loop, loops
 from isa.program import Program
 from isa.vocabulary import Operation
-from sim.trace import Trace
+from sim.traces.trace import Trace
 
 MOST_PATHS = 64  # looked at for an iteration
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from isa.program import Program
 from isa.vocabulary import Operation
 from sim.gpus.model import Gpu
-from sim.trace import FLOPS
+from sim.traces.trace import FLOPS
 
 
 class Roofline(NamedTuple):

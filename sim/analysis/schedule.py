@@ -11,13 +11,13 @@ from typing import NamedTuple
 from isa.program import Program
 from isa.vocabulary import Operation, Unit
 from sim.gpus.model import Gpu
-from sim.lower import BARRIER, BRANCH, NOWHERE, code
+from sim.lowering.core import BARRIER, BRANCH, NOWHERE, code
 
 LoadLatency = Callable[[int], int]  # static instruction -> cycles from its issue to its dependent's
 
 
 class Step(NamedTuple):
-    """One issue. Times are cycles of the ALU clock from the first issue."""
+    """One issue. Times are cycles of the core clock from the first issue."""
 
     instruction: int  # static
     issue: int  # t_is
@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 
 class _Instruction(NamedTuple):
-    """What the tables of `sim.lower` say of one static instruction."""
+    """What the tables of `sim.lowering.core` say of one static instruction."""
 
     latency: int
     distance: int  # to the warp's next issue, at least

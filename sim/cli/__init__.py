@@ -1,71 +1,45 @@
 """The command line `simtlab`: parse, call, print. Exit status 0; 1 = the check asked for failed; 2 = bad input; 130 = interrupted.
 
-One file per command; each registers itself on `app` when imported below, in the order in which help lists them.
+One file per command, which registers itself on `app` when imported here: the one that the command line names, or all where help lists them.
 """
 
 import sys
-from collections.abc import Sequence
-from typing import Annotated, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import typer
-from typer.core import TyperGroup
+if TYPE_CHECKING:
+    import typer
 
-from isa.errors import UserError
-from sim.cores import from_environment
+    app: typer.Typer
 
-# The base of every complaint about options: typer has carried its own copy of click since 0.26, so it has no public name that fits both.
-OPTION_ERROR: Any = typer.BadParameter.__mro__[2]
+__all__ = ["app", "main"]
 
-
-class Commands(TyperGroup):
-    """All commands; turns every mistake of the user into one message on stderr and status 2, never a traceback."""
-
-    def main(self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any) -> Any:  # type: ignore[override]
-        """Run the command that `args` name, and exit with its status."""
-        try:
-            status = super().main(args, standalone_mode=False, **extra)
-        except UserError as error:
-            status = _complain(str(error))
-        except OPTION_ERROR as error:
-            status = _complain(_option_message(error))
-        except (KeyboardInterrupt, typer.Abort):
-            status = 130
-        if not standalone_mode:
-            return status
-        sys.exit(status or 0)
-
-
-app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
-
-
-def _complain(message: str) -> int:
-    typer.echo(f"error: {message}", err=True)
-    return 2
-
-
-def _option_message(error: Any) -> str:
-    """Return click's message and where to read more."""
-    context = getattr(error, "ctx", None)
-    return error.format_message() + (f"\n  see: {context.command_path} --help" if context else "")
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"simtlab {version('simtlab')}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def _start(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
-) -> None:
-    """Simulate, cycle by cycle, how a GPU schedules warps: how long a listing takes, and why each warp waited."""
-    from_environment()  # a mistake in it is told before any work is done
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+COMMANDS = (  # in the order in which help lists them
+    "bench",
+    "cache",
+    "capture",
+    "coalesce",
+    "compare",
+    "compile",
+    "explain",
+    "gpus",
+    "interval",
+    "lab",
+    "lint",
+    "measure",
+    "new",
+    "occupancy",
+    "replay",
+    "reproduce",
+    "run",
+    "schedule",
+    "sensitivity",
+    "sweep",
+    "timeline",
+    "tour",
+    "validate",
+    "view",
+)
 
 
 def main() -> None:
@@ -73,8 +47,18 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a bar shows `?`
-    app(prog_name="simtlab")
+    named = [name for name in sys.argv[1:2] if name in COMMANDS]
+    _with_commands(*named or COMMANDS)(prog_name="simtlab")
 
 
-from sim.cli import run, explain, timeline, view, occupancy, coalesce, interval, lint, schedule, compile, gpus  # noqa: E402, F401, I001
-from sim.cli import sweep, compare, sensitivity, reproduce, validate, measure, bench, tour  # noqa: E402, F401
+def __getattr__(name: str) -> Any:
+    """Return `app` with all commands, which takes a while: each loads what it needs."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _with_commands(*COMMANDS)
+
+
+def _with_commands(*names: str) -> Any:
+    for name in names:
+        import_module(f"{__name__}.{name}")
+    return import_module(f"{__name__}.commands").app

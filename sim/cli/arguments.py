@@ -1,5 +1,6 @@
 """`--arg` by type: in order, for kernels whose listing names no parameters: `f32:1.5`, `i32:1000`, `f32[1024]=random`, `u8[64]=data.npy`;
-arrays also by name: `out=f32[1024]=zeros`.
+arrays also by name: `out=f32[1024]=zeros`. Pointers and structures (`sim.launch.composed`): `&0+16`, `{&0, i32:31}`, by name
+`view=&out+16`.
 """
 
 import re
@@ -9,54 +10,60 @@ from typing import Any
 import numpy as np
 
 from isa.errors import UserError
-from sim.arrays import Array, build_arrays
+from sim.launch.arrays import Array, build_arrays
+from sim.launch.composed import NUMBER, TYPES, composed, is_composed, number
 
-TYPES = {"f": "float", "i": "int", "s": "int", "u": "uint"}
-SCALAR = re.compile(r"([fisu])(8|16|32|64):(\S+)")
 ARRAY = re.compile(r"([fisu])(8|16|32|64)\[(\d+(?:[x,]\d+)*)\](?:=(\S+))?")
 RULES = ("zeros", "ones", "arange", "random")
 INTEGERS_BELOW = 100  # that `random` draws
-USAGE = f"write f32:1.5 or i32:1000 for a number, f32[1024]=RULE for an array; RULE: {', '.join(RULES)} or a .npy file"
+ARRAYS = f"f32[1024]=RULE for an array (f16 to f64, i8 to i64, u8 to u64); RULE: {', '.join(RULES)} or a .npy file"
+USAGE = f"write f32:1.5 or i32:1000 for a number, &0+16 for a pointer, {{&0, s32:31}} for a structure, {ARRAYS}"
 
 
 def is_positional(text: str) -> bool:
     """True for an argument that is written by its type, not by its name."""
-    return bool(SCALAR.fullmatch(text) or ARRAY.fullmatch(text))
+    return bool(NUMBER.fullmatch(text) or ARRAY.fullmatch(text)) or is_composed(text)
 
 
 def positional(texts: list[str]) -> tuple[Any, ...]:
-    """Return the arguments, NumPy scalars and arrays, in order. Raises UserError for one that is written otherwise."""
-    arguments = [_argument(position, text) for position, text in enumerate(texts)]
-    arrays = build_arrays([rule for rule in arguments if isinstance(rule, Array)], {}, Path("--arg"))
-    return tuple(arrays[argument.name] if isinstance(argument, Array) else argument for argument in arguments)
+    """Return the arguments in order; `&0` is a pointer to the first. Raises UserError for one that is written otherwise."""
+    rules = [_array(f"arg{position}", position, text, f"--arg {text}") for position, text in enumerate(texts)]
+    made = build_arrays([rule for rule in rules if rule], {}, Path("--arg"))
+    arrays = {str(position): made[rule.name] for position, rule in enumerate(rules) if rule}
+    return tuple(arrays[str(position)] if rules[position] else _value(text, arrays, f"--arg {text}") for position, text in enumerate(texts))
 
 
-def named_arrays(texts: list[str]) -> dict[str, Any]:
-    """Return the arrays among arguments that are written NAME=TYPE[N]=RULE."""
-    found = [text.split("=", 1) for text in texts if is_named_array(text)]
-    return dict(zip((name for name, _ in found), positional([array for _, array in found]), strict=True))
+def named(texts: list[str]) -> dict[str, Any]:
+    """Return the arrays, pointers and structures among arguments that are written NAME=TYPE[N]=RULE or NAME=&OTHER+16."""
+    found = {name.strip(): value for name, _, value in (text.partition("=") for text in texts if is_named(text))}
+    where = {name: f"--arg {name}={value}" for name, value in found.items()}
+    rules = [_array(name, seed, value, where[name]) for seed, (name, value) in enumerate(found.items()) if not is_composed(value)]
+    arrays = build_arrays([rule for rule in rules if rule], {}, Path("--arg"))
+    return {name: arrays[name] if name in arrays else _value(value, arrays, where[name]) for name, value in found.items()}
 
 
-def is_named_array(text: str) -> bool:
-    """True for an array that is written by its name and type."""
-    return bool(ARRAY.fullmatch(text.partition("=")[2]))
+def is_named(text: str) -> bool:
+    """True for an array, a pointer or a structure that is written by its name."""
+    name, _, value = text.partition("=")
+    return name.strip().isidentifier() and (bool(ARRAY.fullmatch(value)) or is_composed(value))
 
 
-def _argument(position: int, text: str) -> Any:
-    """Return a NumPy scalar, or the rule of an array."""
-    if match := SCALAR.fullmatch(text):
-        kind = np.dtype(f"{TYPES[match[1]]}{match[2]}").type if match[1] != "f" or match[2] != "8" else None
-        try:
-            return kind(float(match[3]) if match[1] == "f" else int(match[3], 0))  # type: ignore[misc]
-        except (TypeError, ValueError, OverflowError):
-            raise UserError(f"--arg {text}: {match[3]} is no value of that type", hint=USAGE) from None
+def _value(text: str, arrays: dict[str, np.ndarray], where: str) -> Any:
+    if not is_composed(text) and not NUMBER.fullmatch(text):
+        raise UserError(f"{where}: the kernel's parameters have no names here, and this is no typed argument", hint=USAGE)
+    return composed(text, arrays, where) if is_composed(text) else number(text, where)
+
+
+def _array(name: str, seed: int, text: str, where: str) -> Array | None:
+    """Return the rule of an array, None for another argument."""
     match = ARRAY.fullmatch(text)
     if match is None:
-        raise UserError(f"--arg {text}: the kernel's parameters have no names here, and this is no typed argument", hint=USAGE)
+        return None
     rule, dtype = match[4] or "zeros", f"{TYPES[match[1]]}{match[2]}"
     shape = [int(size) for size in re.split("[x,]", match[3])]
-    name = f"arg{position}"
     if rule in RULES:
         high = 1.0 if match[1] == "f" else INTEGERS_BELOW
-        return Array(name=name, dtype=dtype, shape=shape, init=rule, high=high, seed=position)  # type: ignore[arg-type]
+        return Array(name=name, dtype=dtype, shape=shape, init=rule, high=high, seed=seed)  # type: ignore[arg-type]
+    if not Path(rule).suffix and not Path(rule).exists():
+        raise UserError(f"{where}: no rule is called {rule}, and no file", hint=f"rules: {', '.join(RULES)}; or a .npy file")
     return Array(name=name, dtype=dtype, shape=shape, seed=0, file=str(Path(rule).resolve()))

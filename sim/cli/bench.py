@@ -1,10 +1,11 @@
 """`simtlab bench`: how fast the simulator is on this machine."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sim.cli import app
+from isa.errors import UserError
+from sim.cli.commands import command
 from sim.cli.options import JSON
 from sim.cli.output import check_writable, show, working, write_json
 from sim.report.words import count
@@ -15,12 +16,17 @@ if TYPE_CHECKING:
 REPEATS = Annotated[int, typer.Option("--repeats", min=1, metavar="N", help="Repetitions of each measurement.")]
 SCALE = Annotated[float, typer.Option("--scale", min=0.001, max=50, metavar="X", help="Run X times the usual ten million instructions.")]
 COMPILE = Annotated[bool, typer.Option("--compile/--no-compile", help="Also time a fresh process, with and without compiled kernels.")]
+LAB = Annotated[bool, typer.Option("--lab", help="Measure `simtlab lab` alone: from a change to its page, and ten clients at once.")]
 
 
-@app.command()
-def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, json: JSON = None) -> None:
+@command()
+def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, lab: LAB = False, json: JSON = None) -> None:
     """Measure the simulator: warp instructions per second, variants of a GPU per second, and what compiling costs."""
     check_writable(json)
+    if lab:
+        if scale != 1:
+            raise UserError("--scale is not for --lab", hint="leave one of them out")
+        return write_json(json, _lab(repeats))
     with working("measuring"):
         from sim import bench as measure
 
@@ -52,6 +58,23 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, js
             "compilation": compilation._asdict() if compilation else None,
         },
     )
+
+
+def _lab(repeats: int) -> dict[str, Any]:
+    """Print and return how long the lab takes to answer."""
+    with working("measuring the lab"):
+        from sim.lab import measure
+
+        answers, load = measure.answers(repeats), measure.load_test()
+    for name, seconds in answers.items():
+        typer.echo(f"{name:24} {1000 * seconds:6.0f} ms from a change to the page of its run, median of {repeats}")
+    typer.echo(
+        f"{measure.CLIENTS} clients, a change every {measure.PAUSE:g} s for {measure.SECONDS:g} s: {load.sent} sent, "
+        f"{len(load.seconds)} answered, "
+        f"the others overtaken; median {1000 * load.share(0.5):.0f} ms, 95 % within {1000 * load.share(0.95):.0f} ms; "
+        f"{load.lost} last changes lost"
+    )
+    return {"answers": answers, "load": load._asdict()}
 
 
 def _table(found: "list[Rate]", repeats: int) -> None:

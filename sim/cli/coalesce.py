@@ -2,7 +2,7 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -10,13 +10,14 @@ import sim
 from isa.errors import UserError
 from sim.analysis import banks, patterns
 from sim.analysis.coalescing import FULL_MASK, analyse
-from sim.cli import app
-from sim.cli.inputs import Changes, launch, machine
-from sim.cli.options import ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, SET
+from sim.cli.commands import command
+from sim.cli.inputs import launch, machine
+from sim.cli.options import ARCH, ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, SET, Given
 from sim.cli.output import check_writable, working, write_json
 from sim.gpus.model import Gpu
 from sim.report import banks as bank_views
 from sim.report import coalescing as views
+from sim.traces.trace import Trace
 
 LISTING = Annotated[Path | None, typer.Argument(metavar="[LISTING]", help="Its loads and stores; left out: one access pattern.")]
 STRIDE = Annotated[int | None, typer.Option("--stride", min=0, metavar="N", help="Thread k accesses element N k.")]
@@ -38,22 +39,35 @@ class Found:
     title: str
 
 
-@app.command()
+class Access(NamedTuple):
+    """One warp's access, as the options say it."""
+
+    stride: STRIDE = None
+    offset: OFFSET = None
+    pattern: PATTERN = None
+    width: WIDTH = None
+    mask: MASK = "0xffffffff"
+
+
+class Of(NamedTuple):
+    """The options of a launch that matter here: registers and residency do not."""
+
+    gpu: GPU = None
+    launch_file: LAUNCH = None
+    kernel: KERNEL = None
+    arch: ARCH = None
+    grid: GRID = None
+    block: BLOCK = None
+    arg: ARG = None
+    set_: SET = None
+
+
+@command()
 def coalesce(
+    access: Access,
+    of: Of,
     listing: LISTING = None,
-    stride: STRIDE = None,
-    offset: OFFSET = None,
-    pattern: PATTERN = None,
-    width: WIDTH = None,
-    mask: MASK = "0xffffffff",
     shared: BANKS = False,
-    gpu: GPU = "gtx480",
-    set_: SET = None,
-    launch_file: LAUNCH = None,
-    kernel: KERNEL = None,
-    grid: GRID = None,
-    block: BLOCK = None,
-    arg: ARG = None,
     figure: FIGURE = None,
     json: JSON = None,
 ) -> None:
@@ -63,25 +77,27 @@ def coalesce(
         from sim.report.figures import check_path
 
         check_path(figure)
-    found_gpu = machine(gpu, set_, None)
+    given = Given(**of._asdict())
+    gpu = machine(given, listing)
     if listing is not None:
-        if (stride, offset, pattern, width, mask) != (None, None, None, None, "0xffffffff"):
+        if access != Access():
             raise UserError("a listing has its own accesses", hint="give a listing, or --stride, --offset, --pattern, --width, --mask")
-        what, _ = launch(listing, launch_file, kernel, Changes(grid, block, None, arg), found_gpu)
+        what, _ = launch(listing, given, gpu)
         with working(f"executing {what.name}"):
-            found = _listing(sim.execute(what), found_gpu, shared)
+            found = _listing(sim.execute(what), gpu, shared)
     else:
-        if any(option is not None for option in (launch_file, kernel, grid, block, arg)):
+        if any(option is not None for option in of._replace(gpu=None, set_=None)):
             raise UserError("a launch needs a listing", hint="name a .sass file, or give --stride, --offset or --pattern alone")
-        found = _pattern(_chosen(stride, offset, pattern, width), _bits(mask), found_gpu, shared)
+        found = _pattern(_chosen(access), _bits(access.mask), gpu, shared)
     typer.echo(found.text)
     if figure is not None:
         _draw(found, figure)
     write_json(json, found.plain)
 
 
-def _chosen(stride: int | None, offset: int | None, name: str | None, width: int | None) -> patterns.Pattern:
+def _chosen(access: Access) -> patterns.Pattern:
     """Return the pattern that the options describe."""
+    stride, offset, name, width, _ = access
     if stride is not None and name is not None:
         raise UserError(f"--stride {stride} and --pattern {name} both say where the threads read", hint="give one of them")
     if stride is None and name is None:
@@ -114,7 +130,7 @@ def _pattern(pattern: patterns.Pattern, mask: int, gpu: Gpu, shared: bool) -> Fo
     return Found(f"{heading}\n\n{views.report(access)}", plain | views.as_dict(access), access, title)
 
 
-def _listing(trace: "sim.Trace", gpu: Gpu, shared: bool) -> Found:
+def _listing(trace: Trace, gpu: Gpu, shared: bool) -> Found:
     from sim.analysis import accesses
 
     rule = banks.rule_of(gpu) if shared else gpu.lsu.coalescing

@@ -1,19 +1,21 @@
 """`simtlab compare A [B]`: two runs side by side: other machines, other launches, other listings, and why one is faster."""
 
+import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 import sim
 from isa.errors import UserError
 from sim.analysis.difference import as_dict, difference
-from sim.cli import app
-from sim.cli.inputs import Changes, launch, machine, one_sm
-from sim.cli.options import ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, POLICY, REGISTERS, SET, SHARED, WARPS
+from sim.cli.commands import command
+from sim.cli.inputs import prepare
+from sim.cli.options import JSON, REPEAT, Given
 from sim.cli.output import check_writable, show, working, write_json
 from sim.report import difference as views
-from sim.result import Result
+from sim.result.result import Result
+from sim.traces.trace import Trace
 
 A = Annotated[Path, typer.Argument(metavar="A", help="The first listing; its launch file is the .toml beside it.")]
 B = Annotated[
@@ -32,64 +34,64 @@ REGISTERS_B = Annotated[int | None, typer.Option("--registers-b", min=1, metavar
 SHARED_B = Annotated[int | None, typer.Option("--shared-b", min=0, metavar="BYTES", help="Static shared memory per block of B.")]
 
 
-@app.command()
+class GivenB(NamedTuple):
+    """What the options say of B alone."""
+
+    gpu_b: GPU_B = None
+    launch_b: LAUNCH_B = None
+    kernel_b: KERNEL_B = None
+    grid_b: GRID_B = None
+    block_b: BLOCK_B = None
+    warps_b: WARPS_B = None
+    arg_b: ARG_B = None
+    registers_b: REGISTERS_B = None
+    shared_b: SHARED_B = None
+    set_b: SET_B = None
+    policy_b: POLICY_B = None
+
+
+@command()
 def compare(
     first: A,
+    given: Given,
+    other: GivenB,
     second: B = None,
-    gpu: GPU = "gtx480",
-    gpu_b: GPU_B = None,
-    set_: SET = None,
-    set_b: SET_B = None,
-    policy: POLICY = None,
-    policy_b: POLICY_B = None,
-    launch_file: LAUNCH = None,
-    launch_b: LAUNCH_B = None,
-    kernel: KERNEL = None,
-    kernel_b: KERNEL_B = None,
-    grid: GRID = None,
-    grid_b: GRID_B = None,
-    block: BLOCK = None,
-    block_b: BLOCK_B = None,
-    warps: WARPS = None,
-    warps_b: WARPS_B = None,
-    arg: ARG = None,
-    arg_b: ARG_B = None,
-    registers: REGISTERS = None,
-    registers_b: REGISTERS_B = None,
-    shared: SHARED = None,
-    shared_b: SHARED_B = None,
+    repeat: REPEAT = 1,
     json: JSON = None,
 ) -> None:
     """Run twice and say why one is faster: the difference by cause, by instruction and by counter. B differs by what ends in -b."""
     check_writable(json)
-    given = Changes(grid, block, warps, arg, registers, shared)
-    other = Changes(grid_b, block_b, warps_b, [*(arg or []), *(arg_b or [])] or None, registers_b, shared_b)
-    said = (second, gpu_b, set_b, policy_b, launch_b, kernel_b, *other._replace(args=arg_b))
-    if all(option is None for option in said):
+    if second is None and all(option is None for option in other):
         raise UserError("both runs are the same", hint="name a second listing, or give --gpu-b, --set-b, --block-b or another option in -b")
     with working(f"running {first.name} and {(second or first).name}"):
-        a = _run(first, launch_file, kernel, given, gpu, set_, policy)
-        mixed = _inherited(given, other)
-        file = launch_b if second or launch_b else launch_file
-        b = _run(
-            second or first,
-            file,
-            kernel_b or (None if second else kernel),
-            mixed,
-            gpu_b or gpu,
-            [*(set_ or []), *(set_b or [])],
-            policy_b or policy,
-        )
+        runs = (first, given), (second or first, _of_b(given, other, second is not None))
+        own = _run(*runs[0]), _run(*runs[1])
+        kinds = {run.words.kind for run in own}
+        again = "scheduled" in kinds and "compiler" in kinds
+        a, b = (_again(*run) if again and one.words.kind != "none" else one for run, one in zip(runs, own, strict=True))
+        spread = speed_ups(a, b, repeat)
     found = difference(a, b)
-    typer.echo(views.summary(a, b, found) + "\n")
+    typer.echo(views.summary(a, b, found, own, spread) + "\n")
     for table in views.tables(found):
         show(table)
-    write_json(json, {"first": a.as_dict(), "second": b.as_dict(), "difference": as_dict(found)})
+    by_own: dict[str, Any] = {"first_by_its_own_words": own[0].cycles, "second_by_its_own_words": own[1].cycles}
+    by_own["speed_ups"] = spread
+    write_json(json, {"first": a.as_dict(), "second": b.as_dict(), "difference": as_dict(found)} | by_own)
 
 
-def _inherited(given: Changes, other: Changes) -> Changes:
-    """Return what the options say of B: its own, else those of A; --warps in place of --grid and --block, and the other way round."""
-    mine = {name: value for name, value in other._asdict().items() if value is not None}
+def _of_b(given: Given, other: GivenB, another: bool) -> Given:
+    """Return what the options say of B: its own, else those of A; lists add up; --warps in place of --grid and --block, or they of it.
+
+    another: B is another listing, so A's launch file and kernel are not its own.
+    """
+    mine = {name.removesuffix("_b"): value for name, value in other._asdict().items() if value is not None}
+    named = {"launch": "launch_file", "set": "set_"}
+    mine = {named.get(name, name): value for name, value in mine.items()}
+    for name in ("arg", "set_"):
+        if name in mine:
+            mine[name] = [*(getattr(given, name) or []), *mine[name]]
+    if another:
+        given = given._replace(launch_file=None, kernel=None)
     if "warps" in mine:
         given = given._replace(grid=None, block=None)
     if "grid" in mine or "block" in mine:
@@ -97,9 +99,28 @@ def _inherited(given: Changes, other: Changes) -> Changes:
     return given._replace(**mine)
 
 
-def _run(
-    listing: Path, launch_file: Path | None, kernel: str | None, changes: Changes, gpu: str, fields: list[str] | None, policy: str | None
-) -> Result:
-    found_gpu = machine(gpu, fields, policy)
-    what, _ = launch(listing, launch_file, kernel, changes, found_gpu)
-    return sim.run(what, one_sm(found_gpu, changes, what))
+def _run(listing: Path, given: Given) -> Result:
+    what, gpu, _ = prepare(listing, given)
+    return sim.run(what, gpu)
+
+
+def _again(listing: Path, given: Given) -> Result:
+    """Return the run with control words laid down here, so that those of a compiler are not compared with ours."""
+    what, gpu, _ = prepare(listing, given)
+    return sim.run(dataclasses.replace(what, control_words="schedule"), gpu)
+
+
+def speed_ups(a: Result, b: Result, repeat: int) -> list[float]:
+    """Return how many times as fast B is as A, member by member of an ensemble; nothing of a single run."""
+    from sim.traces.ensemble import member
+
+    found = []
+    for number in range(repeat if repeat > 1 else 0):
+        one, two = (sim.simulate(member(_of(run), number), run.gpu) for run in (a, b))
+        found.append(one.seconds / two.seconds)
+    return found
+
+
+def _of(run: Result) -> Trace:
+    assert run.trace is not None, "a run of this process has its trace"
+    return run.trace

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from isa import compiler
-from sim.cli import app
+from sim.cli.commands import command
 from sim.cli.output import check_writable, write_bytes, write_text
 
 SOURCE = Annotated[Path, typer.Argument(metavar="KERNEL.cu", help="A CUDA source of device code.")]
@@ -16,11 +16,14 @@ OUTPUT = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="Where the listing goes, or, named .cubin, the code; default: the terminal."),
 ]
 OPTION = Annotated[
-    list[str] | None, typer.Option("--option", metavar="OPTION", help="For the compiler, as --option=-DN=4; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--option", metavar="OPTION", help="For the compiler, as --option=-DN=4, or --option=-Xptxas --option=-dlcm=cg; may be repeated."
+    ),
 ]
 
 
-@app.command("compile")
+@command("compile")
 def compile_source(source: SOURCE, arch: ARCH, output: OUTPUT = None, option: OPTION = None) -> None:
     """Compile CUDA to a listing that `run`, `lint` and the others read, by the packages of the extra `cuda`."""
     check_writable(output)

@@ -6,9 +6,9 @@ import typer
 
 import sim
 from isa.errors import UserError
-from sim.cli import app
-from sim.cli.inputs import Changes, launch, machine, one_sm
-from sim.cli.options import ARCH, ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
+from sim.cli.commands import command
+from sim.cli.inputs import prepare
+from sim.cli.options import JSON, LISTING, Given
 from sim.cli.output import check_writable, working, write_json
 from sim.report.text import unread
 
@@ -18,21 +18,10 @@ WARP = Annotated[
 CYCLE = Annotated[int | None, typer.Option("--cycle", min=0, metavar="CYCLE", help="A cycle; left out: in the warp's longest wait.")]
 
 
-@app.command()
+@command()
 def explain(
     listing: LISTING,
-    gpu: GPU = "gtx480",
-    launch_file: LAUNCH = None,
-    kernel: KERNEL = None,
-    arch: ARCH = None,
-    grid: GRID = None,
-    block: BLOCK = None,
-    warps: WARPS = None,
-    arg: ARG = None,
-    registers: REGISTERS = None,
-    shared: SHARED = None,
-    set_: SET = None,
-    policy: POLICY = None,
+    given: Given,
     warp: WARP = None,
     cycle: CYCLE = None,
     json: JSON = None,
@@ -45,16 +34,14 @@ def explain(
     if warp is None and cycle is not None:
         raise UserError("--cycle needs a warp", hint="add --warp 0")
     check_writable(json)
-    found_gpu, changes = machine(gpu, set_, policy), Changes(grid, block, warps, arg, registers, shared)
-    what, _ = launch(listing, launch_file, kernel, changes, found_gpu, arch)
-    found_gpu = one_sm(found_gpu, changes, what)
+    what, gpu, _ = prepare(listing, given)
     with working(f"running {what.name}"):
-        result = sim.run(what, found_gpu)
+        result = sim.run(what, gpu)
     with working("looking for causes"):
         path = result.critical_path() if warp is None else None
         chosen = _number(warp) if warp is not None else None
         chain = result.why(chosen, cycle) if chosen is not None and cycle is not None else result.longest_wait(chosen)
-    for change in unread(found_gpu):
+    for change in unread(gpu):
         typer.echo(f"changed: {change}\n")
     if path:
         from sim.report import causes  # not above: it needs the SimPy engine

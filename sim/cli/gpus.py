@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import sim
-from sim.cli import app
+from sim.cli.commands import app
 from sim.cli.options import JSON, SET, assignments
 from sim.cli.output import show, write_json
 from sim.report import gpus as tables

@@ -3,24 +3,24 @@
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 import sim
 from isa.errors import UserError
-from sim.cli import app
-from sim.cli.inputs import Changes, launch, machine
-from sim.cli.options import ARCH, ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, numbers
+from sim.cli.commands import command
+from sim.cli.inputs import prepare
+from sim.cli.options import JSON, LISTING, Given, numbers
 from sim.cli.output import check_writable, working, write_json
 from sim.gpus.model import Gpu
-from sim.launch import Launch
+from sim.launch.launch import Launch
 
 if TYPE_CHECKING:
     from sim.analysis.curve import Point
     from sim.analysis.interval import Analysis, Hits
-    from sim.result import Result
-    from sim.trace import Trace
+    from sim.result.result import Result
+    from sim.traces.trace import Trace
 
 LOOP = Annotated[str | None, typer.Option("--loop", metavar="LABEL", help="The loop that begins there; left out: the hottest.")]
 L1_HIT = Annotated[float | None, typer.Option("--l1-hit", min=0, max=1, metavar="SHARE", help="Share of the loads that L1 serves, 0 to 1.")]
@@ -33,23 +33,19 @@ ROWS = Annotated[int, typer.Option("--rows", min=0, metavar="N", help="Instructi
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw the curve (.png, .svg, .pdf).")]
 
 
-@app.command()
+class Caches(NamedTuple):
+    """What is assumed of the caches."""
+
+    l1_hit: L1_HIT = None
+    l2_hit: L2_HIT = None
+
+
+@command()
 def interval(
     listing: LISTING,
-    gpu: GPU = "gtx480",
-    launch_file: LAUNCH = None,
-    kernel: KERNEL = None,
-    arch: ARCH = None,
-    grid: GRID = None,
-    block: BLOCK = None,
-    arg: ARG = None,
-    registers: REGISTERS = None,
-    shared: SHARED = None,
-    set_: SET = None,
-    policy: POLICY = None,
+    given: Given,
+    caches: Caches,
     loop: LOOP = None,
-    l1_hit: L1_HIT = None,
-    l2_hit: L2_HIT = None,
     warps_per_sm: CURVE = "1,2,4,8,16,32",
     rows: ROWS = 24,
     figure: FIGURE = None,
@@ -68,12 +64,11 @@ def interval(
         check_path(figure)
         if warps_per_sm == "none":
             raise UserError("--figure draws the curve, which --warps-per-sm none leaves out", hint="leave one of them out")
-    found_gpu = machine(gpu, set_, policy)
-    what, _ = launch(listing, launch_file, kernel, Changes(grid, block, None, arg, registers, shared), found_gpu, arch)
+    what, gpu, _ = prepare(listing, given)
     with working(f"analysing {what.name}"):
         trace = sim.execute(what)
-        found = analyse(trace, found_gpu, _hits(l1_hit, l2_hit, trace, found_gpu), loop)
-    for change in unread(found_gpu):
+        found = analyse(trace, gpu, _hits(caches, trace, gpu), loop)
+    for change in unread(gpu):
         typer.echo(f"changed: {change}\n")
     typer.echo(f"{views.heading(found, what.name)}\n\n{views.table(found)}\n\n{views.verdict(found)}")
     if rows:
@@ -89,15 +84,16 @@ def interval(
     if figure is not None:
         if not points:
             raise UserError("there is no curve to draw", hint="leave --figure out")
-        interval_figure.save(found, points, figure, f"{what.name} on {found_gpu.name}")
+        interval_figure.save(found, points, figure, f"{what.name} on {gpu.name}")
         typer.echo(f"\nfigure: {figure}")
     write_json(json, {"listing": what.name} | views.as_dict(found, points))
 
 
-def _hits(l1: float | None, l2: str | None, trace: "Trace", gpu: Gpu) -> "Hits | None":
+def _hits(caches: Caches, trace: "Trace", gpu: Gpu) -> "Hits | None":
     """Return what the options assume of the caches; None: what the executed addresses say."""
     from sim.analysis.interval import Hits
 
+    l1, l2 = caches
     if l1 is None and l2 is None:
         return None
     if l2 == "measured":

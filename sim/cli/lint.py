@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-import isa
 import sim
 from isa.program import Program
-from isa.scheduling.finding import HAZARD
-from sim.cli import app
+from sim.cli.commands import command
+from sim.cli.inputs import programs
 from sim.cli.options import JSON, KERNEL, LISTING, SET, assignments, sizes
 from sim.cli.output import check_writable, write_json
+from sim.control_words.finding import HAZARD
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import occupancy, threads_of
 from sim.report.occupancy import Use, next_steps
@@ -24,7 +24,7 @@ BLOCK = Annotated[str, typer.Option("--block", metavar="X[xYxZ]", help="Threads 
 ALL = Annotated[bool, typer.Option("--all", help="Also list every place that loses cycles.")]
 
 
-@app.command()
+@command()
 def lint(
     listing: LISTING,
     kernel: KERNEL = None,
@@ -37,8 +37,8 @@ def lint(
     """Check the control words of a listing: stall counts too small, waits that lack, cycles lost. Exit 1 when there is a hazard."""
     check_writable(json)
     use, changes = sizes(block, "--block"), assignments(set_, "--set")
-    programs = [isa.load(listing, kernel)] if kernel else isa.load_all(listing)  # of CUDA, see `simtlab compile`
-    results = {program.name: _check(program, list_all) | _registers(program, gpu, changes, threads_of(use)) for program in programs}
+    found = programs(listing, kernel)
+    results = {program.name: _check(program, list_all) | _registers(program, gpu, changes, threads_of(use)) for program in found}
     write_json(json, results)
     if any(result["hazards"] for result in results.values()):
         raise typer.Exit(1)
@@ -46,7 +46,7 @@ def lint(
 
 def _check(program: Program, list_all: bool) -> dict[str, Any]:
     """Print what lint finds in one kernel, and return it."""
-    found = isa.lint(program)
+    found = sim.lint(program)
     hazards = [finding for finding in found if finding.level == HAZARD]
     lost = [finding for finding in found if finding.level != HAZARD]
     for finding in found if list_all else hazards:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sim.cli import app
+from sim.cli.commands import command
 from sim.cli.options import JSON
 from sim.cli.output import check_writable, working, write_json
 
@@ -17,7 +17,7 @@ ARCH = Annotated[str, typer.Option("--arch", metavar="SM", help="The GPU's archi
 REPEAT = Annotated[int, typer.Option("--repeat", metavar="N", min=1, max=1000, help="Launches of which the median is taken.")]
 
 
-@app.command()
+@command()
 def measure(plan: PLAN, arch: ARCH, out: OUT = Path("measured"), repeat: REPEAT = 7, json: JSON = None) -> None:
     """Compile a plan's kernels, launch them under Nsight Compute and alone, and write cycles, counters and clocks as tables.
 

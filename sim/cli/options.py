@@ -2,16 +2,21 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from isa.errors import UserError
+from sim.policies.user import ScoredPolicy, of_file
 
+DEFAULT = "gtx480"  # the GPU of who names none
 LISTING = Annotated[
     Path, typer.Argument(metavar="LISTING", help="Mini-SASS, disassembly, a cubin or CUDA (.cu); its launch file is the .toml beside it.")
 ]
-GPU = Annotated[str, typer.Option("--gpu", metavar="NAME|FILE", help="A preset (see `simtlab gpus`) or a GPU file (.toml).")]
+GPU = Annotated[
+    str | None,
+    typer.Option("--gpu", metavar="NAME|FILE", help=f"A preset (`simtlab gpus`) or a file (.toml); default: {DEFAULT}, a capture's own."),
+]
 LAUNCH = Annotated[Path | None, typer.Option("--launch", metavar="FILE", help="The launch file, when it is not the .toml beside LISTING.")]
 ARCH = Annotated[str | None, typer.Option("--arch", metavar="sm_NN", help="What to compile CUDA for; default: the GPU's own.")]
 KERNEL = Annotated[str | None, typer.Option("--kernel", "--function", metavar="NAME", help="Which kernel, when the listing has several.")]
@@ -23,7 +28,8 @@ ARG = Annotated[
     typer.Option(
         "--arg",
         metavar="NAME=VALUE",
-        help="A scalar argument; an array NAME=f32[1024]=random; of disassembly without names, in order. Repeat.",
+        help="A scalar argument; an array NAME=f32[1024]=random; a pointer NAME=&x+16; a structure NAME={&x, s32:31}; "
+        "of disassembly without names, the values in order. Repeat.",
     ),
 ]
 REGISTERS = Annotated[int | None, typer.Option("--registers", min=1, metavar="N", help="32-bit registers per thread.")]
@@ -31,12 +37,51 @@ SHARED = Annotated[int | None, typer.Option("--shared", min=0, metavar="BYTES", 
 SET = Annotated[
     list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change the GPU, as core.schedulers=2; may be repeated.")
 ]
-POLICY = Annotated[str | None, typer.Option("--policy", metavar="NAME", help="Shortcut for --set core.policy=NAME.")]
+DLCM = Annotated[
+    str | None,
+    typer.Option("--dlcm", metavar="ca|cg|cs|cv", help="What loads without a cache operator ask for, as the compiler's -dlcm: cg: not L1."),
+]
+POLICY = Annotated[
+    str | None,
+    typer.Option("--policy", metavar="NAME|FILE.py:FUNCTION", help="Shortcut for --set core.policy=NAME; or a function of yours."),
+]
+KEEP = Annotated[
+    bool, typer.Option("--keep-control-words", help="Keep the compiler's control words where the GPU differs in what they hold.")
+]
+REPEAT = Annotated[
+    int,
+    typer.Option("--repeat", min=1, metavar="N", help="Runs of each machine, arrays elsewhere and neighbouring blocks in another order."),
+]
 ENGINE = Annotated[str, typer.Option("--engine", metavar="NAME", help="numba, or simpy: the same result, readable and slow.")]
 THREADS = Annotated[
     int | None, typer.Option("--threads", min=1, metavar="N", help="Threads that share the SMs; default: as many as gain. Same result.")
 ]
 JSON = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result as JSON.")]
+
+
+class Given(NamedTuple):
+    """What the options say of the GPU and of a launch, as `--help` lists them; None leaves what the launch file or the listing says."""
+
+    gpu: GPU = None
+    launch_file: LAUNCH = None
+    kernel: KERNEL = None
+    arch: ARCH = None
+    grid: GRID = None
+    block: BLOCK = None
+    warps: WARPS = None
+    arg: ARG = None
+    registers: REGISTERS = None
+    shared: SHARED = None
+    set_: SET = None
+    policy: POLICY = None
+    dlcm: DLCM = None
+    keep_control_words: KEEP = False
+
+
+def policy(text: str) -> str | ScoredPolicy:
+    """Return a policy's name, or the function of a Python file that the user names. Raises UserError."""
+    file, colon, name = text.rpartition(":")
+    return of_file(Path(file), name) if colon else text.lower().replace("-", "_")
 
 
 MOST_NUMBERS = 10_000
@@ -47,7 +92,7 @@ def sizes(text: str, option: str) -> tuple[int, ...]:
     """Return `16x16` or `16,16` as (16, 16)."""
     parts = text.lower().replace(",", "x").split("x")
     if len(parts) > 3 or not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
-        raise UserError(f"{option} {text}: not one to three sizes", hint=f"write {option} 256 or {option} 16x16")
+        raise UserError(f"{option} {text}: not one to three sizes of 1 or more", hint=f"write {option} 256 or {option} 16x16")
     return tuple(int(part) for part in parts)
 
 

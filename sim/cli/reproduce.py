@@ -3,6 +3,7 @@
 import dataclasses
 import json as plain
 import textwrap
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import typer
 
 import sim
 from isa.errors import UserError
-from sim.cli import app
+from sim.cli.commands import command
 from sim.cli.options import JSON, SET, assignments
 from sim.cli.output import check_writable, show, working, write_json
 
@@ -21,17 +22,23 @@ if TYPE_CHECKING:
     from programs.reproduction import Reproduction
 
 NAME = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The experiment; left out: list them.")]
+ALL = Annotated[bool, typer.Option("--all", help="Run every experiment: a line for each, and what fails. Half an hour.")]
 GPU = Annotated[str | None, typer.Option("--gpu", metavar="NAME|FILE", help="Another GPU than the publication's.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw its figure (.png, .svg, .pdf).")]
 
 
-@app.command()
-def reproduce(name: NAME = None, gpu: GPU = None, set_: SET = None, figure: FIGURE = None, json: JSON = None) -> None:
+@command()
+def reproduce(name: NAME = None, all_: ALL = False, gpu: GPU = None, set_: SET = None, figure: FIGURE = None, json: JSON = None) -> None:
     """Run a published experiment again and check its numbers; exit 1 if a check fails. Without NAME: list the experiments."""
     from programs.reproductions import REPRODUCTIONS
     from programs.reproductions import reproduce as run
 
     check_writable(json, figure)
+    if all_:
+        if name or gpu or set_ or figure:
+            raise UserError("--all runs every experiment on its own GPUs", hint="give it alone, or with --json FILE")
+        _all(json)
+        return
     if name is None:
         typer.echo("\n".join(REPRODUCTIONS))
         return
@@ -46,6 +53,31 @@ def reproduce(name: NAME = None, gpu: GPU = None, set_: SET = None, figure: FIGU
         _draw(found, figure)
     write_json(json, dataclasses.asdict(found) | {"passed": found.passed})
     if not found.passed:
+        raise typer.Exit(1)
+
+
+def _all(json: Path | None) -> None:
+    """Run every experiment; print a line for each, and the checks that fail."""
+    from programs.reproductions import ON_OTHERS, REPRODUCTIONS
+
+    plain_values, failed = {}, False
+    runs: list[tuple[str, str, str | None]] = [(name, name, None) for name in REPRODUCTIONS]
+    runs += [(f"{name} --gpu {gpu}", name, gpu) for name, gpus in ON_OTHERS.items() for gpu in gpus]
+    for name, experiment, gpu in runs:
+        start = time.perf_counter()
+        with working(f"reproducing {name}"):
+            found = REPRODUCTIONS[experiment](gpu)
+        judged = [check for check in found.checks if check.passed is not None]
+        seconds = time.perf_counter() - start
+        passed = sum(check.passed is True for check in judged)
+        typer.echo(f"{'pass' if found.passed else 'FAIL'}  {name:<28} {passed} of {len(judged)} checks, {seconds:.0f} s")
+        for check in judged:
+            if not check.passed:
+                typer.echo(f"      {check.what}: {check.published} published, {check.simulated}")
+        plain_values[name] = dataclasses.asdict(found) | {"passed": found.passed}
+        failed = failed or not found.passed
+        write_json(json, plain_values)
+    if failed:
         raise typer.Exit(1)
 
 

@@ -1,39 +1,24 @@
 """`simtlab run LISTING`: execute a program, time it, say where the time went; check the results that the launch file expects."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 import sim
 from isa.errors import UserError
-from sim.cli import app
-from sim.cli.inputs import Changes, launch, machine, one_sm
-from sim.cli.options import (
-    ARCH,
-    ARG,
-    BLOCK,
-    ENGINE,
-    GPU,
-    GRID,
-    JSON,
-    KERNEL,
-    LAUNCH,
-    LISTING,
-    POLICY,
-    REGISTERS,
-    SET,
-    SHARED,
-    THREADS,
-    WARPS,
-)
+from sim.cli.commands import command
+from sim.cli.inputs import machine, prepare
+from sim.cli.options import ENGINE, JSON, LISTING, THREADS, Given
 from sim.cli.output import check_writable, working, write_json, write_text
-from sim.cli.replay import not_of_traces, replay
-from sim.expectation import Expectation, check
-from sim.launch import Launch
+from sim.cli.traces import not_of_traces, time_traces
+from sim.launch.expectation import Expectation, check
+from sim.launch.file import beside, expects
+from sim.launch.launch import Launch
 from sim.report import figures, memory_figure, text, timeline
-from sim.result import Result
+from sim.result.result import Result
 from sim.traces.files import is_trace
+from sim.traces.hazard import Hazard
 
 TIMELINE = Annotated[
     Path | None, typer.Option("--timeline", metavar="FILE", help="Also write the first 500 cycles' timeline: .txt, .png, .svg or .pdf.")
@@ -46,68 +31,82 @@ SASS = Annotated[
 ]
 SAVE = Annotated[Path | None, typer.Option("--save-trace", metavar="FOLDER", help="Also write what was executed as an Accel-Sim trace.")]
 LIMIT = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Instructions that a warp may execute; default 16,777,216.")]
+CHECK = Annotated[
+    str | None,
+    typer.Option("--check", metavar="race,init", help="Also look for races in shared memory, for what is read unwritten, or both."),
+]
 TEXT = ("", ".txt")
+SHOWN = 5  # of what checks found
 WINDOW = (0, 499)  # cycles of --timeline
 
 
-@app.command()
+class Also(NamedTuple):
+    """What to write, and to look at, beside the report."""
+
+    timeline: TIMELINE = None
+    memory_figure: MEMORY_FIGURE = None
+    save_trace: SAVE = None
+    check: CHECK = None
+
+
+@command()
 def run(
     listing: LISTING,
-    gpu: GPU = "gtx480",
-    launch_file: LAUNCH = None,
-    kernel: KERNEL = None,
-    arch: ARCH = None,
-    grid: GRID = None,
-    block: BLOCK = None,
-    warps: WARPS = None,
-    arg: ARG = None,
-    registers: REGISTERS = None,
-    shared: SHARED = None,
-    set_: SET = None,
-    policy: POLICY = None,
+    given: Given,
+    also: Also,
     engine: ENGINE = "numba",
     threads: THREADS = None,
-    timeline_file: TIMELINE = None,
-    memory_file: MEMORY_FIGURE = None,
     limit: LIMIT = None,
     sass: SASS = None,
-    save_trace: SAVE = None,
     json: JSON = None,
 ) -> None:
-    """Execute a listing, time it on a GPU, and say where the warps' time went. Exit 1 when its results are not as expected.
+    """Execute a listing, time it on a GPU, and say where the warps' time went. Exit 1 when results or a check are not as they should be.
 
     An Accel-Sim trace (kernelslist.g, .traceg, packed by xz or gzip or not) in place of the listing is timed kernel by kernel.
     """
-    found_gpu = machine(gpu, set_, policy)
-    check_writable(json, timeline_file, memory_file)
-    if memory_file is not None:
-        figures.check_path(memory_file)
-    if timeline_file is not None and timeline_file.suffix not in TEXT:
-        figures.check_path(timeline_file)
-    changes = Changes(grid, block, warps, arg, registers, shared)
+    gpu = machine(given, listing)
+    check_writable(json, also.timeline, also.memory_figure)
+    if also.memory_figure is not None:
+        figures.check_path(also.memory_figure)
+    if also.timeline is not None and also.timeline.suffix not in TEXT:
+        figures.check_path(also.timeline)
     if is_trace(listing):
-        not_of_traces(changes, launch_file, arch, limit, timeline_file, memory_file, save_trace)
-        replay(listing, sass, kernel, found_gpu, engine, threads, json)
+        not_of_traces(given, limit, *also)
+        time_traces(listing, sass, given, gpu, engine, threads, json)
         return
     if sass is not None:
         raise UserError("--sass goes with a trace", hint=f"{listing.name} has its own control words, if any")
-    what, expected = launch(listing, launch_file, kernel, changes, found_gpu, arch)
-    found_gpu = one_sm(found_gpu, changes, what)
+    what, gpu, expected = prepare(listing, given)
+    check = also.check
+    checks = tuple(check.split(",")) if check else ()
     with working(f"running {what.name}"):
-        trace = sim.execute(what, limit)
-        result = sim.simulate(trace, found_gpu, WINDOW if timeline_file else None, engine, threads)
-    if save_trace is not None:
-        sim.write_traces([trace], save_trace)
+        trace = sim.execute(what, limit, checks)
+        result = sim.simulate(trace, gpu, WINDOW if also.timeline else None, engine, threads)
+    if also.save_trace is not None:
+        sim.write_traces([trace], also.save_trace)
     typer.echo(text.report(result))
-    if timeline_file is not None:
-        _write_timeline(result, timeline_file)
+    if also.timeline is not None:
+        _write_timeline(result, also.timeline)
     wrong = _check(what, expected)
+    if expected is None and (given.grid or given.block) and expects(given.launch_file or beside(listing)):
+        typer.echo("note: results were not compared: what a launch file expects holds for its own grid and block", err=True)
+    _show_hazards(trace.hazards, check)
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
-    write_json(json, result.as_dict() | {"changes": text.changes(found_gpu)} | checked)
-    if memory_file is not None:
-        memory_figure.save(result, memory_file)
-    if wrong:
+    found = {"hazards": [hazard.as_dict() for hazard in trace.hazards]} if check else {}
+    write_json(json, result.as_dict() | {"changes": text.changes(gpu, result.words)} | checked | found)
+    if also.memory_figure is not None:
+        memory_figure.save(result, also.memory_figure)
+    if wrong or trace.hazards:
         raise typer.Exit(1)
+
+
+def _show_hazards(hazards: tuple[Hazard, ...], check: str | None) -> None:
+    """Print what the checks that were asked for found."""
+    if check:
+        found = f"{len(hazards)} found" if hazards else "nothing found"
+        more = f"; the first {SHOWN}, and all in --json" if len(hazards) > SHOWN else ""
+        lines = [f"  {line}" for one in hazards[:SHOWN] for line in str(one).splitlines()]
+        typer.echo("\n".join([f"\nChecks ({check}): {found}{more}.", *lines]))
 
 
 def _write_timeline(result: Result, file: Path) -> None:
@@ -122,11 +121,11 @@ def _check(what: Launch, expected: Expectation | None) -> bool:
     if not expected:
         return False
     wrong = check(what, expected)
-    names = ", ".join(expected)
+    whose, names = ("the GPU's" if what.parameters is not None else "NumPy's"), ", ".join(expected)
     if not wrong:
-        typer.echo(f"\nResults equal NumPy's: {names}.")
+        typer.echo(f"\nResults equal {whose}: {names}.")
         return False
-    typer.echo(f"\nResults differ from NumPy's ({names}):")
+    typer.echo(f"\nResults differ from {whose} ({names}):")
     for miss in wrong:
         typer.echo(f"  {miss.array}[{', '.join(map(str, miss.index))}] is {miss.got}, expected {miss.expected}")
     return True

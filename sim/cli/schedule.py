@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 import isa
-from sim.cli import app
+import sim
+from sim.cli.commands import command
 from sim.cli.options import JSON, KERNEL, LISTING
 from sim.cli.output import check_writable, write_json, write_text
 
@@ -14,12 +15,12 @@ ARCH = Annotated[str | None, typer.Option("--arch", metavar="sm_NN", help="For w
 OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where the listing goes; default: the terminal.")]
 
 
-@app.command()
+@command()
 def schedule(listing: LISTING, arch: ARCH = None, kernel: KERNEL = None, output: OUTPUT = None, json: JSON = None) -> None:
     """Lay down stall counts, counters and waits as a compiler would, by the latencies that lint knows. The order stays."""
     check_writable(output, json)
     program = isa.load(listing, kernel)
-    scheduled = isa.schedule(program, arch or program.architecture)
+    scheduled = sim.schedule(program, arch or program.architecture)
     text = scheduled.listing(with_control=True)
     if output is None:
         typer.echo(text, nl=False)

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 import sim
-from sim.cli import app
-from sim.cli.inputs import Changes, launch, machine, one_sm
-from sim.cli.options import ARCH, ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS
+from isa.errors import UserError
+from sim.cli.commands import command
+from sim.cli.inputs import prepare
+from sim.cli.options import JSON, LISTING, REPEAT, Given
 from sim.cli.output import announce, check_writable, show, write_json
 from sim.cli.progress import progress
 from sim.report import figures
@@ -20,37 +21,27 @@ LIMITS_ONLY = Annotated[
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw the tornado chart (.png, .svg, .pdf).")]
 
 
-@app.command()
+@command()
 def sensitivity(
     listing: LISTING,
-    gpu: GPU = "gtx480",
-    launch_file: LAUNCH = None,
-    kernel: KERNEL = None,
-    arch: ARCH = None,
-    grid: GRID = None,
-    block: BLOCK = None,
-    warps: WARPS = None,
-    arg: ARG = None,
-    registers: REGISTERS = None,
-    shared: SHARED = None,
-    set_: SET = None,
-    policy: POLICY = None,
+    given: Given,
     limits_only: LIMITS_ONLY = False,
+    repeat: REPEAT = 1,
     figure: FIGURE = None,
     json: JSON = None,
 ) -> None:
     """Say which limit of the GPU binds a run: simulate it without each limit, and with each parameter up and down by a step."""
-    from sim.sensitivity import sensitivity as measure
+    if limits_only and repeat > 1:
+        raise UserError("--repeat is of steps of parameters, which --limits-only leaves out", hint="give one of them")
+    from sim.causes.sensitivity import sensitivity as measure
 
     check_writable(json, figure)
     if figure is not None:
         figures.check_path(figure)
-    changes, found_gpu = Changes(grid, block, warps, arg, registers, shared), machine(gpu, set_, policy)
-    what, _ = launch(listing, launch_file, kernel, changes, found_gpu, arch)
-    found_gpu = one_sm(found_gpu, changes, what)
+    what, gpu, _ = prepare(listing, given)
     announce()
     with progress("machines") as report:
-        found = measure(sim.execute(what), found_gpu, parameters=not limits_only, progress=report)
+        found = measure(sim.execute(what), gpu, parameters=not limits_only, repeat=repeat, progress=report)
     typer.echo(views.verdict(found) + "\n")
     for table in views.tables(found):
         show(table)

@@ -4,19 +4,19 @@ import dataclasses
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 import sim
-from sim.cli import app
 from sim.cli.axes import axes, combined
-from sim.cli.inputs import Changes, launch, machine
-from sim.cli.options import ARCH, ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, POLICY, REGISTERS, SET, SHARED
+from sim.cli.commands import command
+from sim.cli.inputs import grid_and_block, launch, machine
+from sim.cli.options import JSON, REPEAT, Given
 from sim.cli.output import announce, check_writable, show, write_json
 from sim.cli.progress import progress
 from sim.gpus.model import Gpu
-from sim.launch import Launch
+from sim.launch.launch import Launch
 from sim.report import sweep_figures as figures
 from sim.report import sweeps as tables
 from sim.sweeps.axes import Family
@@ -62,78 +62,86 @@ NAMES = {
 }
 
 
-@app.command()
+SHAPE = ("grid", "block", "warps", "registers", "shared")  # options that a name of --over stands for
+
+
+class Where(NamedTuple):
+    """Who simulates, and where all results go."""
+
+    output: OUTPUT = None
+    workers: WORKERS = None
+    cluster: CLUSTER = None
+    repeat: REPEAT = 1
+
+
+class Shown(NamedTuple):
+    """What is printed and drawn."""
+
+    metric: METRIC = None
+    figure: FIGURE = None
+    plot: PLOT = None
+    cost: COST = None
+
+
+@command()
 def sweep(
     listings: LISTINGS,
     over: OVER,
+    given: Given,
+    where: Where,
+    shown: Shown,
     zipped: ZIP = False,
-    gpu: GPU = "gtx480",
-    launch_file: LAUNCH = None,
-    kernel: KERNEL = None,
-    arch: ARCH = None,
-    grid: GRID = None,
-    block: BLOCK = None,
-    arg: ARG = None,
-    registers: REGISTERS = None,
-    shared: SHARED = None,
-    set_: SET = None,
-    policy: POLICY = None,
-    output: OUTPUT = None,
-    workers: WORKERS = None,
-    cluster: CLUSTER = None,
-    metric: METRIC = None,
-    figure: FIGURE = None,
-    plot: PLOT = None,
-    cost: COST = None,
     json: JSON = None,
 ) -> None:
     """Simulate every combination of the values given, each program executed once per launch; print the fastest, keep all."""
-    check_writable(json, output, figure)
-    found_gpu, names = machine(gpu, set_, policy), axes(over)
+    figure = shown.figure
+    check_writable(json, where.output, figure)
+    gpu, names = machine(given, listings[0]), axes(over)
     if len(listings) > 1:
         names = {"listing": [str(listing) for listing in listings]} | names
-    weights = figures.weights(cost, names, found_gpu)
+    weights = figures.weights(shown.cost, names, gpu)
     if figure is not None:
-        figures.check(figure, plot, names)
-    given = Changes(grid, block, None, arg, registers, shared)
+        figures.check(figure, shown.plot, names)
 
     def build(shape: Mapping[str, Any]) -> Launch:
-        changes, listing = _changed(given, shape), Path(shape.get("listing", listings[0]))
-        return _dynamic(launch(listing, launch_file, kernel, changes, found_gpu, arch)[0], shape)
+        return _dynamic(launch(Path(shape.get("listing", listings[0])), _changed(given, shape), gpu)[0], shape)
 
     family = Family(NAMES | {name: "a scalar argument" for name in names if name.startswith("arg.")}, build)
-    rows = [_on_one_sm(row, found_gpu) for row in combined(names, zipped)]
+    rows = [_on_one_sm(row, given, gpu) for row in combined(names, zipped)]
     start = time.perf_counter()
     announce()
     try:
         with progress("points") as report:
-            frame = sim.sweep(family, found_gpu, rows, output=output, workers=workers, cluster=cluster, progress=report)  # type: ignore[arg-type]
+            frame = sim.sweep(family, gpu, rows, **where._asdict(), progress=report)  # type: ignore[arg-type]
     except KeyboardInterrupt:
-        typer.echo("interrupted" + (f": what is done is kept, the same command goes on ({output}.parts)" if output else ""), err=True)
+        typer.echo(
+            "interrupted" + (f": what is done is kept, the same command goes on ({where.output}.parts)" if where.output else ""), err=True
+        )
         raise
-    shown = tables.metric(frame, metric, names)
-    show(tables.fastest(frame, tuple(names), shown))
-    typer.echo(tables.summary(frame, time.perf_counter() - start) + (f"; all in {output}" if output else ""))
+    metric = tables.metric(frame, shown.metric, names)
+    show(tables.fastest(frame, tuple(names), metric))
+    typer.echo(tables.summary(frame, time.perf_counter() - start) + (f"; all in {where.output}" if where.output else ""))
     write_json(json, tables.plain(frame))
     if figure is not None:
-        figures.save(frame, found_gpu, tuple(names), shown, weights, figure, plot)
+        figures.save(frame, gpu, tuple(names), metric, weights, figure, shown.plot)
         typer.echo(f"figure: {figure}")
 
 
-def _changed(given: Changes, shape: Mapping[str, Any]) -> Changes:
+def _changed(given: Given, shape: Mapping[str, Any]) -> Given:
     """Return what the options say of a launch, with what distinguishes this one."""
     args = [f"{name.removeprefix('arg.')}={value}" for name, value in shape.items() if name.startswith("arg.")]
-    mine = {name: str(value) if name in ("grid", "block") else value for name, value in shape.items() if name in Changes._fields}
-    return Changes(**given._asdict() | mine | {"args": [*(given.args or []), *args] or None})
+    mine: dict[str, Any] = {name: str(value) if name in ("grid", "block") else value for name, value in shape.items() if name in SHAPE}
+    return given._replace(**mine, arg=[*(given.arg or []), *args] or None)
 
 
 def _dynamic(made: Launch, shape: Mapping[str, Any]) -> Launch:
     return dataclasses.replace(made, shared_dynamic=shape["shared_dynamic"]) if "shared_dynamic" in shape else made
 
 
-def _on_one_sm(row: dict[str, Any], gpu: Gpu) -> dict[str, Any]:
+def _on_one_sm(row: dict[str, Any], given: Given, gpu: Gpu) -> dict[str, Any]:
     """Return the point; `warps` means on one SM, and a second block would start on a second one."""
-    if "warps" not in row or "sms" in row:
+    warps = row.get("warps", given.warps)
+    if warps is None or "sms" in row:
         return row
-    blocks = (Changes(warps=row["warps"]).grid_and_block(gpu)["grid"] or [1])[0]
+    blocks = (grid_and_block(Given(warps=warps), gpu)["grid"] or [1])[0]
     return row | {"sms": 1} if blocks > 1 else row

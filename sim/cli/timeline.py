@@ -11,9 +11,9 @@ import typer
 
 import sim
 from isa.errors import UserError
-from sim.cli import app
-from sim.cli.inputs import Changes, launch, machine, one_sm
-from sim.cli.options import ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, LISTING, POLICY, REGISTERS, SET, SHARED, WARPS, numbers
+from sim.cli.commands import command
+from sim.cli.inputs import prepare
+from sim.cli.options import JSON, LISTING, Given, numbers
 from sim.cli.output import check_writable, working, write_bytes, write_json
 from sim.report import figures
 from sim.report import timeline as views
@@ -21,7 +21,7 @@ from sim.report.exports import konata, perfetto, table
 from sim.report.text import unread
 from sim.report.tracks import recorded
 from sim.report.words import count
-from sim.result import Result
+from sim.result.result import Result
 
 FROM = Annotated[int, typer.Option("--from", min=0, metavar="CYCLE", help="First cycle drawn.")]
 TO = Annotated[
@@ -46,45 +46,38 @@ MOST_ISSUES = 2_000_000  # in a file, unless --to says where to end
 NO_END = 1 << 60  # a last cycle after every run's
 
 
+class Window(NamedTuple):
+    """What to draw of a run."""
+
+    first: FROM = 0
+    last: TO = None
+    show: SHOW = "0-7"
+    width: WIDTH = None
+
+
 class Files(NamedTuple):
     """What to write for other programs; None = nothing."""
 
-    perfetto: Path | None
-    konata: Path | None
-    csv: Path | None
-    parquet: Path | None
+    perfetto: PERFETTO = None
+    konata: KONATA = None
+    csv: CSV = None
+    parquet: PARQUET = None
 
 
-@app.command()
+@command()
 def timeline(
     listing: LISTING,
-    gpu: GPU = "gtx480",
-    launch_file: LAUNCH = None,
-    kernel: KERNEL = None,
-    grid: GRID = None,
-    block: BLOCK = None,
-    warps: WARPS = None,
-    arg: ARG = None,
-    registers: REGISTERS = None,
-    shared: SHARED = None,
-    set_: SET = None,
-    policy: POLICY = None,
-    first: FROM = 0,
-    last: TO = None,
-    show: SHOW = "0-7",
-    width: WIDTH = None,
+    given: Given,
+    window: Window,
+    files: Files,
     figure: FIGURE = None,
-    perfetto_file: PERFETTO = None,
-    konata_file: KONATA = None,
-    csv_file: CSV = None,
-    parquet_file: PARQUET = None,
     json: JSON = None,
 ) -> None:
     """Draw warps by cycles, and list when the first warp shown issued what, and why it waited; or write all of it for other programs."""
-    files = Files(perfetto_file, konata_file, csv_file, parquet_file)
     check_writable(json, figure, *files)
-    if parquet_file is not None:
+    if files.parquet is not None:
         table.check_pyarrow()
+    first, last, show, width = window
     if last is None:
         last = NO_END if any(files) else first + 499
     if last < first:
@@ -92,19 +85,16 @@ def timeline(
     if figure is not None:
         figures.check_path(figure)
     chosen = None if show == "all" else numbers(show, "--show")
-    changes = Changes(grid, block, warps, arg, registers, shared)
-    found_gpu = machine(gpu, set_, policy)
-    what, _ = launch(listing, launch_file, kernel, changes, found_gpu)
-    found_gpu = one_sm(found_gpu, changes, what)
+    what, gpu, _ = prepare(listing, given)
     with working(f"running {what.name}"):
         trace = sim.execute(what)
         if last == NO_END and trace.warp_instructions > MOST_ISSUES:
             raise UserError(
                 f"the run has {trace.warp_instructions:,} issues, too many for one file", hint="give --to CYCLE, or fewer blocks"
             )
-        result = sim.simulate(trace, found_gpu, (first, last))
+        result = sim.simulate(trace, gpu, (first, last))
     shown = views.warps(result, chosen)
-    for change in unread(found_gpu):
+    for change in unread(gpu):
         typer.echo(f"changed: {change}\n")
     if any(files):
         _export(result, files)

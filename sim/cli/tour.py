@@ -13,7 +13,8 @@ from typing import Annotated
 
 import typer
 
-from sim.cli import app
+from sim import cli
+from sim.cli.commands import command
 from sim.cli.options import JSON
 from sim.cli.output import check_writable, write_json
 
@@ -42,12 +43,14 @@ class Step:
         return shlex.join(self.words if self.words[0] == "cat" else ["simtlab", *self.words])
 
     def run(self) -> str:
-        """Run the command; return what it printed, or the first lines of it."""
+        """Run the command; return what it printed, or the first lines of it. A command that fails, its message printed, ends the tour."""
         if self.words[0] == "cat":
             printed = Path(self.words[1]).read_text()
         else:
             with contextlib.redirect_stdout(io.StringIO()) as caught:
-                app(self.words, standalone_mode=False)
+                status = cli.app(self.words, standalone_mode=False)  # with all commands: a command line loads only the one it names
+            if status:
+                raise typer.Exit(status)
             printed = caught.getvalue()
         found = printed.rstrip().splitlines()
         left = len(found) - self.lines if self.lines else 0
@@ -60,7 +63,7 @@ def steps() -> list[Step]:
     return [Step(**(step | {"look": step["look"].strip()})) for step in table["step"]]
 
 
-@app.command()
+@command()
 def tour(first: FROM = 1, json: JSON = None) -> None:
     """Take five minutes from the first listing to the first what-if: commands, what to look at, and what they print.
 
@@ -78,7 +81,7 @@ def tour(first: FROM = 1, json: JSON = None) -> None:
         typer.echo(printed)
         done.append({"title": step.title, "look": step.look, "command": step.typed, "printed": printed})
     else:
-        typer.echo("\nThat was the tour. Next: `simtlab --help`, the examples of the README, and the notebooks.")
+        typer.echo("\nThat was the tour. Next: `simtlab --help`, programs/EXAMPLES.md, and the notebooks.")
     write_json(json, done)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sim.cli import app
+from sim.cli.commands import command
 from sim.cli.options import JSON, SET, assignments
 from sim.cli.output import check_writable, show, working, write_json
 
@@ -15,15 +15,35 @@ QUICK = Annotated[bool, typer.Option("--quick", help="Leave out what takes minut
 KERNELS = Annotated[bool, typer.Option("--kernels", help="Also list the ordinary kernels: cycles, hits in L1, largest stall.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw simulated against measured (.png, .svg, .pdf).")]
 
+POPULATION = Annotated[
+    str | None,
+    typer.Option(
+        "--population",
+        metavar="HALF",
+        help="Instead: the launches of an H200 that were drawn from a seed; 'seen', those that rules are sought on, or 'kept', the others.",
+    ),
+]
+CLOCKS = Annotated[str, typer.Option("--clocks", help="Of --population: 'boost', or 'warm', SMs slower by a fifth, L2 and DRAM as ever.")]
 
-@app.command()
+
+@command()
 def validate(
-    gpu: GPU = None, set_: SET = None, quick: QUICK = False, kernels: KERNELS = False, figure: FIGURE = None, json: JSON = None
+    gpu: GPU = None,
+    set_: SET = None,
+    quick: QUICK = False,
+    kernels: KERNELS = False,
+    population: POPULATION = None,
+    clocks: CLOCKS = "boost",
+    figure: FIGURE = None,
+    json: JSON = None,
 ) -> None:
     """Simulate every launch that was measured on a GPU; print mean and worst error and correlation by family, and what is fitted."""
     from programs.measurements import validation
 
     check_writable(json, figure)
+    if population is not None:
+        _population(population, clocks, kernels, assignments(set_, "--set"), json)
+        return
     if figure is not None:
         from sim.report.figures import check_path
 
@@ -38,6 +58,29 @@ def validate(
         validation.scatter(points, figure)
         typer.echo(f"figure: {figure}")
     write_json(json, {"families": [dataclasses.asdict(one) for one in found], "points": [dataclasses.asdict(one) for one in points]})
+
+
+def _population(half: str, clocks: str, each: bool, changes: dict, json: Path | None) -> None:
+    """Score a half of the population; print errors by family, or of each launch."""
+    import sim
+    from programs.measurements.population.score import score, summary
+
+    with working("validating"):
+        scores = list(score(half, clocks, sim.gpu("h200").replace(changes)))
+    families: dict[str, list] = {}
+    for one in scores:
+        families.setdefault(one.case.family, []).append(one)
+    found = {name: summary(own) for name, own in families.items()} | {"all": summary(scores)}
+    columns = ("launches", "mean", "median", "worst", "signed", "elapsed", "stalls")
+    typer.echo(f"{'cycles, errors in percent':28}" + "".join(f"{name:>10}" for name in columns))
+    for name, values in found.items():
+        typer.echo(f"{name:28}" + "".join(f"{values[column]:>10.4g}" for column in columns))
+    if each:
+        for one in sorted(scores, key=lambda one: -abs(one.error)):
+            what = f"{one.case.name} {one.case.body} {one.case.grid} x {one.case.block}"
+            typer.echo(f"{what:52} {one.cycles[0]:>9,.0f} {one.cycles[1]:>9,} {one.error:>+6.1f}%  {' | '.join(dict.fromkeys(one.stall))}")
+    points = [{"launch": one.case.name, "cycles": one.cycles, "elapsed": one.elapsed, "stall": one.stall} for one in scores]
+    write_json(json, {"half": half, "clocks": clocks, "families": found, "launches": points})
 
 
 def _each_kernel(points: tuple) -> None:

@@ -7,30 +7,13 @@ import typer
 
 import sim
 from isa.errors import UserError
-from sim.cli import app
-from sim.cli.inputs import Changes, launch, machine, one_sm
-from sim.cli.options import (
-    ARCH,
-    ARG,
-    BLOCK,
-    ENGINE,
-    GPU,
-    GRID,
-    JSON,
-    KERNEL,
-    LAUNCH,
-    LISTING,
-    POLICY,
-    REGISTERS,
-    SET,
-    SHARED,
-    WARPS,
-    numbers,
-)
+from sim.cli.commands import command
+from sim.cli.inputs import prepare
+from sim.cli.options import ENGINE, JSON, LISTING, Given, numbers
 from sim.cli.output import check_writable, working, write_json, write_text
 from sim.gpus.model import Gpu
-from sim.result import Result
-from sim.trace import Trace
+from sim.result.result import Result
+from sim.traces.trace import Trace
 
 CHAINS = Annotated[
     bool | None,
@@ -59,17 +42,12 @@ MARGIN = 2_000  # cycles recorded beyond the window: a wait is known when it has
 NO_END = 1 << 60  # a last cycle after every run's
 
 
-class Options(NamedTuple):
-    """What a run is made of, as the options say it."""
+class Span(NamedTuple):
+    """What the timeline shows, as the options say it."""
 
-    listing: Path
-    gpu: str
-    launch: Path | None
-    kernel: str | None
-    arch: str | None
-    changes: Changes
-    set_: list[str]
-    policy: str | None
+    first: FROM = 0
+    last: TO = None
+    sms: SMS = "all"
 
 
 class Window(NamedTuple):
@@ -80,26 +58,13 @@ class Window(NamedTuple):
     sms: tuple[int, ...] | None
 
 
-@app.command()
+@command()
 def view(
     listing: LISTING,
-    gpu: GPU = "gtx480",
-    launch_file: LAUNCH = None,
-    kernel: KERNEL = None,
-    arch: ARCH = None,
-    grid: GRID = None,
-    block: BLOCK = None,
-    warps: WARPS = None,
-    arg: ARG = None,
-    registers: REGISTERS = None,
-    shared: SHARED = None,
-    set_: SET = None,
-    policy: POLICY = None,
+    given: Given,
+    span: Span,
     engine: ENGINE = "numba",
     against: AGAINST = None,
-    first: FROM = 0,
-    last: TO = None,
-    sms: SMS = "all",
     chains: CHAINS = None,
     output: OUTPUT = None,
     json: JSON = None,
@@ -109,13 +74,10 @@ def view(
     from sim.report.view.page import check_jinja, page  # not above: it needs the SimPy engine
 
     check_jinja()
-    if last is not None and last < first:
-        raise UserError(f"--from {first} --to {last}: the window ends before it begins")
-    window = Window(first, last, None if sms == "all" else numbers(sms, "--sms"))
-    options = Options(
-        listing, gpu, launch_file, kernel, arch, Changes(grid, block, warps, arg, registers, shared), list(set_ or []), policy
-    )
-    runs = [_run(each, engine, window) for each in (options, *([_changed(options, against)] if against else []))]
+    if span.last is not None and span.last < span.first:
+        raise UserError(f"--from {span.first} --to {span.last}: the window ends before it begins")
+    window = Window(span.first, span.last, None if span.sms == "all" else numbers(span.sms, "--sms"))
+    runs = [_run(*each, engine, window) for each in ((listing, given), *([_changed(listing, given, against)] if against else []))]
     with working("writing the page"):
         text = page([run[0] for run in runs], [run[1] for run in runs], window.sms, ", ".join(against or []), chains)
     file = output or Path(f"{runs[0][0].name}.html")
@@ -124,11 +86,9 @@ def view(
     write_json(json, [run[0].as_dict() for run in runs])
 
 
-def _run(options: Options, engine: str, window: Window) -> tuple[Result, tuple[int, int]]:
+def _run(listing: Path, given: Given, engine: str, window: Window) -> tuple[Result, tuple[int, int]]:
     """Return the result, with its timeline, and the window recorded."""
-    gpu = machine(options.gpu, options.set_, options.policy)
-    what, _ = launch(options.listing, options.launch, options.kernel, options.changes, gpu, options.arch)
-    gpu = one_sm(gpu, options.changes, what)
+    what, gpu, _ = prepare(listing, given)
     with working(f"running {what.name}"):
         trace = sim.execute(what)
         last = _last(trace, gpu, engine, window) if window.last is None else window.last
@@ -145,34 +105,31 @@ def _last(trace: Trace, gpu: Gpu, engine: str, window: Window) -> int:
     return window.first + max(int(result.cycles * rows / trace.warp_instructions), 1)
 
 
-def _changed(options: Options, against: list[str]) -> Options:
-    """Return the options of the second run."""
+def _changed(listing: Path, given: Given, against: list[str]) -> tuple[Path, Given]:
+    """Return the listing and the options of the second run."""
     for text in against:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name or not value:
             raise UserError(f"--against {text}: not of the form name=value", hint="write --against policy=lrr")
-        options = _with(options, name, value, text)
-    return options
+        listing, given = (Path(value), given) if name == "listing" else (listing, given._replace(**_change(given, name, value, text)))
+    return listing, given
 
 
-def _with(options: Options, name: str, value: str, text: str) -> Options:
-    """Return the options with one changed. text: as the user wrote it."""
-    change: dict[str, Any] = {}
-    if name in ("gpu", "kernel", "arch", "policy"):
-        return options._replace(**{name: value})  # type: ignore[arg-type]
-    if name in ("listing", "launch"):
-        return options._replace(**{name: Path(value)})  # type: ignore[arg-type]
+def _change(given: Given, name: str, value: str, text: str) -> dict[str, Any]:
+    """Return the option that changes, by its name in `Given`. text: as the user wrote it."""
+    if name in ("gpu", "kernel", "arch", "policy", "dlcm"):
+        return {name: value}
+    if name == "launch":
+        return {"launch_file": Path(value)}
     if name in ("grid", "block"):
-        change = {name: value, "warps": None}
-    elif name == "warps":
-        change = {name: _count(text, value), "grid": None, "block": None}
-    elif name in ("registers", "shared"):
-        change = {name: _count(text, value)}
-    elif name.startswith("arg."):
-        change = {"args": [*(options.changes.args or []), f"{name.removeprefix('arg.')}={value}"]}
-    else:
-        return options._replace(set_=[*options.set_, f"{name}={value}"])
-    return options._replace(changes=options.changes._replace(**change))
+        return {name: value, "warps": None}
+    if name == "warps":
+        return {name: _count(text, value), "grid": None, "block": None}
+    if name in ("registers", "shared"):
+        return {name: _count(text, value)}
+    if name.startswith("arg."):
+        return {"arg": [*(given.arg or []), f"{name.removeprefix('arg.')}={value}"]}
+    return {"set_": [*(given.set_ or []), f"{name}={value}"]}
 
 
 def _count(text: str, value: str) -> int:

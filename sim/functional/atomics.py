@@ -8,23 +8,23 @@ the value that it found. Addresses are checked by `sim.functional.memory` before
 import numpy as np
 
 from isa.semantics.atomics import atomic
-from isa.semantics.doubles import as_bits, as_double
+from isa.semantics.doubles import as_bits, as_double, is_nan
 from isa.semantics.floats import fadd, flush
-from isa.semantics.halves import half_arithmetic, half_input, half_result
+from isa.semantics.halves import half_input, half_result, half_sum
 from isa.semantics.words import as_float, as_word, high_word, pair, wide, word
-from isa.vocabulary import AtomicFunction, Operation, Space
-from sim.functional.flags import BF16, EVERY, FLOAT, FTZ, SIGNED
+from isa.vocabulary import AtomicFunction, Space
+from sim.compiled.kernel import inner, outlined
+from sim.functional.flags import BF16, EVERY, FLOAT, FTZ, SIGNED, VECTOR
 from sim.functional.operands import row_of
-from sim.functional.state import FIRST, OUT, SECOND, Code, Machine, Memory
-from sim.kernel import inner, outlined
+from sim.functional.state import FIRST, SCRATCH, SECOND, Code, Machine, Memory
 
 UNSIGNED64 = np.int64(-(2**63))  # flips the sign bit, after which int64 compares as unsigned
 
 
 @inner
-def update(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory) -> None:
+def update(i: int, w: int, mask: int, space: int, code: Code, machine: Machine, memory: Memory) -> None:
     """Execute ATOM i for the lanes of `mask`, whose addresses have been checked."""
-    if code.space[i] == Space.SHARED:
+    if space == Space.SHARED:
         apply(i, w, mask, np.int64(0), memory.shared, code, machine)
     else:
         apply(i, w, mask, np.int64(memory.base), memory.words, code, machine)
@@ -33,17 +33,22 @@ def update(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memo
 @inner
 def apply(i: int, w: int, mask: int, base: int, words: np.ndarray, code: Code, machine: Machine) -> None:
     """Apply the lanes to a memory whose first word has byte address `base`."""
-    result = row_of(code.destination[i], w, code, machine) if code.destination[i] >= 0 else OUT
+    result = row_of(code.destination[i], w, code, machine) if code.destination[i] >= 0 else SCRATCH
     first, second = row_of(code.operand[i, FIRST], w, code, machine), row_of(code.operand[i, SECOND], w, code, machine)
     function, flags = code.function[i], code.flags[i]
     for k in range(machine.lanes[0]):
         if (mask >> k) & 1:
             index = (machine.target[k] - base) >> 2
             if flags & FLOAT:
-                if flags & EVERY or code.width[i] == 8:
+                if flags & VECTOR:
+                    for part in range(code.width[i] >> 2):
+                        add_float(index + part, first + part, result + part, k, flags, words, machine)
+                elif flags & EVERY or code.width[i] == 8:
                     add_floats(index, first, result, k, flags, words, machine)
                 else:
                     add_float(index, first, result, k, flags, words, machine)
+            elif code.width[i] == 16:
+                exchange_quad(index, first, second, result, k, function, words, machine)
             elif code.width[i] == 4:
                 modify_word(index, first, second, result, k, function, flags, words, machine)
             else:
@@ -75,6 +80,21 @@ def modify_pair(
     rows[result, k], rows[result + 1, k] = low, high
 
 
+@outlined
+def exchange_quad(index: int, first: int, second: int, result: int, k: int, function: int, words: np.ndarray, machine: Machine) -> None:
+    """Exchange lane k's four words with those in memory; CAS: if these are the ones to compare with."""
+    rows, alike = machine.rows, True
+    for part in range(4):
+        alike = alike and words[index + part] == rows[first + part, k]
+    for part in range(4):
+        old = words[index + part]
+        if function == AtomicFunction.EXCH:
+            words[index + part] = rows[first + part, k]
+        elif alike:
+            words[index + part] = rows[second + part, k]
+        rows[result + part, k] = old
+
+
 @inner
 def add_float(index: int, first: int, result: int, k: int, flags: int, words: np.ndarray, machine: Machine) -> None:
     """Add lane k's float to one in memory."""
@@ -93,10 +113,16 @@ def add_floats(index: int, first: int, result: int, k: int, flags: int, words: n
         words[index] = word(sum_of_halves(np.int64(low), np.int64(rows[first, k]), flags & BF16))
     else:
         high = words[index + 1]
-        total = as_bits(as_double(pair(low, high)) + as_double(pair(rows[first, k], rows[first + 1, k])))
+        total = sum_left(pair(low, high), pair(rows[first, k], rows[first + 1, k]))
         words[index], words[index + 1] = word(total), high_word(total)
         rows[result + 1, k] = high
     rows[result, k] = low
+
+
+@outlined
+def sum_left(a: int, b: int) -> int:
+    """Return what an atomic addition of float64 b leaves of a in memory; a NaN stays as it is, of two that of b (measured on an H200)."""
+    return b if is_nan(b) else a if is_nan(a) else as_bits(as_double(a) + as_double(b))
 
 
 @outlined
@@ -105,5 +131,5 @@ def sum_of_halves(a: int, b: int, is_bfloat: int) -> int:
     total = np.int64(0)
     for place in range(0, 32, 16):
         x, y = half_input(a >> place, is_bfloat, 0), half_input(b >> place, is_bfloat, 0)
-        total |= half_result(half_arithmetic(Operation.HADD2, x, y, y), is_bfloat, 0, 0) << place
+        total |= half_result(half_sum(x, y), is_bfloat, 0, 0) << place
     return total

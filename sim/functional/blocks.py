@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from sim.functional.barriers import open_barrier
+from sim.compiled.kernel import inner
+from sim.functional.barriers import at_different_barriers, open_complete
 from sim.functional.divergence import settle
+from sim.functional.growth import ROOM
 from sim.functional.paths import commit_ended, lend_row
-from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store, Turn
-from sim.kernel import inner
+from sim.functional.spins import LOOK, has_spinners, let_spin
+from sim.functional.state import NOBODY, Code, Log, Machine, Memory, Progress, Spin, Status, Store, Turn
+from sim.functional.watch import start_watch
 
 
 @inner
@@ -16,7 +19,7 @@ def advance(code: Code, machine: Machine, memory: Memory, log: Log, store: Store
         w = progress.warp[0]
         if w >= 0 and machine.ended[w] == 0 and machine.waiting[w] == 0:
             if log.row[w] < 0 and not lend_row(w, log):
-                progress.warp[0] = w - 1  # the next call must come here again for warp w
+                switch(w - 1, log, progress)  # the next call must come here again for warp w
                 return Status.ROWS_FULL
             status = settle(w, code, machine, progress)
             if status != Status.ENDED:
@@ -24,12 +27,15 @@ def advance(code: Code, machine: Machine, memory: Memory, log: Log, store: Store
                     return status
             else:
                 machine.ended[w] = 1
+                progress.moves[0] += 1
+        elif w >= 0 and machine.waiting[w] > 0:
+            progress.moves[0] += 1
         status = commit_ended(progress.block[0], machine.ended, log, store, progress)
         if status != Status.RUNNING:
             return status
-        progress.warp[0] = next_warp(w, machine)
+        switch(next_warp(w, machine), log, progress)
         if progress.warp[0] < 0:
-            status = all_stopped(code, machine, memory, log, progress)
+            status = all_stopped(code, machine, memory, log, store, progress)
             if status != Status.RUNNING:
                 return status
 
@@ -44,16 +50,52 @@ def next_warp(w: int, machine: Machine) -> int:
 
 
 @inner
-def all_stopped(code: Code, machine: Machine, memory: Memory, log: Log, progress: Progress) -> int:
-    """Open the barrier at which the block's warps wait, or start the next block when they have ended; DONE after the last."""
+def switch(w: int, log: Log, progress: Progress) -> None:
+    """Let warp w run, -1 = none. The clock goes on with its path."""
+    if progress.warp[0] >= 0:
+        progress.clock[0] += log.length[progress.warp[0]]
+    progress.warp[0] = w
+    if w >= 0:
+        progress.clock[0] -= log.length[w]
+
+
+@inner
+def all_stopped(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
+    """Open the barrier at which the block's warps wait, or start the next block when they have ended; DONE after the last.
+
+    Warps that spin look once more when others of the block got on meanwhile; otherwise the block WAITS.
+    """
     if progress.committed[0] < machine.pc.size:
-        return open_barrier(machine, progress)
-    progress.block[0] += 1
-    if progress.block[0] >= machine.grid_shape[0] * machine.grid_shape[1] * machine.grid_shape[2]:
+        if has_ended(machine):
+            return Status.BLOCK_ENDED
+        if open_complete(code, machine, memory, progress):
+            return Status.RUNNING
+        if not has_spinners(machine):
+            return at_different_barriers(machine, progress)
+        if progress.moves[0] == progress.seen[0]:
+            return Status.WAITS
+        progress.seen[0] = progress.moves[0]
+        let_spin(machine, log)
+        return Status.RUNNING
+    if progress.block[0] >= 0:
+        store.blocks[0] += 1
+        progress.block[0] = -1
+    if progress.next[0] >= machine.grid_shape[0] * machine.grid_shape[1] * machine.grid_shape[2]:
         return Status.DONE
+    progress.block[0] = progress.next[0]
+    progress.next[0] += 1
     start_block(progress.block[0], code, machine, memory, log)
     progress.committed[0] = 0
     return Status.RUNNING
+
+
+@inner
+def has_ended(machine: Machine) -> bool:
+    """Return whether every warp of the block has."""
+    ended = 0
+    for w in range(machine.ended.size):
+        ended += machine.ended[w]
+    return ended == machine.ended.size
 
 
 @inner
@@ -64,8 +106,14 @@ def start_block(block: int, code: Code, machine: Machine, memory: Memory, log: L
     machine.block[2] = block // (machine.grid_shape[0] * machine.grid_shape[1])
     for word in range(memory.shared.size):
         memory.shared[word] = 0
-    for word in range(memory.local.size):
-        memory.local[word] = 0
+    if memory.touched[0]:
+        for word in range(memory.local.size):
+            memory.local[word] = 0
+        memory.touched[0] = 0
+    for number in range(machine.passed.size):
+        machine.passed[number], machine.expected[number] = 0, NOBODY
+    if memory.watch.asked[0]:
+        start_watch(memory.watch)
     for w in range(machine.pc.size):
         start_warp(w, code, machine, log)
 
@@ -87,6 +135,10 @@ def start_warp(w: int, code: Code, machine: Machine, log: Log) -> None:
     if code.converges:
         start_registers(w, machine)
     log.length[w], log.hash[w], log.accesses[w] = 0, 0, 0
+    log.pause[w] = min(LOOK, log.instruction.shape[1] - ROOM)
+    for column in range(machine.spin.shape[1]):
+        machine.spin[w, column] = 0
+    machine.spin[w, Spin.STEP] = LOOK
 
 
 @inner

@@ -6,14 +6,20 @@ import numpy as np
 
 from isa.errors import UserError
 from isa.vocabulary import RZ, Flag, Operation, Space
+from sim.functional.constants import unknown
 from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report
-from sim.launch import Launch
-from sim.placement import Placed
+from sim.functional.translation import as_seen
+from sim.launch.launch import Launch
+from sim.launch.parameters import STRUCTURE
+from sim.launch.placement import Placed, Places
+from sim.launch.pointers import Pointer, is_structure
 
 MOST_WARPS = 100_000_000  # 16 bytes each
 MOST_THREADS = 1024  # of a block, on every GPU from Fermi on
+MOST_BLOCKS = 65_535  # along y and z of a grid, on every GPU
 SIZES = (1, 2, 3)
 SYSTEM_BYTES = 1024  # of a block's shared memory, before the program's
+BARRIER_FAULTS = (Fault.BARRIER_MISMATCH, Fault.BARRIER_INCOMPLETE, Fault.BARRIER_COUNTS, Fault.BARRIER_PART)
 VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic"}
 
 
@@ -21,10 +27,20 @@ def check_launch(launch: Launch) -> None:
     """Raise UserError when the grid, the block or the arguments cannot be."""
     program = launch.program
     for name, sizes in (("grid", launch.grid), ("block", launch.block)):
-        if len(sizes) not in SIZES or any(int(size) != size or size < 1 for size in sizes):
-            raise UserError(f"{name} {tuple(sizes)}: one to three sizes of at least 1 are needed", path=program.path)
+        if len(sizes) not in SIZES or any(not isinstance(size, int | np.integer) or size < 1 for size in sizes):
+            raise UserError(f"{name} {tuple(sizes)}: one to three whole numbers of at least 1 are needed", path=program.path)
+    for axis, size in zip("yz", launch.grid[1:], strict=False):
+        if size > MOST_BLOCKS:
+            hint = "only the grid's x may be larger: swap the axes, or give a block more to do"
+            raise UserError(
+                f"grid {tuple(launch.grid)}: {size:,} blocks along {axis}; a GPU takes at most {MOST_BLOCKS:,}",
+                path=program.path,
+                hint=hint,
+            )
     if launch.threads_per_block > MOST_THREADS:
         raise UserError(f"block {launch.block}: {launch.threads_per_block} threads; a block has at most {MOST_THREADS}", path=program.path)
+    if launch.shared_per_block < 0 or launch.shared_dynamic < 0:
+        raise UserError(f"shared memory of {min(launch.shared_per_block, launch.shared_dynamic)} bytes", path=program.path)
     if launch.blocks * launch.warps_per_block > MOST_WARPS:
         message = f"grid {launch.grid} x block {launch.block}: {launch.blocks * launch.warps_per_block:,} warps"
         raise UserError(message, path=program.path, hint=f"a trace holds at most {MOST_WARPS:,}: simulate a smaller grid of the same shape")
@@ -35,19 +51,26 @@ def check_launch(launch: Launch) -> None:
         raise UserError(message, path=program.path, hint=f"give at least {used}")
     if len(launch.args) != len(program.parameters):
         declared = ", ".join(f"{p.type} {p.name}" for p in program.parameters) or "none"
-        message = f"kernel {program.name} has {len(program.parameters)} parameters; {len(launch.args)} arguments were given"
+        message = f"kernel {program.name}: arguments needed: {len(program.parameters)}; given: {len(launch.args)}"
         raise UserError(message, path=program.path, hint=f"its parameters: {declared}")
     for parameter, value in zip(program.parameters, launch.args, strict=True):
-        if parameter.type == "ptr" and not isinstance(value, np.ndarray):
+        if is_structure(value) != (parameter.type == STRUCTURE) or (is_structure(value) and value.dtype.itemsize != parameter.size):
+            message = (
+                f"parameter {parameter.name} has {parameter.size} bytes and is {parameter.type}; {type(value).__name__} {value} was given"
+            )
+            raise UserError(message, path=program.path, hint="a structure is a scalar of a structured NumPy dtype of the same size")
+        if parameter.type == "ptr" and value is not None and not isinstance(value, np.ndarray | Pointer):
             raise UserError(
-                f"parameter {parameter.name} is ptr, a NumPy array; {type(value).__name__} {value} was given", path=program.path
+                f"parameter {parameter.name} is ptr, a NumPy array or sim.Pointer; {type(value).__name__} {value} was given",
+                path=program.path,
             )
 
 
-def initial_registers(launch: Launch, registers: int, placed: list[Placed]) -> np.ndarray:
+def initial_registers(launch: Launch, registers: int, places: Places) -> np.ndarray:
     """Return uint32 [registers, 32]: the launch's presets, everything else zero."""
     rows = np.zeros((registers, LANES), np.uint32)
-    addresses = {item.name: item.address for item in placed}
+    arguments = zip(launch.program.parameters, launch.args, strict=True)
+    addresses = {parameter.name: places.address(value) for parameter, value in arguments if parameter.type == "ptr"}
     for register, value in launch.preset.items():
         if not 0 <= register < 255:
             raise UserError(f"preset R{register}: registers are R0 to R254", path=launch.program.path)
@@ -74,25 +97,23 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
     here = where(launch, machine, progress)
     hint = ""
     if fault in (Fault.OUT_OF_RANGE, Fault.MISALIGNED, Fault.READ_ONLY):
-        message, hint = access_message(
-            launch, placed, memory, fault, i, int(report[Report.ADDRESS]), int(report[Report.EXPECTED]) != Space.SHARED
-        )
+        message, hint = access_message(launch, placed, memory, fault, i, int(report[Report.ADDRESS]), int(report[Report.EXPECTED]))
+    elif fault == Fault.UNKNOWN_CONSTANT:
+        message, hint = unknown(launch.program, int(report[Report.ADDRESS]))
     elif fault == Fault.DIVERGENT_BARRIER:
         message = f"barrier in divergent code: {lanes(int(report[Report.EXPECTED]))} of the warp did not arrive with the others"
         hint = "move BAR.SYNC to where all threads come together, or let threads that skip it EXIT"
     elif fault == Fault.NO_PROGRESS:
         message = f"no progress: lanes wait here for {lanes(int(report[Report.EXPECTED]))}, which wait elsewhere"
         hint = "nest BSSY and BSYNC so that every lane in BSSY reaches its BSYNC or exits"
-    elif fault == Fault.BARRIER_MISMATCH:
-        message = (
-            f"no progress: this warp waits at another barrier than barrier {int(report[Report.EXPECTED])}, where the warps before it wait"
-        )
-        hint = "; ".join(waiting(launch, machine))
+    elif fault in BARRIER_FAULTS:
+        message, hint = barrier_message(launch, machine, fault, i, int(report[Report.EXPECTED]))
     elif fault == Fault.MATRIX_IN_PART:
         message, hint = "lanes of the warp are missing: a matrix needs all 32", "move it out of divergent code"
+    elif fault == Fault.ATOMIC_ON_LOCAL:
+        message, hint = "atomic on local memory", "atomics are of global and of shared memory (PTX ISA, atom): give it the address of such"
     elif fault == Fault.TRAP and launch.program.instructions[i].opcode.startswith("CALL"):
-        message = "call of a function that the listing does not hold"
-        hint = "a failed assert() ends so; printf() and malloc() are such functions too: leave them out of what is simulated"
+        message, hint = "call of a function that the listing does not hold", "give the cubin, or the .cu file: relocations name it"
     elif fault == Fault.TRAP:
         message, hint = "trap: the program ends itself here", "BPT.TRAP is __trap() or a check that failed: see what leads to it"
     elif fault == Fault.NOWHERE:
@@ -108,6 +129,20 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
     return UserError(f"{message}\n  {here}", path=launch.program.path, line=launch.program.instructions[i].line, hint=hint)
 
 
+def barrier_message(launch: Launch, machine: Machine, fault: Fault, i: int, expected: int) -> tuple[str, str]:
+    """Return what is wrong where warps meet at BAR i, and a hint. expected: another barrier's number, or how many threads others said."""
+    threads = int(launch.program.encoded.address_offset[i])
+    if fault == Fault.BARRIER_PART:
+        return f"barrier for {expected} threads, no multiple of {LANES}", "PTX ISA, bar: a barrier is for whole warps"
+    if fault == Fault.BARRIER_COUNTS:
+        said, others = (f"{number} threads" if number else "all of the block" for number in (threads, expected))
+        return f"this barrier is for {said}, the warps before it came for {others}", "let all that meet there name the same number"
+    hint = "; ".join(waiting(launch, machine))
+    if fault == Fault.BARRIER_INCOMPLETE:
+        return f"no progress: this barrier is for {threads} threads, and no more come", hint
+    return f"no progress: this warp waits at another barrier than barrier {expected}, where the warps before it wait", hint
+
+
 def where(launch: Launch, machine: Machine, progress: Progress) -> str:
     """Return `kernel saxpy, block (3, 0, 0), warp 1, lane 5 (thread (37, 0, 0)): LDG.E R0, [R2];`."""
     report = progress.report
@@ -118,13 +153,14 @@ def where(launch: Launch, machine: Machine, progress: Progress) -> str:
     return f"kernel {launch.program.name}, block {block}, warp {w}, lane {lane} (thread {thread}), instruction {i}: {text}"
 
 
-def access_message(
-    launch: Launch, placed: list[Placed], memory: Memory, fault: Fault, i: int, address: int, is_source: bool
-) -> tuple[str, str]:
-    """Return what is wrong with an access, and how far it missed. is_source: False for where LDGSTS writes."""
+def access_message(launch: Launch, placed: list[Placed], memory: Memory, fault: Fault, i: int, address: int, space: int) -> tuple[str, str]:
+    """Return what is wrong with an access, and how far it missed. space: of the lane's address."""
     e = launch.program.encoded
-    width, space = int(e.width[i]), int(e.space[i]) if is_source else int(Space.SHARED)
+    width = int(e.width[i])
     verb = VERBS.get(e.operation[i], "load")
+    if memory.seen.size and space not in (Space.SHARED, Space.LOCAL):
+        address = as_seen(address, memory)
+        placed = [item._replace(address=int(seen)) for item, seen in zip(placed, memory.seen, strict=True)]
     shown = f"{verb} of {width} bytes at {address & 0xFFFFFFFFFFFFFFFF:#x}"
     if fault == Fault.MISALIGNED:
         return f"misaligned {shown}", f"the address must be a multiple of {width}"

@@ -6,11 +6,15 @@ of 32 equal words with their sign or inversion applied; only register operands a
 
 import numpy as np
 
+from isa import matrices
 from isa.architecture import era
 from isa.dependences import source_registers
 from isa.errors import UserError
+from isa.operations import OPERATIONS, Numbers
 from isa.program import Program
 from isa.semantics.bits import part_of
+from isa.semantics.doubles import is_nan
+from isa.semantics.words import pair
 from isa.vocabulary import (
     CC_ZERO,
     PART_SHIFT,
@@ -27,27 +31,18 @@ from isa.vocabulary import (
     SourceFlag,
 )
 from sim.functional.constants import Banks
-from sim.functional.state import FULL, LANES, NO_INDEX, ZERO, Code, Numbers
-from sim.launch import Launch
+from sim.functional.state import FULL, LANES, NO_INDEX, ZERO, ZEROS, Code
+from sim.launch.launch import Launch
 
-FLOATS = (
-    *(Operation.FADD, Operation.FMUL, Operation.FFMA, Operation.FMNMX, Operation.FSETP, Operation.FSEL, Operation.MUFU),
-    *(Operation.FSET, Operation.FCMP, Operation.FCHK, Operation.FMUL_SCALED, Operation.F2FP, Operation.MUFU64),
-)
-DOUBLES = (Operation.DADD, Operation.DMUL, Operation.DFMA, Operation.DMNMX, Operation.DSETP)
-HALVES = (Operation.HADD2, Operation.HMUL2, Operation.HFMA2, Operation.HMNMX2, Operation.HSETP2, Operation.HSET2)
-FROM_FLOATS = (Operation.F2I, Operation.F2F)
 TYPE_NUMBERS = {
     NumberType.F16: Numbers.HALVES,
     NumberType.BF16: Numbers.HALVES,
     NumberType.F32: Numbers.FLOATS,
     NumberType.F64: Numbers.DOUBLES,
 }
-NUMBERS = (
-    dict.fromkeys(FLOATS, Numbers.FLOATS) | dict.fromkeys(DOUBLES, Numbers.DOUBLES) | dict.fromkeys(HALVES, Numbers.HALVES)
-)  # of all others: words
 ADDITIONS = (Operation.IADD, Operation.IADD3, Operation.LEA, Operation.LEA_HI)
 CARRIED = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA_HI, Operation.XMAD)
+FORMS = np.array([OPERATIONS[k].form if k in OPERATIONS else -1 for k in range(max(OPERATIONS) + 1)], np.int64)
 HIGH_A, HIGH_B = 256, 512  # bits of XMAD's function
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on, where MUFU.SIN and COS take turns
 
@@ -56,7 +51,7 @@ class Literals:
     """Rows of 32 equal words, each kept once."""
 
     def __init__(self) -> None:
-        self.words = [0] * (ZERO + 4)
+        self.words = [0] * (ZERO + ZEROS)
         self.known: dict[tuple[int, ...], int] = {(0,): int(ZERO), (0, 0): int(ZERO)}
 
     def code(self, *words: int) -> int:
@@ -76,15 +71,7 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
     program, e = launch.program, launch.program.encoded
     check_modelled(program)
     names = list(launch.iterations)
-    additions = np.isin(e.operation, ADDITIONS)
-    flags = e.source_flags.astype(np.int64)
-    subtracted = (additions[:, None] & (flags & SourceFlag.NEGATE != 0)).astype(np.int64)
-    subtracted[np.isin(e.operation, (Operation.LEA, Operation.LEA_HI)), 0] = 0  # what is shifted is negated as it stands
-    function, is_xmad = e.function.astype(np.int64), e.operation == Operation.XMAD
-    high = (flags >> PART_SHIFT == Part.H1) & is_xmad[:, None]
-    function |= high[:, 0] * HIGH_A + high[:, 1] * HIGH_B  # XMAD needs the whole registers, too
-    flags = np.where(is_xmad[:, None], flags & ~int(SourceFlag.PART), flags)
-    flags = np.where(subtracted != 0, flags ^ (SourceFlag.NEGATE | SourceFlag.INVERT), flags)
+    function, flags, subtracted = negations(program)
     key = np.column_stack([e.operation, e.flags, function, flags, e.source_kind, e.source_value, e.source_bank])
     _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)  # an unrolled loop has few distinct rows
     uniform = first_uniform(launch)
@@ -94,6 +81,7 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
     table = np.array([rows[int(i)] for i in first], np.int64).reshape(-1, 4, 2)[alike.reshape(-1)]
     return Code(
         operation=e.operation.astype(np.int64),
+        form=FORMS[e.operation],
         guard=e.guard.astype(np.int64),
         guard_flip=np.where(e.guard_not != 0, np.int64(FULL), np.int64(0)),
         destination=np.where(e.destination == RZ, np.int64(-1), row_number(e.destination, uniform)),
@@ -130,9 +118,47 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
         registers=uniform + uniform_registers(program),
         turns=int(program.parameter_base >= VOLTA_PARAMETERS),
         apart=int(bool(program.architecture) and era(program.architecture) == "volta"),
-        converges=int(np.isin(e.operation, (Operation.BSSY, Operation.BSYNC)).any()),
+        converges=int(program.markers and not np.isin(e.operation, (Operation.SSY, Operation.PBK, Operation.CAL)).any()),
         saves_registers=int((e.operation == Operation.BMOV).any()),
+        adder=adder_of(program),
     )
+
+
+def adder_of(program: Program) -> tuple[int, int]:
+    """Return how the program's architecture adds products of matrices. Raises UserError where that is not known, and asked for."""
+    found, uses = matrices.adder(program.architecture), np.flatnonzero(program.encoded.operation == Operation.HMMA)
+    if found is None and uses.size:
+        which = f"{program.architecture}'s" if program.architecture else "an unknown architecture's"
+        hint = "a listing says its own: .target sm_80" if not program.architecture else "compile for sm_75 or later"
+        line = program.instructions[uses[0]].line
+        raise UserError(f"{which} sums of products are not known", path=program.path, line=line, hint=hint)
+    return tuple(found or matrices.HOPPER)
+
+
+def negations(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return int64 functions [n], SourceFlags [n, 4] and subtrahends [n, 4], of which additions read the inversion and add one more.
+
+    Halves of XMAD's factors and signs of 64-bit products and of two halves become bits of the function.
+    """
+    e = program.encoded
+    additions = np.isin(e.operation, ADDITIONS)
+    flags = e.source_flags.astype(np.int64)
+    subtracted = (additions[:, None] & (flags & SourceFlag.NEGATE != 0)).astype(np.int64)
+    subtracted[np.isin(e.operation, (Operation.LEA, Operation.LEA_HI)), 0] = 0  # what is shifted is negated as it stands
+    function, is_xmad = e.function.astype(np.int64), e.operation == Operation.XMAD
+    high = (flags >> PART_SHIFT == Part.H1) & is_xmad[:, None]
+    function |= high[:, 0] * HIGH_A + high[:, 1] * HIGH_B  # XMAD needs the whole registers, too
+    flags = np.where(is_xmad[:, None], flags & ~int(SourceFlag.PART), flags)
+    products = e.operation == Operation.IMAD_CARRY  # which negates whole products and pairs
+    negative = flags & SourceFlag.NEGATE != 0
+    function |= products * ((negative[:, 0] ^ negative[:, 1]) + 2 * negative[:, 2])
+    halves = np.isin(e.operation, (Operation.IADD2, Operation.IADD4, Operation.IADDMNMX2))
+    function |= halves * (negative[:, 0] + 2 * negative[:, 1])
+    flags = np.where((products | halves)[:, None], flags & ~int(SourceFlag.NEGATE), flags)
+    magnitudes = np.isin(e.operation, (Operation.FMNMX_XORSIGN, Operation.HMNMX2_XORSIGN))  # which need the signs, too
+    flags = np.where(magnitudes[:, None], flags & ~int(SourceFlag.ABSOLUTE), flags)
+    flags = np.where(subtracted != 0, flags ^ (SourceFlag.NEGATE | SourceFlag.INVERT), flags)
+    return function, flags, subtracted
 
 
 def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, literals: Literals, uniform: int) -> tuple[int, int]:
@@ -140,7 +166,7 @@ def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, liter
     e = program.encoded
     kind, value, operation = int(e.source_kind[i, slot]), int(e.source_value[i, slot]), int(e.operation[i])
     numbers = numbers_of(program, i)
-    is_pair = source_registers(operation, int(e.flags[i]), slot, int(e.width[i])) == 2
+    is_pair = source_registers(operation, int(e.flags[i]), slot, int(e.width[i]), int(e.function[i])) == 2
     if operation == Operation.POPC and slot == 1 and kind == Kind.NONE:
         return literals.code(FULL), 0
     if kind == Kind.NONE or operation == Operation.LDC or (kind == Kind.REGISTER and value == RZ):
@@ -152,18 +178,17 @@ def operand(program: Program, i: int, slot: int, flags: int, banks: Banks, liter
         low = banks.word(int(e.source_bank[i, slot]), value, where)
         high = banks.word(int(e.source_bank[i, slot]), value + 4, where) if is_pair else 0
         return code_of(literals, low, high, is_pair, flags, numbers)
-    if numbers == Numbers.DOUBLES:
+    if numbers == Numbers.DOUBLES or (operation == Operation.I2F and is_pair):  # the high word
         return code_of(literals, 0, value & FULL, is_pair, flags, numbers)
     negative = value & 0x80000000 and (e.flags[i] & Flag.SIGNED or operation == Operation.IADD64)
-    return code_of(literals, value & FULL, FULL if negative else 0, is_pair, flags, numbers)
+    upper = FULL if negative and 0 <= value <= FULL else value >> 32 & FULL
+    return code_of(literals, value & FULL, upper, is_pair, flags, numbers)
 
 
 def numbers_of(program: Program, i: int) -> Numbers:
     """Return what a sign means to the sources of instruction i."""
-    operation = int(program.encoded.operation[i])  # a NumPy integer takes a hundred times longer to compare with an enumeration
-    if operation in FROM_FLOATS:
-        return TYPE_NUMBERS[NumberType(program.encoded.function[i] & 15)]
-    return NUMBERS.get(operation, Numbers.WORDS)  # type: ignore[call-overload]
+    numbers = OPERATIONS[int(program.encoded.operation[i])].numbers  # a NumPy integer takes a hundred times longer to look up
+    return TYPE_NUMBERS[NumberType(program.encoded.function[i] & 15)] if numbers == Numbers.BY_TYPE else numbers
 
 
 def code_of(literals: Literals, low: int, high: int, is_pair: bool, flags: int, numbers: Numbers) -> tuple[int, int]:
@@ -171,7 +196,7 @@ def code_of(literals: Literals, low: int, high: int, is_pair: bool, flags: int, 
     if not is_pair:
         return literals.code(modified(low, flags, numbers)), 0
     if numbers == Numbers.DOUBLES:
-        return literals.code(low, modified(high, flags, Numbers.FLOATS)), 0
+        return literals.code(low, high if is_nan(pair(np.uint32(low), np.uint32(high))) else modified(high, flags, Numbers.FLOATS)), 0
     value = (high << 32 | low) ^ (-1 if flags & SourceFlag.INVERT else 0)
     value = -value if flags & SourceFlag.NEGATE else value
     return literals.code(value & FULL, value >> 32 & FULL), 0
@@ -195,8 +220,7 @@ def carries(program: Program) -> np.ndarray:
     """Return where each instruction's carry-in comes from: predicates where any is written, else CC."""
     e = program.encoded
     uses = (e.flags & Flag.X != 0) & np.isin(e.operation, CARRIED)
-    written = ~((e.predicate_source[:, 0] == 7) & (e.predicate_source_not[:, 0] == 0))
-    return np.where(uses, np.where(written, 2, 1), 0).astype(np.int64)
+    return np.where(uses, np.where(e.flags & Flag.CARRY_PREDICATE, 2, 1), 0).astype(np.int64)
 
 
 def limits(launch: Launch, names: list[str]) -> np.ndarray:
@@ -256,8 +280,10 @@ def check_modelled(program: Program) -> None:
         problem = ""
         if e.operation[i] == Operation.IMAD and flags & Flag.WIDE and flags & (Flag.X | Flag.CC):
             problem = "a carry of a 64-bit IMAD"
-        elif is_imad and flags & (Flag.WIDE | Flag.HIGH) and e.source_flags[i].any():
-            problem = "a negated operand of a 64-bit product"
+        elif is_imad and flags & (Flag.WIDE | Flag.HIGH) and (e.source_flags[i].astype(np.int64) & ~int(SourceFlag.NEGATE)).any():
+            problem = "an inverted operand of a 64-bit product"
+        elif e.operation[i] == Operation.IMAD_CARRY and e.source_flags[i].any() and flags & Flag.X:
+            problem = "a negated operand of a product with a carry"
         elif is_isetp and flags & Flag.X and e.compare[i] not in (Compare.GE, Compare.LT):
             problem = "ISETP.X other than GE and LT"
         if problem:

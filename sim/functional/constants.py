@@ -8,18 +8,39 @@ import numpy as np
 
 from isa.errors import UserError
 from isa.program import Parameter, Program
-from sim.functional.state import LOCAL_BYTES
-from sim.launch import Launch
-from sim.parameters import POINTER
-from sim.placement import VARIABLES, Placed
+from isa.sass.variables import ADDRESS_BANK
+from sim.functional.state import CONSTANT_WINDOW, DRIVER_WINDOW, LOCAL_BYTES, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BITS
+from sim.launch.launch import Launch
+from sim.launch.placement import Places
+from sim.launch.pointers import BYTES, check_order, is_structure
 
-# First parameter -> byte offsets of blockDim, gridDim and the stack pointer. Two generations share 0x140.
-PLACES = {
-    0x140: (("block", 0x28), ("grid", 0x34), ("stack", 0x44), ("block", 0x8), ("grid", 0x14), ("stack", 0x20)),  # sm_35; sm_50 to sm_61
-    0x160: (("block", 0x0), ("grid", 0xC), ("stack", 0x28)),  # sm_70 to sm_86
-    0x210: (("block", 0x0), ("grid", 0xC), ("stack", 0x28)),  # sm_90
-    0x380: (("block", 0x360), ("grid", 0x370), ("stack", 0x37C)),  # sm_100, sm_120
+# First parameter -> byte offsets of what a driver writes below it; nobody says what stands at others. Two generations share 0x140.
+# Blocks are clusters of one: so the sizes of a cluster, and the reciprocals of two of them, are 1, and clusters are as many as blocks.
+CLUSTERS = (*(("one", at) for at in (0x144, 0x148, 0x14C, 0x188)), ("float_one", 0x154), ("float_one", 0x158), ("grid", 0x15C))
+PLACES: dict[int, tuple[tuple[str, int], ...]] = {
+    0x20: (("block", 0x8), ("grid", 0x14)),  # sm_20
+    0x140: (
+        *(("block", 0x28), ("grid", 0x34), ("stack", 0x44)),  # sm_35
+        *(("block", 0x8), ("grid", 0x14), ("stack", 0x20), ("low_local_window", 0x4)),  # sm_50 to sm_61
+    ),
+    0x160: (
+        *(("block", 0x0), ("grid", 0xC), ("shared_window", 0x18), ("local_window", 0x20), ("stack", 0x28), ("dynamic", 0x2C)),
+        *(("constant_window", 0x50), ("descriptor", 0x118)),
+    ),  # sm_70 to sm_86
+    0x210: (
+        *(("block", 0x0), ("grid", 0xC), ("local_window", 0x20), ("stack", 0x28), ("dynamic", 0x2C), ("constant_window", 0xD0)),
+        *(*CLUSTERS, ("descriptor", 0x208)),
+    ),  # sm_90
+    0x380: (
+        *(("block", 0x360), ("grid", 0x370), ("stack", 0x37C), ("local_window", 0x2F8), ("constant_window", 0x120)),
+        *(("descriptor", 0x358),),
+    ),  # sm_100, sm_120
 }
+MEANINGS = {
+    **{(0x160, 0x10C): "%nsmid", (0x160, 0x30): "%gridid", (0x160, 0x114): "%total_smem_size", (0x160, 0x94): "%envreg"},
+    **{(0x210, 0x10C): "%nsmid", (0x210, 0x30): "%gridid", (0x210, 0x114): "%total_smem_size", (0x210, 0x4C): "%envreg"},
+    **{(0x210, 0x13C): "%aggr_smem_size", (0x380, 0x2D0): "%nsmid", (0x380, 0x140): "%gridid", (0x380, 0x16C): "%total_smem_size"},
+}  # of places that are not known: by what PTX compiles to them
 FORMATS = {"u8": "<B", "s8": "<b", "u16": "<H", "s16": "<h", "u32": "<I", "s32": "<i", "f32": "<f"}
 FORMATS |= {"u64": "<Q", "s64": "<q", "f64": "<d", "ptr": "<Q"}
 BANKS = 32  # c[0x0] to c[0x1f]
@@ -27,10 +48,10 @@ KINDS = {"u": "an unsigned integer", "s": "an integer", "f": "a float", "p": "an
 
 
 class Banks:
-    """The bytes of every constant bank."""
+    """The bytes of every constant bank. known: which of bank 0 have a value, the rest are a driver's."""
 
-    def __init__(self, images: dict[int, bytes]) -> None:
-        self.images = images
+    def __init__(self, images: dict[int, bytes], known: bytes) -> None:
+        self.images, self.known = images, known
 
     def word(self, bank: int, offset: int, where: tuple[Program, int]) -> int:
         """Return the word at an offset. Raises UserError outside the bank."""
@@ -45,50 +66,87 @@ class Banks:
                 line=program.instructions[i].line,
                 hint=hint,
             )
+        if bank == 0 and not all(self.known[offset : offset + 4]):
+            message, hint = unknown(where[0], offset)
+            raise UserError(message, path=where[0].path, line=where[0].instructions[where[1]].line, hint=hint)
         return int.from_bytes(image[offset : offset + 4], "little")
 
-    def flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the words of all banks, the first word of each bank, and the bytes of each bank."""
+    def flat(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the words of all banks, the first word of each bank, the bytes of each bank, and for each word whether it is known."""
         banks = [self.images.get(bank, b"") for bank in range(BANKS)]
         padded = [image + bytes(-len(image) % 16) for image in banks]
         starts = np.cumsum([0, *(len(image) // 4 for image in padded[:-1])])
-        return (
-            np.frombuffer(bytearray(b"".join(padded) + bytes(16)), np.uint32),
-            starts.astype(np.int64),
-            np.array([len(image) for image in banks], np.int64),
-        )
+        words = np.frombuffer(bytearray(b"".join(padded) + bytes(16)), np.uint32)
+        known = np.ones(len(words), np.uint8)
+        of_words = np.frombuffer(self.known + b"\1" * (-len(self.known) % 4), np.uint8).reshape(-1, 4).all(axis=1)
+        known[: len(of_words)] = of_words
+        return words, starts.astype(np.int64), np.array([len(image) for image in banks], np.int64), known
 
 
-def build(launch: Launch, placed: list[Placed]) -> Banks:
+def build(launch: Launch, places: Places) -> Banks:
     """Return the constant banks of a launch whose arrays have been placed."""
     program = launch.program
+    for number, array in launch.constants.items():
+        check_order(np.asarray(array).dtype, f"constants of bank {number}")
     given = {bank: np.ascontiguousarray(array).tobytes() for bank, array in launch.constants.items()}
     images = program.constants | {bank: image + program.constants.get(bank, b"")[len(image) :] for bank, image in given.items()}
     named = [*images, *(int(bank) for bank in program.encoded.source_bank.max(axis=1, initial=0))]
     if not all(0 <= bank < BANKS for bank in named):
         raise UserError(f"constant bank {max(named)}: banks are 0 to {BANKS - 1}", path=program.path)
-    size = max([program.parameter_base, *(p.offset + p.size for p in program.parameters)])
+    size = max([program.parameter_base + len(launch.parameters or b""), *(p.offset + p.size for p in program.parameters)])
+    known = bytearray(b"\1" * len(images.get(0, b"")) + bytes(program.parameter_base))[: program.parameter_base]
     bank = bytearray(images.get(0, b"").ljust(size, b"\0"))
     for what, offset in PLACES.get(program.parameter_base, ()):
-        put(bank, what, offset, launch)
-    addresses = {item.name: item.address for item in placed}
+        count = put(bank, what, offset, launch)
+        known[offset : offset + count] = b"\1" * count
+    bank[program.parameter_base : program.parameter_base + len(launch.parameters or b"")] = launch.parameters or b""
     for parameter, value in zip(program.parameters, launch.args, strict=True):
-        pack = struct.pack(
-            FORMATS[parameter.type], addresses[parameter.name] if parameter.type == "ptr" else scalar(parameter, value, program)
-        )
+        if is_structure(value):
+            pack = places.bytes_of(value, parameter.name)
+        else:
+            number = places.address(value) if parameter.type == "ptr" else scalar(parameter, value, program)
+            pack = struct.pack(FORMATS[parameter.type], number)
         bank[parameter.offset : parameter.offset + parameter.size] = pack[: parameter.size]
     images[0] = bytes(bank)
-    for number, offset, where in program.variables.banks if program.variables else ():
-        image = images.get(number, b"").ljust(offset + POINTER, b"\0")
-        images[number] = image[:offset] + (addresses[VARIABLES] + where).to_bytes(POINTER, "little") + image[offset + POINTER :]
-    return Banks(images)
+    for variable, data in places.constant_symbols():
+        image = images[variable.bank or 0]
+        images[variable.bank or 0] = image[: variable.offset] + data + image[variable.offset + len(data) :]
+    addresses = [
+        (number, offset, places.variable(where)) for number, offset, where in (program.variables.banks if program.variables else ())
+    ]
+    functions = enumerate(offset for offset, _ in program.driver_functions)
+    addresses += [(ADDRESS_BANK, offset, (int(DRIVER_WINDOW) << WINDOW_BITS) + k) for k, offset in functions]
+    for number, offset, address in addresses:
+        image = images.get(number, b"").ljust(offset + BYTES, b"\0")
+        images[number] = image[:offset] + address.to_bytes(BYTES, "little") + image[offset + BYTES :]
+    return Banks(images, bytes(known).ljust(len(bank), b"\1"))
 
 
-def put(bank: bytearray, what: str, offset: int, launch: Launch) -> None:
-    """Write blockDim, gridDim or the stack pointer, which starts at the end of a thread's local memory."""
-    sizes = {"block": launch.block, "grid": launch.grid, "stack": (LOCAL_BYTES,)}[what]
-    values = sizes if what == "stack" else (*sizes, 1, 1)[:3]
+def put(bank: bytearray, what: str, offset: int, launch: Launch) -> int:
+    """Write what a driver does; return how many bytes. The stack pointer starts at the end of a thread's local memory."""
+    values = {
+        "block": (*launch.block, 1, 1)[:3],
+        "grid": (*launch.grid, 1, 1)[:3],
+        "stack": (LOCAL_BYTES,),
+        "dynamic": (launch.shared_dynamic,),
+        "one": (1,),
+        "float_one": (0x3F800000,),
+        "descriptor": (0, 0),  # how memory is mapped: nothing depends on it
+        "shared_window": (0, int(SHARED_WINDOW)),
+        "local_window": (0, int(LOCAL_WINDOW)),
+        "low_local_window": (0,),  # a low word; where no array lies, so a generic access through it is refused
+        "constant_window": (0, int(CONSTANT_WINDOW)),
+    }[what]
     struct.pack_into(f"<{len(values)}I", bank, offset, *values)
+    return 4 * len(values)
+
+
+def unknown(program: Program, offset: int) -> tuple[str, str]:
+    """Return the message and the remedy for a place of bank 0 of which nobody says what a driver writes there."""
+    meaning = MEANINGS.get((program.parameter_base, offset))
+    what = f"is {meaning}, which" if meaning else "lies below the parameters, where a driver writes what it likes; this place"
+    message = f"c[0x0][{offset:#x}] {what} is not known here"
+    return message, "give the bank's bytes, those below the parameters included: Launch(constants={0: array})"
 
 
 def scalar(parameter: Parameter, value: Any, program: Program) -> int | float:
@@ -106,6 +164,8 @@ def scalar(parameter: Parameter, value: Any, program: Program) -> int | float:
                 f"{expected}; {type(value).__name__} {value} was given", path=program.path, hint=f"pass np.float{bits}({value})"
             )
         return float(value) if bits == 64 or not math.isfinite(value) else float(np.float32(value))
+    if parameter.type == "u8" and isinstance(value, bool | np.bool_):
+        return int(value)
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise UserError(
             f"{expected}; {type(value).__name__} {value} was given", path=program.path, hint=f"pass np.{numpy_name(parameter)}(...)"

@@ -8,11 +8,11 @@ on convergence barriers (US 2016/0019066) says of masks, blocked and yielded thr
   the lowest lane. BREAK takes lanes out.
 * BSYNC does not hold lanes that are no members. Members wait; when all that live wait there, they go on and the register
   is empty. Lanes that YIELD are not waited for, once. A group that is exactly the living members goes on at once, alone.
-* Other groups wait on the warp's stack; the one pushed last goes next. What a BSYNC lets go comes next too, unless the group on
+* Other groups wait on the warp's stack; the one pushed last goes next. What a BSYNC releases comes next too, unless the group on
   top is a member of a register: that one goes first.
 * A group that a BSYNC passed over when it chose another one merges, when a BSYNC chooses it, with other such groups at the same
-  instruction (not one that a WARPSYNC has just let go: assumed): the lowest on the stack, so that what lies between goes first. If it
-  then executes that BSYNC as the last, or had done so before the last, the BSYNC lets go whoever waits at the register, member or not.
+  instruction (not one that a WARPSYNC has just released: assumed): the lowest on the stack, so that what lies between goes first. If it
+  then executes that BSYNC as the last, or had done so before the last, the BSYNC releases whoever waits at the register, member or not.
   So does one that finds the register empty.
 * When no group is left: those that yielded, if since a BSYNC came that began to wait for one of them; otherwise a register of
   which all members wait or have yielded; otherwise those that yielded.
@@ -22,8 +22,10 @@ without YIELD, BREAK and WARPSYNC):
 
 * A BSYNC at a register that a BMOV has restored is executed once more, by all that go on from it.
 * A group that a BSYNC passed over and that is at a BSYNC when it is chosen counts there with all members that wait at any BSYNC, or have
-  been let go and have not run since. When these go, none executes the BSYNC once more, and a further such group waits without executing
-  it. If such a group has merged with lanes of other calls, those that it lets go execute the BSYNC once more, these others do not.
+  been released and have not run since. When these go, none executes the BSYNC once more, and a further such group waits without executing
+  it. If such a group has merged with lanes of other calls, those that it releases execute the BSYNC once more, these others do not.
+* Lanes that wait at a BSYNC for others that end (EXIT) execute it once more (seen in one program, 454 warps of 2,048).
+* Lanes that wait at a WARPSYNC for others execute it once more, together (seen in one program, in 256 warps).
 * A return to several places is executed once more by all its lanes, and for a third place by those that are left then, and so on
   (a BRX to several places: taken to be alike). The lanes that it sent on before the last do not execute a restored BSYNC once more
   when they go on with others, unless at a BSYNC those that were no members passed them by. If the others have ended meanwhile, these
@@ -43,11 +45,11 @@ import numpy as np
 
 from isa.semantics.integers import popc
 from isa.vocabulary import PT, Operation
+from sim.compiled.kernel import first_bit, inner
 from sim.functional.flags import CLEAR
 from sim.functional.operands import row_of, write
-from sim.functional.stack import insert, remove
+from sim.functional.stack import insert, remove, top
 from sim.functional.state import FIRST, FULL, OUT, RUNNABLE, Code, Machine, Turn
-from sim.kernel import first_bit, inner
 
 
 @inner
@@ -111,7 +113,7 @@ def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -
         turn[Turn.BY_BSYNC] = 1
         machine.active[w] = 0
         here, counted = machine.blocked[w, barrier], turn[Turn.COUNTED]
-        if let_go(w, barrier, inside, passed, machine):
+        if release(w, barrier, inside, passed, machine):
             go = here & ~machine.blocked[w, barrier]
             repeat(i, w, barrier, go, go & counted, machine)
             return
@@ -182,7 +184,7 @@ def join(w: int, barrier: int, go: int, outside: int, machine: Machine) -> None:
 
 
 @inner
-def let_go(w: int, barrier: int, last: int, passed: int, machine: Machine) -> bool:
+def release(w: int, barrier: int, last: int, passed: int, machine: Machine) -> bool:
     """Make runnable who waits at a register of which all members wait or have yielded; return whether some do.
 
     last, passed: as who_go has them.
@@ -198,7 +200,7 @@ def let_go(w: int, barrier: int, last: int, passed: int, machine: Machine) -> bo
 
 @inner
 def who_go(w: int, barrier: int, last: int, passed: int, machine: Machine) -> int:
-    """Return which of the lanes that wait at a register it lets go, its members being there: these, or all of them.
+    """Return which of the lanes that wait at a register it releases, its members being there: these, or all of them.
 
     last: the lanes that came last; passed: those of them that an earlier BSYNC passed over.
     """
@@ -246,15 +248,6 @@ def at_place(w: int, lanes: int, pc: int, machine: Machine) -> int:
 
 
 @inner
-def top(w: int, machine: Machine) -> int:
-    """Return the topmost runnable entry of the warp's stack, -1 when there is none."""
-    entry = machine.depth[w] - 1
-    while entry >= 0 and machine.stack_wait[w, entry] != RUNNABLE:
-        entry -= 1
-    return entry
-
-
-@inner
 def wake(w: int, code: Code, machine: Machine) -> None:
     """Make lanes runnable when no group is, if some can be."""
     turn = machine.turn[w]
@@ -262,11 +255,14 @@ def wake(w: int, code: Code, machine: Machine) -> None:
         return resume(w, machine)
     for barrier in range(machine.barrier.shape[1]):
         members, here, counted = machine.barrier[w, barrier], machine.blocked[w, barrier], turn[Turn.COUNTED]
-        if let_go(w, barrier, np.int64(0), np.int64(0), machine):
+        if release(w, barrier, np.int64(0), np.int64(0), machine):
             go = here & ~machine.blocked[w, barrier]
             ended = members & machine.existing[w] & ~machine.alive[w] & ~turn[Turn.SENT_FIRST]
             again = ended if ended and go & ~turn[Turn.SENT_FIRST] == 0 else go
-            repeat(machine.lane_pc[w, first_bit(go)] - 1, w, barrier, again, go & counted, machine)
+            at = machine.lane_pc[w, first_bit(go)] - 1
+            if ended and (turn[Turn.RESTORED] >> barrier) & 1 == 0:
+                execute_again(at, w, go, machine)
+            repeat(at, w, barrier, again, go & counted, machine)
             return None
     if turn[Turn.YIELDED]:
         return resume(w, machine)

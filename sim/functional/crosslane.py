@@ -3,33 +3,66 @@
 import numpy as np
 
 from isa.semantics.crosslane import shuffle_source
-from isa.semantics.words import pair, wide, word
-from isa.vocabulary import Operation, Reduction, Vote
-from sim.functional.flags import PAIRS, SIGNED
+from isa.semantics.floats import fminmax
+from isa.semantics.words import as_word, pair, wide, word
+from isa.vocabulary import PT, Reduction, Vote
+from sim.compiled.kernel import first_bit, inner
+from sim.functional.flags import EVERY, FLOAT, PAIRS, SIGNED
 from sim.functional.operands import predicate, write_predicate
 from sim.functional.state import FIRST, FULL, OUT, ZERO, Code, Machine
-from sim.kernel import inner
 
 
 @inner
-def across_lanes(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
-    """Execute a cross-lane instruction; the lanes of `mask` take part."""
-    operation, out, lanes = code.operation[i], machine.rows[OUT], machine.lanes[0]
-    first = rows[0]
-    a, truth = machine.rows[first], np.int64(0)
-    if operation == Operation.SHFL:
-        b, c = machine.rows[rows[1]], machine.rows[rows[2]]
-        truth = shuffle(a, b, c, out, lanes, code.function[i])
-    elif operation == Operation.VOTE:
-        ballot = predicate(i, FIRST, w, code, machine) & mask
-        truth = FULL if answer(ballot, mask, code.function[i]) else np.int64(0)
-        fill(out, lanes, ballot)
-    elif operation == Operation.MATCH:
-        high = machine.rows[first + 1 if code.flags[i] & PAIRS else ZERO]
-        truth = match(a, high, out, lanes, mask, code.function[i])
+def shuffle_words(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
+    """Execute SHFL; the predicate: the lanes whose source lies inside the segment."""
+    a, b, c = machine.rows[rows[0]], machine.rows[rows[1]], machine.rows[rows[2]]
+    write_predicate(i, FIRST, w, shuffle(a, b, c, machine.rows[OUT], machine.lanes[0], code.function[i]), mask, code, machine)
+
+
+@inner
+def vote_of_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Execute VOTE: the lanes of `mask` that vote yes; the predicate: the answer."""
+    ballot = predicate(i, FIRST, w, code, machine) & mask
+    fill(machine.rows[OUT], machine.lanes[0], ballot)
+    write_predicate(i, FIRST, w, FULL if answer(ballot, mask, code.function[i]) else np.int64(0), mask, code, machine)
+
+
+@inner
+def match_values(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
+    """Execute MATCH on words or pairs; the predicate: whether all lanes of `mask` hold the same."""
+    low, high = machine.rows[rows[0]], machine.rows[rows[0] + 1 if code.flags[i] & PAIRS else ZERO]
+    write_predicate(i, FIRST, w, match(low, high, machine.rows[OUT], machine.lanes[0], mask, code.function[i]), mask, code, machine)
+
+
+@inner
+def reduce_words(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
+    """Execute REDUX."""
+    lanes, result = machine.lanes[0], machine.rows[OUT]
+    if code.flags[i] & FLOAT:
+        smaller, keep_nan = code.function[i] == Reduction.MIN, code.flags[i] & EVERY
+        fill(result, lanes, np.int64(as_word(reduce_floats(machine.floats[rows[0]], lanes, mask, smaller, keep_nan))))
     else:
-        fill(out, lanes, reduce(a, lanes, mask, code.function[i], code.flags[i] & SIGNED))
-    write_predicate(i, FIRST, w, truth, mask, code, machine)
+        fill(result, lanes, reduce(machine.rows[rows[0]], lanes, mask, code.function[i], code.flags[i] & SIGNED))
+
+
+@inner
+def reduce_floats(x: np.ndarray, lanes: int, mask: int, smaller: int, keep_nan: int) -> np.float32:
+    """Return the smallest or the largest float of the lanes of `mask`."""
+    result = x[first_bit(mask)]
+    for k in range(lanes):
+        if (mask >> k) & 1:
+            result = fminmax(result, x[k], 0, keep_nan, smaller)
+    return result
+
+
+@inner
+def elect(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Execute ELECT: the first lane of `mask` in a uniform register; the predicate: that lane alone."""
+    leader = first_bit(mask)
+    fill(machine.rows[OUT], machine.lanes[0], leader)
+    p = code.predicate_destination[i, FIRST]
+    if p != PT:
+        machine.predicates[w, p] = (machine.predicates[w, p] & ~mask) | np.int64(1) << leader
 
 
 @inner

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.placement import BASE, Placed
+from sim.launch.placement import BASE, Placed
 
 
 def words(placed: list[Placed]) -> np.ndarray:

@@ -21,32 +21,24 @@ The lanes that fall through run first; those that branched wait. A loop's early 
 
 import numpy as np
 
-from isa.vocabulary import Operation
+from sim.compiled.kernel import first_bit, inner
 from sim.functional.convergence import (
     at_place,
     execute_again,
     has_counted,
     insert_groups,
     is_smaller,
-    move_barrier,
     next_entry,
     note_choice,
-    offer,
     synchronise_lanes,
-    top,
     wake,
 )
-from sim.functional.flags import EXCLUSIVE
-from sim.functional.operands import operand, predicate, row_of, write, write_predicate
-from sim.functional.stack import fault, push, remove
+from sim.functional.operands import row_of
+from sim.functional.stack import fault, push, remove, top
 from sim.functional.state import (
     AT_WARPSYNC,
     BRANCHED,
-    CALL,
     FIRST,
-    FULL,
-    LOOP,
-    OUT,
     RUNNABLE,
     Code,
     Fault,
@@ -56,68 +48,6 @@ from sim.functional.state import (
     Status,
     Turn,
 )
-from sim.kernel import first_bit, inner
-
-
-@inner
-def control(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
-    """Execute a control instruction other than BAR for the lanes of `mask`; return a Status."""
-    operation = code.operation[i]
-    if operation == Operation.BRA:
-        return branch(i, w, mask & predicate(i, FIRST, w, code, machine), code, machine, progress)
-    machine.pc[w] = i + 1
-    if operation == Operation.SSY or operation == Operation.PBK:  # noqa: PLR1714  Numba compiles no set of members
-        kind = LOOP if operation == Operation.PBK else BRANCHED
-        return push(w, code.target[i], mask, machine.reconverge[w], RUNNABLE, kind, machine, progress)
-    if operation == Operation.SYNC:
-        return synchronise(w, mask, machine, progress) if mask else Status.RUNNING
-    if operation == Operation.BRA_DIVERGENT or operation == Operation.BRA_CONVERGENT:  # noqa: PLR1714
-        members = np.int64(machine.rows[operand(i, FIRST, w, code, machine), first_bit(machine.active[w])])
-        together = members & machine.alive[w] & ~mask == 0
-        if together == (operation == Operation.BRA_CONVERGENT):
-            return branch(i, w, machine.active[w], code, machine, progress)
-    elif operation >= Operation.BRX and mask:
-        return jump(i, w, mask, code, machine, progress)
-    if operation == Operation.BSSY:
-        machine.barrier[w, code.function[i]] |= mask
-        if mask:
-            machine.turn[w, Turn.RESTORED] &= ~(np.int64(1) << code.function[i])
-    elif operation == Operation.BSYNC and mask:
-        synchronise_lanes(i, w, mask, code, machine)
-    elif operation == Operation.EXIT:
-        leave(w, mask, machine)
-    return Status.RUNNING
-
-
-@inner
-def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
-    """Execute the control instructions that few kernels have, for lanes of which there is at least one."""
-    operation = code.operation[i]
-    if operation == Operation.BRX:
-        return go_where_told(i, w, mask, code, machine, progress)
-    if operation == Operation.CAL:
-        if push(w, i + 1, machine.active[w], machine.reconverge[w], RUNNABLE, CALL, machine, progress) != Status.RUNNING:
-            return Status.ERROR
-        machine.pc[w], machine.active[w] = code.target[i], mask
-    elif operation == Operation.BRK:
-        return unwind(i, w, mask, LOOP, Fault.BREAK_WITHOUT_PBK, machine, progress)
-    elif operation == Operation.RET:
-        return unwind(i, w, mask, CALL, Fault.RET_WITHOUT_CAL, machine, progress)
-    elif operation == Operation.WARPSYNC:
-        return gather(
-            i, w, mask, code.flags[i] & EXCLUSIVE, machine.rows[row_of(code.operand[i, FIRST], w, code, machine)], machine, progress
-        )
-    elif operation == Operation.TRAP:
-        return fault(Fault.TRAP, w, first_bit(mask), i, progress)
-    elif operation == Operation.B2R:
-        read_reduction(i, w, mask, code, machine)
-    elif operation == Operation.BREAK:
-        machine.barrier[w, code.function[i]] &= ~(mask & predicate(i, FIRST, w, code, machine))
-    elif operation == Operation.BMOV:
-        move_barrier(i, w, mask, code, machine)
-    elif operation == Operation.YIELD and code.converges:
-        offer(w, mask, machine)
-    return Status.RUNNING
 
 
 @inner
@@ -213,15 +143,6 @@ def unwind(i: int, w: int, mask: int, kind: int, without: int, machine: Machine,
         machine.stack_mask[w, entry] &= ~mask
         entry -= 1
     return fault(without, w, first_bit(mask), i, progress)
-
-
-@inner
-def read_reduction(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Copy what the last BAR.RED of the block found to a register; the predicate: whether it is not zero."""
-    for k in range(machine.lanes[0]):
-        machine.rows[OUT, k] = np.uint32(machine.reduced[0])
-    write(OUT, i, FIRST, w, mask, code, machine)
-    write_predicate(i, FIRST, w, FULL if machine.reduced[0] else np.int64(0), mask, code, machine)
 
 
 @inner
@@ -348,7 +269,10 @@ def arrived(w: int, wait: int, members: int, machine: Machine) -> int:
 
 @inner
 def free(w: int, wait: int, members: int, machine: Machine) -> None:
-    """Make the groups of a convergence barrier runnable; groups that wait at the same instruction become one."""
+    """Make the groups of a convergence barrier runnable; groups that wait at the same instruction become one.
+
+    Those of a WARPSYNC execute it once more (sim.functional.convergence).
+    """
     for entry in range(machine.depth[w]):
         if machine.stack_wait[w, entry] != wait or machine.stack_members[w, entry] != members:
             continue
@@ -362,3 +286,5 @@ def free(w: int, wait: int, members: int, machine: Machine) -> None:
                 machine.stack_mask[w, entry] |= machine.stack_mask[w, other]
                 machine.stack_wait[w, other], machine.stack_mask[w, other] = RUNNABLE, 0
         machine.turn[w, Turn.MET] |= machine.stack_mask[w, entry]
+        if wait == AT_WARPSYNC and machine.turn[w, Turn.REPEATS] == 0:
+            execute_again(machine.stack_pc[w, entry] - 1, w, machine.stack_mask[w, entry], machine)

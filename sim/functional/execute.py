@@ -1,64 +1,65 @@
-"""`execute(launch) -> Trace`: set up, run the kernels, give them room when they ask, bring the caller's arrays up to date."""
+"""`execute(launch) -> Trace`: set up, execute the blocks, bring the caller's arrays up to date."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from isa.errors import UserError
 from isa.vocabulary import Space
 from sim.functional import setup
-from sim.functional.checks import check_launch, explain, initial_registers, no_end
+from sim.functional.checks import check_launch, initial_registers
 from sim.functional.code import Literals, resolve
 from sim.functional.constants import build
 from sim.functional.device import copy_back
-from sim.functional.growth import ROOM, grow_log, grow_store
-from sim.functional.state import Progress, Status, Store
-from sim.functional.warp import run
-from sim.launch import Launch
-from sim.placement import placed_arguments
-from sim.trace import Trace, TraceArrays
+from sim.functional.hazards import asked, hazards
+from sim.functional.resolved import resolved
+from sim.functional.state import Memory, Store
+from sim.functional.turns import Place, Turns
+from sim.launch.launch import Launch
+from sim.launch.placement import Places
+from sim.traces.trace import Trace, TraceArrays
 
 LIMIT = 1 << 24  # instructions of one warp: about 17 million
-LOG_STATUSES = (Status.LOG_FULL, Status.ROWS_FULL, Status.WARP_ACCESSES_FULL)
 
 
-def execute(launch: Launch, limit: int = LIMIT) -> Trace:
+def execute(launch: Launch, limit: int = LIMIT, check: Sequence[str] = (), runner: Callable[..., Turns] = Turns) -> Trace:
     """Execute a launch and return what each warp did. The caller's arrays are updated in place, as a kernel would.
 
-    limit: instructions that one warp may execute; more is taken for an endless loop. Raises UserError for arguments that do
-    not fit the program and for mistakes of the program: accesses outside every array or misaligned, divergent barriers,
-    no progress. After a mistake the arrays hold what was stored up to it.
+    limit: instructions that one warp may execute; more is taken for an endless loop. check: "race" and "init" look for what
+    `Trace.hazards` then tells; without them nothing is watched, and nothing slower. runner: who calls the
+    kernel (see `stepping`). Raises UserError for arguments that do not fit the program and for mistakes of the program: accesses outside
+    every array or misaligned, divergent barriers, no progress. After a mistake the arrays hold what was stored up to it.
     """
+    checks = asked(check)
     check_launch(launch)
-    placed = placed_arguments(launch)
-    literals = Literals()
-    banks = build(launch, placed)
+    places = Places(launch)
+    placed, literals = places.allocations, Literals()
+    banks = build(launch, places)
     code = resolve(launch, banks, literals)
-    machine = setup.allocate_machine(launch, code, literals.rows(), initial_registers(launch, code.registers, placed))
-    uses_local = bool((code.space == Space.LOCAL).any())
-    memory = setup.allocate_memory(launch, placed, banks, uses_local)
-    log, store = (
-        setup.allocate_log(launch.warps_per_block),
-        setup.allocate_store(launch.blocks * launch.warps_per_block, len(launch.program)),
-    )
-    progress = setup.allocate_progress(launch.warps_per_block)
+    initial = initial_registers(launch, code.registers, places)
+    uses_local = bool(np.isin(code.space, (Space.LOCAL, Space.GENERIC)).any())
+    memory = setup.allocate_memory(launch, places, banks, uses_local, checks)
+    following, clock = np.zeros(1, np.int64), np.zeros(1, np.int64)
+
+    def place(memory: Memory) -> Place:
+        log = setup.allocate_log(launch.warps_per_block)
+        machine = setup.allocate_machine(launch, code, literals.rows(), initial, log, clock)
+        return Place(machine, memory, log, setup.allocate_progress(launch.warps_per_block, following, clock))
+
+    turns = runner(launch, places, code, setup.allocate_store(launch.blocks * launch.warps_per_block, len(launch.program)), limit)
     try:
-        with np.errstate(all="ignore"):  # only the uncompiled kernels warn: infinities and wrap-around are results, not mistakes
-            while (status := run(code, machine, memory, log, store, progress)) != Status.DONE:
-                if status == Status.ERROR:
-                    raise explain(launch, placed, memory, machine, progress)
-                if status == Status.LOG_FULL and log.instruction.shape[1] >= limit + ROOM:
-                    raise no_end(launch, machine, log, progress, limit)
-                if status in LOG_STATUSES:
-                    log = grow_log(status, log, limit)
-                else:
-                    store = grow_store(status, store, log, _done(launch, progress))
+        turns.execute(place(memory), lambda: place(setup.of_another_block(memory)))
+    except UserError as error:
+        raise turns.driver.with_printed(error) from None
     finally:
         copy_back(placed, memory.written[: len(placed)], memory.words)
-    return Trace(launch, arrays(store), store.executed, store.active_lanes, store.true_lanes)
-
-
-def _done(launch: Launch, progress: Progress) -> float:
-    """Return the share of the warps that have ended, one more included: the trace needs room for it."""
-    warps = launch.warps_per_block
-    return (int(progress.block[0]) * warps + int(progress.committed[0]) + 1) / (launch.blocks * warps)
+        places.finish()
+    store = turns.store
+    spun = int(clock[0]) - int(store.executed.sum())
+    printed = turns.driver.text()
+    trace = Trace(resolved(launch, store.found), arrays(store), store.executed, store.active_lanes, store.true_lanes, spun, printed=printed)
+    return replace(trace, hazards=hazards(trace, places, memory)) if checks else trace
 
 
 def arrays(store: Store) -> TraceArrays:

@@ -1,72 +1,10 @@
-"""Float32 instructions on rows. Plain, flushed and directed arithmetic have loops of their own so that the first two vectorise."""
-
-import math
+"""What ends and what compares rows of float32."""
 
 import numpy as np
 
-from isa.semantics.floats import fadd, fadd_rounded, ffma, ffma_rounded, flush, fmax, fmin, fmul, fmul_rounded, frelation, saturate
-from isa.semantics.functions import mufu
-from isa.vocabulary import Operation, Rounding
-from sim.functional.flags import EVERY, FTZ, SATURATE
-from sim.kernel import inner
-
-
-@inner
-def float_arithmetic(operation: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int) -> None:
-    """Write a * b + c, a + b or a * b, rounded to nearest."""
-    if operation == Operation.FFMA:
-        for k in range(lanes):
-            out[k] = ffma(a[k], b[k], c[k])
-    elif operation == Operation.FADD:
-        for k in range(lanes):
-            out[k] = fadd(a[k], b[k])
-    else:
-        for k in range(lanes):
-            out[k] = fmul(a[k], b[k])
-
-
-@inner
-def flushed_arithmetic(operation: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int) -> None:
-    """The same with subnormal inputs read as zero; the caller flushes the results."""
-    if operation == Operation.FFMA:
-        for k in range(lanes):
-            out[k] = ffma(flush(a[k]), flush(b[k]), flush(c[k]))
-    elif operation == Operation.FADD:
-        for k in range(lanes):
-            out[k] = fadd(flush(a[k]), flush(b[k]))
-    else:
-        for k in range(lanes):
-            out[k] = fmul(flush(a[k]), flush(b[k]))
-
-
-@inner
-def rounded_arithmetic(
-    operation: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, rounding: int, ftz: bool
-) -> None:
-    """The same rounded down, up or toward zero."""
-    for k in range(lanes):
-        x, y, z = a[k], b[k], c[k]
-        if ftz:
-            x, y, z = flush(x), flush(y), flush(z)
-        if operation == Operation.FFMA:
-            out[k] = ffma_rounded(x, y, z, rounding)
-        elif operation == Operation.FADD:
-            out[k] = fadd_rounded(x, y, rounding)
-        else:
-            out[k] = fmul_rounded(x, y, rounding)
-
-
-@inner
-def arithmetic(operation: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, flags: int, rounding: int) -> None:
-    """Write FADD, FMUL or FFMA of the rows with the instruction's rounding, flushing and saturation."""
-    ftz = (flags & FTZ) != 0
-    if rounding != Rounding.NEAREST:
-        rounded_arithmetic(operation, a, b, c, out, lanes, rounding, ftz)
-    elif ftz:
-        flushed_arithmetic(operation, a, b, c, out, lanes)
-    else:
-        float_arithmetic(operation, a, b, c, out, lanes)
-    finish(out, lanes, flags)
+from isa.semantics.floats import SMALLEST_NORMAL, ZERO, exact_product, flush, flush_result, frelation, saturate
+from sim.compiled.kernel import inner, outlined
+from sim.functional.flags import FTZ, SATURATE
 
 
 @inner
@@ -81,22 +19,21 @@ def finish(out: np.ndarray, lanes: int, flags: int) -> None:
 
 
 @inner
-def minmax(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, flags: int, smaller: int) -> None:
-    """Write the smaller of a and b in the lanes of `smaller`, the larger in the others; .NAN: NaN where either is NaN."""
+def flush_products(has_addend: bool, x: np.ndarray, y: np.ndarray, z: np.ndarray, out: np.ndarray, lanes: int, rounding: int) -> None:
+    """Flush products, with or without an addend, that rounding has made the smallest normal number."""
+    rounded_up = np.int64(0)
     for k in range(lanes):
-        x, y = (flush(a[k]), flush(b[k])) if flags & FTZ else (a[k], b[k])
-        if flags & EVERY and (math.isnan(x) or math.isnan(y)):
-            out[k] = fadd(x, y)
-        else:
-            out[k] = fmin(x, y) if (smaller >> k) & 1 else fmax(x, y)
+        rounded_up += np.int64(abs(out[k]) == SMALLEST_NORMAL)
+    if rounded_up:
+        settle_products(has_addend, x, y, z, out, lanes, rounding)
 
 
-@inner
-def multi_function(a: np.ndarray, out: np.ndarray, lanes: int, flags: int, function: int, turns: int) -> None:
-    """Write the MUFU function of a row."""
+@outlined
+def settle_products(has_addend: bool, x: np.ndarray, y: np.ndarray, z: np.ndarray, out: np.ndarray, lanes: int, rounding: int) -> None:
+    """Flush those that are below it with 24 bits."""
     for k in range(lanes):
-        out[k] = mufu(function, a[k], turns)
-    finish(out, lanes, flags)
+        exact = exact_product(flush(x[k]), flush(y[k]), flush(z[k]) if has_addend else ZERO)
+        out[k] = flush_result(out[k], exact, rounding)
 
 
 @inner

@@ -2,27 +2,11 @@
 
 import numpy as np
 
-from isa.semantics.integers import (
-    iadd,
-    iadd3,
-    imad,
-    imad_high,
-    imad_wide,
-    imnmx,
-    irelation,
-    lea,
-    logic,
-    lop3,
-    popc,
-    shf_left,
-    shf_right,
-    shl,
-    shr,
-)
+from isa.semantics.integers import iadd, iadd3, imad, imad_high, imad_wide, irelation, lea
 from isa.semantics.words import high_word, pair, word
-from isa.vocabulary import Combine, Operation
-from sim.functional.flags import HALF64, HIGH, LEFT, SIGNED, WRAP
-from sim.kernel import inner
+from isa.vocabulary import Combine
+from sim.compiled.kernel import inner
+from sim.functional.flags import HIGH, SIGNED
 
 
 @inner
@@ -79,66 +63,11 @@ def multiply_wide(
 
 
 @inner
-def select(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, first: int) -> None:
-    """Write a in the lanes of `first`, b in the others."""
-    for k in range(lanes):
-        out[k] = a[k] if (first >> k) & 1 else b[k]
-
-
-@inner
-def minmax_words(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, flags: int, smaller: int) -> None:
-    """Write the smaller of a and b in the lanes of `smaller`, the larger in the others."""
-    for k in range(lanes):
-        out[k] = imnmx(a[k], b[k], flags & SIGNED, (smaller >> k) & 1)
-
-
-@inner
-def shift(operation: int, a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, flags: int) -> None:
-    """Write a shifted by b."""
-    wrap, is_signed = flags & WRAP, flags & SIGNED
-    if operation == Operation.SHL:
-        for k in range(lanes):
-            out[k] = shl(a[k], b[k], wrap)
-    else:
-        for k in range(lanes):
-            out[k] = shr(a[k], b[k], wrap, is_signed)
-
-
-@inner
-def funnel_shift(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, flags: int) -> None:
-    """Write the low or HIGH word of the pair c:a shifted by b."""
-    wrap, upper, limit = flags & WRAP, flags & HIGH, 63 if flags & HALF64 else 32
-    if flags & LEFT:
-        for k in range(lanes):
-            out[k] = shf_left(a[k], b[k], c[k], wrap, upper, limit)
-    else:
-        for k in range(lanes):
-            out[k] = shf_right(a[k], b[k], c[k], wrap, upper, limit, flags & SIGNED)
-
-
-@inner
-def logic_words(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, combine: int) -> None:
-    """Write the two-input function."""
-    for k in range(lanes):
-        out[k] = logic(a[k], b[k], combine)
-
-
-@inner
 def nonzero(a: np.ndarray, lanes: int) -> int:
     """Return the lanes whose word is not zero."""
     result = np.int64(0)
     for k in range(lanes):
         result |= np.int64(a[k] != 0) << k
-    return result
-
-
-@inner
-def logic3(a: np.ndarray, b: np.ndarray, c: np.ndarray, out: np.ndarray, lanes: int, table: int) -> int:
-    """Write the three-input function; return the lanes with a result that is not zero."""
-    result = np.int64(0)
-    for k in range(lanes):
-        out[k] = lop3(a[k], b[k], c[k], table)
-        result |= np.int64(out[k] != 0) << k
     return result
 
 
@@ -151,13 +80,6 @@ def shift_add(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int, count: 
         out[k] = word(total)
         result |= ((total >> 32) & 1) << k
     return result
-
-
-@inner
-def count_bits(a: np.ndarray, b: np.ndarray, out: np.ndarray, lanes: int) -> None:
-    """Write how many bits are set in both words."""
-    for k in range(lanes):
-        out[k] = word(popc(np.uint32(a[k] & b[k])))
 
 
 @inner

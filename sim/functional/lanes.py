@@ -1,184 +1,127 @@
-"""One arm per arithmetic operation: fetch the operand rows, call the row function, write the lanes that take part."""
+"""The arms of the executor's loop, one per form: fetch operand rows, call what the operation computes, write the lanes that take part."""
 
 import numpy as np
 
-from isa.vocabulary import PT, Compare, Operation
-from sim.functional.flags import CC, EXTENDED, HIGH, WIDE, X
-from sim.functional.floats import arithmetic, float_compare, minmax, multi_function
-from sim.functional.integers import (
-    add,
-    add3,
-    add_plain,
-    combine_masks,
-    count_bits,
-    funnel_shift,
-    int_compare,
-    logic3,
-    logic_words,
-    minmax_words,
-    multiply,
-    multiply_wide,
-    nonzero,
-    select,
-    shift,
-    shift_add,
-)
+from isa.operations import Form
+from isa.vocabulary import PT, Operation, Rounding, Special
+from sim.compiled.kernel import inner
+from sim.functional import comparisons, sums
+from sim.functional.arms import FLUSHED, by_forms, by_kernels, directed, kernels, loops
+from sim.functional.comparisons import conclude
+from sim.functional.flags import CC, FTZ, HIGH, WIDE
+from sim.functional.floats import finish, flush_products
+from sim.functional.integers import combine_masks, nonzero
 from sim.functional.operands import operand, predicate, write, write_carry, write_predicate
-from sim.functional.special import read_special
-from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, ZERO, Code, Machine
-from sim.kernel import inner
+from sim.functional.special import now, read_special
+from sim.functional.state import FIRST, FULL, OUT, SECOND, THIRD, Code, Machine
+from sim.functional.sums import carries_in, multiply_add
 
-PREDICATES = 2  # carry_from: the source predicates
+ROWS = "x, y, z, out, lanes"
+plain = loops("plain", Form.ARITHMETIC, ROWS)
+flushed = loops("flushed", Form.ARITHMETIC, ROWS, FLUSHED)
+rounded = directed("rounded", "a, b, c, out, lanes, rounding, ftz")
+words = loops("words", Form.WORD, "a, b, c, out, chosen, lanes, flags, function, combine")
+singles = loops("singles", Form.SINGLE, "x, y, out, chosen, lanes, flags, function, turns")
+SUMMED, SUMS = "i, w, mask, a, b, c, first, second, code, machine", kernels([sums])
+COMPARED, COMPARISONS = "i, w, first, second, code, machine", kernels([comparisons])
+summed = by_kernels("summed", Form.SUM, SUMMED, SUMS, "int64(0)")
+compared = by_kernels("compared", Form.COMPARISON, COMPARED, COMPARISONS, "int64(0)")
+
+
+@inner
+def arithmetic(i: int, first: int, second: int, third: int, code: Code, machine: Machine) -> None:
+    """Execute FADD, FMUL or FFMA with the instruction's rounding, flushing and saturation."""
+    x, y, z, out = machine.floats[first], machine.floats[second], machine.floats[third], machine.floats[OUT]
+    operation, lanes, ftz = code.operation[i], machine.lanes[0], (code.flags[i] & FTZ) != 0
+    if code.rounding[i] != Rounding.NEAREST:
+        rounded(operation, x, y, z, out, lanes, code.rounding[i], ftz)
+    elif ftz:
+        flushed(operation, x, y, z, out, lanes)
+    else:
+        plain(operation, x, y, z, out, lanes)
+    if ftz and operation != Operation.FADD:
+        flush_products(operation == Operation.FFMA, x, y, z, out, lanes, code.rounding[i])
+    finish(out, lanes, code.flags[i])
+
+
+@inner
+def sum_words(i: int, w: int, mask: int, first: int, second: int, third: int, code: Code, machine: Machine) -> None:
+    """Execute IADD, IADD3 or LEA with its carries."""
+    a, b, c = machine.rows[first], machine.rows[second], machine.rows[third]
+    once, twice = carries_in(i, w, code, machine)
+    carried = summed(code.operation[i], i, w, mask, a, b, c, once, twice, code, machine)
+    write_predicate(i, FIRST, w, carried, mask, code, machine)
+    if code.flags[i] & CC:
+        write_carry(w, carried, mask, machine)
+
+
+@inner
+def compare(i: int, w: int, mask: int, first: int, second: int, code: Code, machine: Machine) -> None:
+    """Execute FSETP or ISETP."""
+    conclude(i, w, mask, compared(code.operation[i], i, w, first, second, code, machine), code, machine)
+
+
+@inner
+def compute_words(i: int, w: int, mask: int, first: int, second: int, third: int, code: Code, machine: Machine) -> None:
+    """Execute an operation of up to three words; predicate 0: whether the result is not zero, or source predicate 0."""
+    a, b, c, out, lanes = machine.rows[first], machine.rows[second], machine.rows[third], machine.rows[OUT], machine.lanes[0]
+    chosen = predicate(i, FIRST, w, code, machine)
+    words(code.operation[i], a, b, c, out, chosen, lanes, code.flags[i], code.function[i], code.combine[i])
+    if code.predicate_destination[i, 0] != PT:
+        write_predicate(i, FIRST, w, nonzero(out, lanes) | chosen, mask, code, machine)
+
+
+@inner
+def compute_singles(i: int, w: int, first: int, second: int, code: Code, machine: Machine) -> None:
+    """Execute an operation of one or two float32."""
+    x, y, out, lanes = machine.floats[first], machine.floats[second], machine.floats[OUT], machine.lanes[0]
+    singles(code.operation[i], x, y, out, predicate(i, FIRST, w, code, machine), lanes, code.flags[i], code.function[i], code.turns)
+    finish(out, lanes, code.flags[i])
+
+
+@inner
+def special(i: int, w: int, code: Code, machine: Machine) -> None:
+    """Execute S2R; the second register of a pair becomes zero, of a clock its upper word."""
+    read_special(code.function[i], w, machine.rows[OUT], machine)
+    if code.flags[i] & WIDE:
+        is_clock = code.function[i] == Special.CLOCKLO or code.function[i] == Special.GLOBALTIMERLO
+        upper = np.uint32(now(w, machine) >> 32) if is_clock else np.uint32(0)
+        for k in range(machine.lanes[0]):
+            machine.rows[OUT + 1, k] = upper
+
+
+ARMS = {
+    Form.ARITHMETIC: arithmetic,
+    Form.SUM: sum_words,
+    Form.PRODUCT: multiply_add,
+    Form.COMPARISON: compare,
+    Form.WORD: compute_words,
+    Form.SINGLE: compute_singles,
+    Form.SPECIAL: special,
+}
+to_row = by_forms("to_row", ARMS, "i, w, mask, first, second, third, code, machine", {})
 
 
 @inner
 def compute(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Execute arithmetic instruction i for the lanes of `mask`."""
-    operation = code.operation[i]
-    if operation <= Operation.FFMA:
-        a, b, c = operand(i, FIRST, w, code, machine), operand(i, SECOND, w, code, machine), operand(i, THIRD, w, code, machine)
-        x, y, z, out = machine.floats[a], machine.floats[b], machine.floats[c], machine.floats[OUT]
-        arithmetic(operation, x, y, z, out, machine.lanes[0], code.flags[i], code.rounding[i])
-        write(OUT, i, FIRST, w, mask, code, machine)
-    elif operation == Operation.MOV:
-        write(operand(i, FIRST, w, code, machine), i, FIRST, w, mask, code, machine)
-    elif operation in (Operation.FSETP, Operation.ISETP, Operation.PSETP):
-        compare(i, w, mask, code, machine)
-    elif operation in (Operation.IADD, Operation.IADD3, Operation.LEA):
-        sum_words(i, w, mask, code, machine)
-    elif operation == Operation.IMAD:
-        multiply_add(i, w, mask, code, machine)
-    else:
-        compute_word(i, w, mask, code, machine)
-        write(OUT, i, FIRST, w, mask, code, machine)
-
-
-@inner
-def compute_word(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Execute an instruction of up to three sources and one result into row OUT."""
-    operation, flags, lanes = code.operation[i], code.flags[i], machine.lanes[0]
-    first, second = operand(i, FIRST, w, code, machine), operand(i, SECOND, w, code, machine)
-    a, b, out = machine.rows[first], machine.rows[second], machine.rows[OUT]
-    x, y, result = machine.floats[first], machine.floats[second], machine.floats[OUT]
-    if operation in (Operation.SHL, Operation.SHR):
-        shift(operation, a, b, out, lanes, flags)
-    elif operation in (Operation.SEL, Operation.FSEL):
-        select(a, b, out, lanes, predicate(i, FIRST, w, code, machine))
-    elif operation == Operation.LOP:
-        logic_words(a, b, out, lanes, code.combine[i])
-        if code.predicate_destination[i, 0] != PT:
-            write_predicate(i, FIRST, w, nonzero(out, lanes), mask, code, machine)
-    elif operation == Operation.LOP3:
-        found = logic3(a, b, machine.rows[operand(i, THIRD, w, code, machine)], out, lanes, code.function[i])
-        write_predicate(i, FIRST, w, found | predicate(i, FIRST, w, code, machine), mask, code, machine)
-    elif operation == Operation.SHF:
-        funnel_shift(a, b, machine.rows[operand(i, THIRD, w, code, machine)], out, lanes, flags)
-    elif operation == Operation.S2R:
-        read_special(code.function[i], w, out, machine)
-        if flags & WIDE:
-            write(ZERO, i, SECOND, w, mask, code, machine)
-    elif operation == Operation.MUFU:
-        multi_function(x, result, lanes, flags, code.function[i], code.turns)
-    elif operation == Operation.FMNMX:
-        minmax(x, y, result, lanes, flags, predicate(i, FIRST, w, code, machine))
-    elif operation == Operation.IMNMX:
-        minmax_words(a, b, out, lanes, flags, predicate(i, FIRST, w, code, machine))
-    elif operation == Operation.POPC:
-        count_bits(a, b, out, lanes)
-
-
-@inner
-def sum_words(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Execute IADD, IADD3 or LEA with its carries."""
-    operation, lanes, out = code.operation[i], machine.lanes[0], machine.rows[OUT]
-    a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
-    first, second = carries_in(i, w, code, machine)
-    if operation == Operation.IADD and first == 0 and not code.flags[i] & CC:
-        add_plain(a, b, out, lanes, code.addend[i])
-    elif operation == Operation.IADD3:
-        c = machine.rows[operand(i, THIRD, w, code, machine)]
-        once, twice = add3(a, b, c, out, lanes, code.addend[i], first, second)
-        write_predicate(i, FIRST, w, once, mask, code, machine)
-        write_predicate(i, SECOND, w, twice, mask, code, machine)
-        if code.flags[i] & CC:
-            write_carry(w, once, mask, machine)
-    else:
-        if operation == Operation.IADD:
-            carried = add(a, b, out, lanes, code.addend[i], first)
-        else:
-            carried = shift_add(a, b, out, lanes, code.function[i], code.addend[i])
-            write_predicate(i, FIRST, w, carried, mask, code, machine)
-        if code.flags[i] & CC:
-            write_carry(w, carried, mask, machine)
+    """Execute an instruction of up to three sources: its arm leaves the result in row OUT, of a pair in two."""
+    first, second, third = operand(i, FIRST, w, code, machine), operand(i, SECOND, w, code, machine), operand(i, THIRD, w, code, machine)
+    to_row(code.form[i], i, w, mask, first, second, third, code, machine)
     write(OUT, i, FIRST, w, mask, code, machine)
-
-
-@inner
-def carries_in(i: int, w: int, code: Code, machine: Machine) -> tuple[int, int]:
-    """Return the lanes whose first and second carry is set."""
-    if code.carry_from[i] == 0:
-        return np.int64(0), np.int64(0)
-    if code.carry_from[i] == PREDICATES:
-        return predicate(i, FIRST, w, code, machine), predicate(i, SECOND, w, code, machine)
-    return machine.carry[w], np.int64(0)
-
-
-@inner
-def multiply_add(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Execute IMAD: low, HIGH, WIDE, or both: the high half of 64 bits. The carry out is that of (half of a * b) + c + carry."""
-    flags, lanes, out = code.flags[i], machine.lanes[0], machine.rows[OUT]
-    a, b = machine.rows[operand(i, FIRST, w, code, machine)], machine.rows[operand(i, SECOND, w, code, machine)]
-    third = operand(i, THIRD, w, code, machine)
-    if flags & WIDE:
-        multiply_wide(a, b, machine.rows[third], machine.rows[third + 1], out, machine.rows[OUT + 1], lanes, flags)
-        if flags & HIGH:
-            write(OUT + 1, i, FIRST, w, mask, code, machine)
-            return
+    if code.flags[i] & WIDE and not code.flags[i] & HIGH:
         write(OUT + 1, i, SECOND, w, mask, code, machine)
-    elif flags & (X | CC):
-        multiply(a, b, machine.rows[ZERO], out, lanes, flags)
-        first, second = carries_in(i, w, code, machine)
-        once, _ = add3(out, machine.rows[third], machine.rows[ZERO], out, lanes, np.int64(0), first, second)
-        if flags & CC:
-            write_carry(w, once, mask, machine)
-    else:
-        multiply(a, b, machine.rows[third], out, lanes, flags)
-    write(OUT, i, FIRST, w, mask, code, machine)
 
 
 @inner
-def compare(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
-    """Execute FSETP, ISETP or PSETP: predicate 0 is (comparison COMBINE source 0), predicate 1 (its negation COMBINE source 0)."""
-    operation, lanes = code.operation[i], machine.lanes[0]
-    other, combine = predicate(i, FIRST, w, code, machine), code.combine[i]
-    if operation == Operation.PSETP:
-        third = predicate(i, THIRD, w, code, machine)
-        truth = combine_masks(other, predicate(i, SECOND, w, code, machine), combine)
-        write_predicate(i, FIRST, w, combine_masks(truth, third, code.function[i]), mask, code, machine)
-        write_predicate(i, SECOND, w, combine_masks(FULL & ~truth, third, code.function[i]), mask, code, machine)
-        return
-    a, b = operand(i, FIRST, w, code, machine), operand(i, SECOND, w, code, machine)
-    if operation == Operation.FSETP:
-        truth = float_compare(machine.floats[a], machine.floats[b], lanes, code.flags[i], code.compare[i])
-    else:
-        truth = int_compare(machine.rows[a], machine.rows[b], lanes, code.flags[i], code.compare[i])
-        if code.flags[i] & (EXTENDED | X):
-            truth = extend(i, w, truth, machine.rows[a], machine.rows[b], code, machine)
-    write_predicate(i, FIRST, w, combine_masks(truth, other, combine), mask, code, machine)
-    write_predicate(i, SECOND, w, combine_masks(FULL & ~truth, other, combine), mask, code, machine)
+def move(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Execute MOV."""
+    write(operand(i, FIRST, w, code, machine), i, FIRST, w, mask, code, machine)
 
 
 @inner
-def extend(i: int, w: int, truth: int, a: np.ndarray, b: np.ndarray, code: Code, machine: Machine) -> int:
-    """Return the lanes in which the 64-bit comparison holds whose high words are compared here.
-
-    The low words' result comes from source predicate 1 (.EX), or from the carry of their subtraction (.X): set = not below.
-    """
-    equal = int_compare(a, b, machine.lanes[0], code.flags[i], np.int64(Compare.EQ))
-    if code.flags[i] & EXTENDED:
-        low = predicate(i, SECOND, w, code, machine)
-    else:
-        low = machine.carry[w] if code.compare[i] == Compare.GE else FULL & ~machine.carry[w]
-    if code.compare[i] == Compare.NE:
-        return truth | (equal & low)
-    return (truth & ~equal) | (equal & low)
+def combine_predicates(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
+    """Execute PSETP: (source 0 COMBINE source 1) and its negation, each joined with source 2."""
+    third = predicate(i, THIRD, w, code, machine)
+    truth = combine_masks(predicate(i, FIRST, w, code, machine), predicate(i, SECOND, w, code, machine), code.combine[i])
+    write_predicate(i, FIRST, w, combine_masks(truth, third, code.function[i]), mask, code, machine)
+    write_predicate(i, SECOND, w, combine_masks(FULL & ~truth, third, code.function[i]), mask, code, machine)

@@ -1,16 +1,18 @@
-"""LOAD, STORE, ATOM and LDC: addresses of 32 lanes, bounds and alignment, the move, and what the log keeps of it.
+"""LOAD, STORE and ATOM: addresses of 32 lanes, bounds and alignment, the move, and what the log keeps of it.
 
 Stages: 1. addresses; 2. evenly spaced or scattered; 3. bounds and alignment of every lane; 4. words; 5. the log.
-Where lanes store to the same word the highest lane wins. Device addresses lie below 4 GiB (see `sim.placement`), so that
-programs with 32-bit and with 64-bit addresses find the same arrays.
+Where lanes store to the same word the highest lane wins. Device addresses lie below 4 GiB (see `sim.launch.placement`) for all programs.
 """
 
 import numpy as np
 
-from isa.vocabulary import PT, Operation, Space
+from isa.operations import Form
+from isa.vocabulary import PT, Space
+from sim.compiled.kernel import first_bit, inner
+from sim.functional.addresses import keep_scattered, last_bit, spacing
 from sim.functional.atomics import update
-from sim.functional.bulk import copy_to_shared, fill_in, grant, load_matrices, spread_rows
-from sim.functional.flags import ADDRESS64, ASYNC, INDEX64, MATRIX, SIGNED
+from sim.functional.bulk import copy_to_shared, fill_in, grant, load_matrices, says_where_done, spread_rows, store_matrices, take_lengths
+from sim.functional.flags import ASYNC, MATRIX, SIGNED, ZFILL
 from sim.functional.operands import predicate, row_of
 from sim.functional.stack import fault
 from sim.functional.state import (
@@ -18,7 +20,6 @@ from sim.functional.state import (
     FULL,
     LANES,
     LOCAL_BYTES,
-    NO_INDEX,
     ZERO,
     Code,
     Fault,
@@ -30,8 +31,10 @@ from sim.functional.state import (
     Status,
     Store,
 )
-from sim.kernel import first_bit, inner
-from sim.trace import SCATTERED
+from sim.functional.translation import device_addresses
+from sim.functional.watch import observe
+from sim.functional.windows import has_windows, next_window
+from sim.traces.trace import SCATTERED
 
 LOCAL_WORDS = LOCAL_BYTES // 4
 ONE = np.int64(1)  # words from one part of a wide access to the next
@@ -40,97 +43,107 @@ ONE = np.int64(1)  # words from one part of a wide access to the next
 @inner
 def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
     """Execute LOAD, STORE or ATOM i for the lanes of `mask`; return a Status (a FULL one changes nothing)."""
-    row = log.row[w]
-    if log.accesses[w] == log.access_base.shape[1]:
-        return Status.WARP_ACCESSES_FULL
-    if store.scattered_rows[0] == store.scattered.shape[0]:
-        return Status.SCATTERED_FULL
+    room = room_for_access(w, log, store)
+    if room != Status.RUNNING:
+        return room
     base, stride = np.int64(0), np.int64(0)
     if mask:
-        addresses(i, w, code, machine)
+        device_addresses(i, w, mask, code, machine, memory)
         reading = mask
         if code.flags[i] & (ASYNC | MATRIX):
             if code.flags[i] & MATRIX:
                 lane = spread_rows(code.width[i], machine) if mask == FULL else np.int64(0)
                 if lane >= 0:
-                    progress.report[Report.ADDRESS] = machine.target[lane]
+                    progress.report[Report.ADDRESS], progress.report[Report.EXPECTED] = machine.target[lane], Space.SHARED
                     return fault(Fault.MISALIGNED if mask == FULL else Fault.MATRIX_IN_PART, w, lane, i, progress)
             else:
+                if code.flags[i] & ZFILL:
+                    take_lengths(code.width[i], machine)
                 reading = mask & predicate(i, FIRST, w, code, machine)
                 fill_in(reading, machine)
         base, stride = spacing(mask, machine)
-        writes = code.operation[i] != Operation.LOAD and code.space[i] <= Space.GLOBAL
-        if reading and not locate(code.space[i], code.width[i], base, stride, reading, machine, memory):
-            return lane_fault(i, w, reading, code, machine, memory, progress)
-        lane = forbidden(code.width[i], mask, machine, memory) if writes else np.int64(-1)
-        if lane >= 0:
-            progress.report[Report.ADDRESS] = machine.target[lane]
-            return fault(Fault.READ_ONLY, w, lane, i, progress)
-        if code.operation[i] == Operation.ATOM:
-            update(i, w, mask, code, machine, memory)
-        elif code.flags[i] & ASYNC:
-            if copy_to_shared(i, w, mask, reading, code, machine, memory, progress) != Status.RUNNING:
-                return Status.ERROR
-        elif code.flags[i] & MATRIX:
-            load_matrices(i, w, code, machine, memory)
-        else:
-            move(i, w, mask, stride, code, machine, memory)
+        rest, windows = mask, code.space[i] == Space.GENERIC and has_windows(base, stride, mask, machine)
+        done, anywhere = mask, not (windows and says_where_done(i, code))
+        while rest:
+            part, space = (next_window(rest, machine), machine.window[0]) if windows else (rest, code.space[i])
+            if windows:
+                base, stride = spacing(part, machine)
+            if code.space[i] == Space.GENERIC:
+                store.found[i, 0] |= np.int64(1) << space
+            if space <= Space.GLOBAL or anywhere:
+                status = perform(i, w, part, reading & part, space, base, stride, code, machine, memory, progress)
+                if status != Status.RUNNING:
+                    return status
+            else:
+                done &= ~part
+            rest &= ~part
+        if windows:
+            base, stride = spacing(mask, machine)
         if code.predicate_destination[i, 0] != PT:
-            grant(i, w, mask, code, machine)
-    if stride == SCATTERED:
-        base = keep_scattered(mask, machine, store)
-    entry = log.accesses[w]
-    log.access_base[row, entry], log.access_stride[row, entry] = base, stride
-    log.accesses[w] = entry + 1
+            grant(i, w, mask, done, code, machine)
+    keep_access(w, mask, base, stride, machine, log, store)
     return Status.RUNNING
 
 
 @inner
-def addresses(i: int, w: int, code: Code, machine: Machine) -> None:
-    """Write each lane's byte address."""
-    row = row_of(code.address[i], w, code, machine)
-    low, high, target, offset = machine.rows[row], machine.rows[row + 1], machine.target, code.offset[i]
-    lanes = machine.lanes[0]
-    if code.index[i] != NO_INDEX or code.scale[i] != 1:
-        indexed_addresses(i, w, code, machine)
-    elif code.flags[i] & ADDRESS64:
-        for k in range(lanes):
-            target[k] = (np.int64(low[k]) | (np.int64(high[k]) << 32)) + offset
+def room_for_access(w: int, log: Log, store: Store) -> int:
+    """Return RUNNING when the log has room for one more access of warp w, else what is full."""
+    if log.accesses[w] == log.access_base.shape[1]:
+        return Status.WARP_ACCESSES_FULL
+    if store.scattered_rows[0] == store.scattered.shape[0]:
+        return Status.SCATTERED_FULL
+    return Status.RUNNING
+
+
+@inner
+def keep_access(w: int, mask: int, base: int, stride: int, machine: Machine, log: Log, store: Store) -> None:
+    """Append an access of warp w to the log."""
+    row, entry = log.row[w], log.accesses[w]
+    if stride == SCATTERED:
+        base = keep_scattered(mask, machine, store)
+    log.access_base[row, entry], log.access_stride[row, entry] = base, stride
+    log.accesses[w] = entry + 1
+
+
+@inner
+def perform(
+    i: int,
+    w: int,
+    mask: int,
+    reading: int,
+    space: int,
+    base: int,
+    stride: int,
+    code: Code,
+    machine: Machine,
+    memory: Memory,
+    progress: Progress,
+) -> int:
+    """Check and carry out an access of the lanes of `mask` to one memory; those of `reading` are the ones whose addresses count."""
+    progress.report[Report.EXPECTED] = space
+    if reading and not locate(space, code.width[i], base, stride, reading, machine, memory):
+        return lane_fault(i, w, reading, space, code, machine, memory, progress)
+    if code.form[i] != Form.LOAD and space <= Space.GLOBAL:
+        lane = forbidden(code.width[i], mask, machine, memory)
+        if lane >= 0:
+            progress.report[Report.ADDRESS] = machine.target[lane]
+            return fault(Fault.READ_ONLY, w, lane, i, progress)
+    if memory.watch.asked[0]:
+        observe(i, w, reading, space, code, machine, memory)
+    if code.form[i] == Form.ATOM:
+        if space == Space.LOCAL:
+            return fault(Fault.ATOMIC_ON_LOCAL, w, first_bit(mask), i, progress)
+        update(i, w, mask, space, code, machine, memory)
+    elif code.flags[i] & ASYNC:
+        return copy_to_shared(i, w, mask, reading, code, machine, memory, progress)
+    elif code.flags[i] & MATRIX:
+        if code.form[i] == Form.LOAD:
+            load_matrices(i, w, code, machine, memory)
+        else:
+            store_matrices(i, w, code, machine, memory)
     else:
-        for k in range(lanes):
-            target[k] = (np.int64(low[k]) + offset) & FULL
-
-
-@inner
-def indexed_addresses(i: int, w: int, code: Code, machine: Machine) -> None:
-    """Write each lane's byte address of the forms [R2.X4+8], [R2+UR4], [R2.U32+UR4], [R2.64+UR4]."""
-    base, flags, scale = row_of(code.address[i], w, code, machine), code.flags[i], code.scale[i]
-    index = row_of(code.index[i], w, code, machine) if code.index[i] != NO_INDEX else ZERO
-    wide = ADDRESS64 | INDEX64 if code.space[i] <= Space.GLOBAL else 0
-    for k in range(machine.lanes[0]):
-        address = np.int64(machine.rows[base, k]) * scale + np.int64(machine.rows[index, k]) + code.offset[i]
-        if flags & ADDRESS64:
-            address += np.int64(machine.rows[base + 1, k]) << 32
-        if flags & INDEX64:
-            address += np.int64(machine.rows[index + 1, k]) << 32
-        machine.target[k] = address if flags & wide else address & FULL
-
-
-@inner
-def spacing(mask: int, machine: Machine) -> tuple[int, int]:
-    """Return lane 0's address and the bytes between lanes, were they evenly spaced; the stride is SCATTERED when they are not."""
-    target, lanes = machine.target, machine.lanes[0]
-    first = first_bit(mask)
-    rest = mask & (mask - 1)
-    if rest == 0:
-        return target[first], np.int64(0)
-    second = first_bit(rest)
-    stride = (target[second] - target[first]) // (second - first)
-    base = target[first] - first * stride
-    wrong = np.int64(0)
-    for k in range(lanes):
-        wrong |= ((mask >> k) & 1) * (target[k] ^ (base + k * stride))
-    return base, stride if wrong == 0 else SCATTERED
+        move(i, w, mask, space, stride, code, machine, memory)
+    return Status.RUNNING
 
 
 @inner
@@ -146,15 +159,6 @@ def locate(space: int, width: int, base: int, stride: int, mask: int, machine: M
             if array < 0 or machine.target[k] & (width - 1):
                 return False
     return True
-
-
-@inner
-def last_bit(mask: int) -> int:
-    """Return the position of the highest bit set in a lane mask."""
-    lane = np.int64(LANES - 1)
-    while not (mask >> lane) & 1:
-        lane -= 1
-    return lane
 
 
 @inner
@@ -187,13 +191,13 @@ def forbidden(width: int, mask: int, machine: Machine, memory: Memory) -> int:
 
 
 @inner
-def lane_fault(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+def lane_fault(i: int, w: int, mask: int, space: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
     """Report the first lane whose access is outside every array, or misaligned."""
     for k in range(machine.lanes[0]):
         if (mask >> k) & 1:
             address, width = machine.target[k], code.width[i]
             progress.report[Report.ADDRESS] = address
-            if find(code.space[i], address, address + width, memory) < 0:
+            if find(space, address, address + width, memory) < 0:
                 return fault(Fault.OUT_OF_RANGE, w, k, i, progress)
             if address & (width - 1):
                 return fault(Fault.MISALIGNED, w, k, i, progress)
@@ -201,14 +205,15 @@ def lane_fault(i: int, w: int, mask: int, code: Code, machine: Machine, memory: 
 
 
 @inner
-def move(i: int, w: int, mask: int, stride: int, code: Code, machine: Machine, memory: Memory) -> None:
+def move(i: int, w: int, mask: int, space: int, stride: int, code: Code, machine: Machine, memory: Memory) -> None:
     """Load or store the words of every lane."""
-    space, target, index, lanes = code.space[i], machine.target, machine.index, machine.lanes[0]
+    target, index, lanes = machine.target, machine.index, machine.lanes[0]
     if space == Space.SHARED:
         for k in range(lanes):
             index[k] = target[k] >> 2
         transfer(i, w, mask, stride, ONE, memory.shared, code, machine)
     elif space == Space.LOCAL:
+        memory.touched[0] = 1
         for k in range(lanes):
             index[k] = (w * LOCAL_WORDS + (target[k] >> 2)) * LANES + k
         transfer(i, w, mask, SCATTERED, np.int64(LANES), memory.local, code, machine)
@@ -221,7 +226,7 @@ def move(i: int, w: int, mask: int, stride: int, code: Code, machine: Machine, m
 @inner
 def transfer(i: int, w: int, mask: int, stride: int, step: int, words: np.ndarray, code: Code, machine: Machine) -> None:
     """Move the words at `index`, and for wide accesses those `step` further on, between memory and registers."""
-    width, load = code.width[i], code.operation[i] != Operation.STORE
+    width, load = code.width[i], code.form[i] != Form.STORE
     first = code.destination[i] if load else code.operand[i, 0]
     if width < 4:
         if load:
@@ -292,30 +297,3 @@ def store_part(width: int, mask: int, words: np.ndarray, row: np.ndarray, machin
             hole = ((np.int64(1) << (8 * width)) - 1) << shift
             old = np.int64(words[machine.index[k]])
             words[machine.index[k]] = np.uint32((old & ~hole) | ((np.int64(row[k]) << shift) & hole))
-
-
-@inner
-def keep_scattered(mask: int, machine: Machine, store: Store) -> int:
-    """Append the lanes' addresses to the trace; return their row."""
-    row = store.scattered_rows[0]
-    for k in range(machine.lanes[0]):
-        store.scattered[row, k] = np.uint32(machine.target[k] if (mask >> k) & 1 else 0)
-    store.scattered_rows[0] = row + 1
-    return row
-
-
-@inner
-def load_constant(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
-    """Execute LDC: read a constant bank at register + offset, in the lanes of `mask`."""
-    addresses(i, w, code, machine)
-    bank, width = code.bank[i], code.width[i]
-    mask |= code.spread[i] if mask else 0
-    for k in range(machine.lanes[0]):
-        address = machine.target[k]
-        if (mask >> k) & 1 and (address < 0 or address + width > memory.bank_bytes[bank] or address & (width - 1)):
-            progress.report[Report.ADDRESS] = address
-            inside = address >= 0 and address + width <= memory.bank_bytes[bank]
-            return fault(Fault.MISALIGNED if inside else Fault.OUT_OF_RANGE, w, k, i, progress)
-        machine.index[k] = memory.bank_start[bank] + (address >> 2)
-    transfer(i, w, mask, SCATTERED, ONE, memory.constants, code, machine)
-    return Status.RUNNING

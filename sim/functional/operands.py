@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from isa.operations import Numbers
 from isa.semantics.bits import part_of
+from isa.semantics.doubles import SIGN_64, is_nan
 from isa.semantics.words import high_word, pair, word
 from isa.vocabulary import PART_SHIFT
+from sim.compiled.kernel import first_bit, inner, outlined
 from sim.functional.flags import ABSOLUTE, INVERT, NEGATE
-from sim.functional.state import FULL, SCRATCH, Code, Machine, Numbers
-from sim.kernel import first_bit, inner
-
-SIGN_64 = np.int64(-(2**63))
+from sim.functional.state import FULL, SCRATCH, Code, Machine
 
 
 @inner
@@ -24,7 +24,7 @@ def operand(i: int, slot: int, w: int, code: Code, machine: Machine) -> int:
     row = row_of(code.operand[i, slot], w, code, machine)
     if code.modify[i, slot] == 0:
         return row
-    modify(row, SCRATCH + 2 * slot, code.modify[i, slot], code.numbers[i], machine)
+    modify(machine.rows[row], machine.rows[SCRATCH + 2 * slot], code.modify[i, slot], code.numbers[i], machine.lanes[0])
     return SCRATCH + 2 * slot
 
 
@@ -39,8 +39,7 @@ def wide_operand(i: int, slot: int, w: int, code: Code, machine: Machine) -> int
     for k in range(machine.lanes[0]):
         value = pair(low[k], high[k])
         if code.numbers[i] == Numbers.DOUBLES:
-            value = value & ~SIGN_64 if flags & ABSOLUTE else value
-            value = value ^ SIGN_64 if flags & NEGATE else value
+            value = signed_double(value, flags)
         else:
             value = ~value if flags & INVERT else value
             value = -value if flags & NEGATE or (flags & ABSOLUTE and value < 0) else value
@@ -49,9 +48,17 @@ def wide_operand(i: int, slot: int, w: int, code: Code, machine: Machine) -> int
 
 
 @inner
-def modify(source: int, target: int, flags: int, numbers: int, machine: Machine) -> None:
-    """Write the row `source`, with SourceFlag `flags` applied, to the row `target`."""
-    words, result, lanes = machine.rows[source], machine.rows[target], machine.lanes[0]
+def signed_double(value: int, flags: int) -> int:
+    """Return the bits of a float64 with its sign as SourceFlag `flags` ask; those of a NaN stay."""
+    if is_nan(value):
+        return value
+    value = value & ~SIGN_64 if flags & ABSOLUTE else value
+    return value ^ SIGN_64 if flags & NEGATE else value
+
+
+@outlined
+def modify(words: np.ndarray, result: np.ndarray, flags: int, numbers: int, lanes: int) -> None:
+    """Write the row `words`, with SourceFlag `flags` applied, to the row `result`."""
     is_float = numbers != Numbers.WORDS
     sign = 0x80008000 if numbers == Numbers.HALVES else 0x80000000
     keep = FULL ^ sign if is_float and flags & ABSOLUTE else FULL

@@ -8,8 +8,8 @@ the accesses of one warp are consecutive; a warp that ended early keeps its row 
 import numpy as np
 
 from isa.semantics.integers import popc
+from sim.compiled.kernel import inner
 from sim.functional.state import Log, Progress, Status, Store
-from sim.kernel import inner
 
 MULTIPLIER = np.int64(-7046029254386353131)  # 2**64 / golden ratio, odd: Knuth's multiplicative hash
 
@@ -25,13 +25,19 @@ def lend_row(w: int, log: Log) -> bool:
 
 
 @inner
+def mixed(digest: int, i: int, mask: int) -> int:
+    """Return a hash with one entry more."""
+    product = (digest ^ ((i << 32) | mask)) * MULTIPLIER
+    return product ^ ((product >> 29) & 0x7FFFFFFFF)
+
+
+@inner
 def record(w: int, i: int, active: int, mask: int, log: Log, store: Store) -> None:
     """Append instruction i, executed by the lanes of `mask`, to warp w's path; count it."""
     row, entry = log.row[w], log.length[w]
     log.instruction[row, entry], log.mask[row, entry] = i, mask
     log.length[w] = entry + 1
-    mixed = (log.hash[w] ^ ((np.int64(i) << 32) | mask)) * MULTIPLIER
-    log.hash[w] = mixed ^ ((mixed >> 29) & 0x7FFFFFFFF)
+    log.hash[w] = mixed(log.hash[w], np.int64(i), mask)
     store.executed[i] += 1
     store.active_lanes[i] += popc(active)
     store.true_lanes[i] += popc(mask)
@@ -39,8 +45,8 @@ def record(w: int, i: int, active: int, mask: int, log: Log, store: Store) -> No
 
 @inner
 def commit_ended(block: int, ended: np.ndarray, log: Log, store: Store, progress: Progress) -> int:
-    """Commit the warps that have ended, as far as their order allows; return a FULL status when the trace needs room."""
-    while progress.committed[0] < ended.size and ended[progress.committed[0]]:
+    """Commit the warps that have ended, as far as their order and that of blocks allow; return a FULL status when the trace needs room."""
+    while store.blocks[0] == block and progress.committed[0] < ended.size and ended[progress.committed[0]]:
         w = progress.committed[0]
         status = commit(block * ended.size + w, w, log, store)
         if status != Status.RUNNING:

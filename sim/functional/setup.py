@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from isa.vocabulary import CONVERGENCE_REGISTERS
+from isa.vocabulary import BARRIERS, CONVERGENCE_REGISTERS
 from sim.functional.constants import Banks
 from sim.functional.device import words
+from sim.functional.hazards import allocate_watch
 from sim.functional.state import (
     FULL,
     LANES,
     LOCAL_BYTES,
+    NOBODY,
     STACK_DEPTH,
     Code,
     Log,
@@ -16,18 +18,19 @@ from sim.functional.state import (
     Memory,
     Progress,
     Report,
+    Spin,
     Store,
     Turn,
 )
-from sim.launch import Launch
-from sim.placement import BASE, Placed
+from sim.launch.launch import Launch
+from sim.launch.placement import BASE, Places
 
 LOG_ENTRIES = 1024  # of a log row, to begin with
 LOG_ACCESSES = 256
 
 
-def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: np.ndarray) -> Machine:
-    """Return a machine for one block. literals: uint32 [rows, 32]; initial: uint32 [registers, 32]."""
+def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: np.ndarray, log: Log, clock: np.ndarray) -> Machine:
+    """Return a machine for one block. literals: uint32 [rows, 32]; initial: uint32 [registers, 32]; clock: that of its Progress."""
     warps = launch.warps_per_block
     rows = np.zeros((len(literals) + warps * code.registers, LANES), np.uint32)
     rows[: len(literals)] = literals
@@ -57,9 +60,10 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         alive=per_warp[3],
         reconverge=per_warp[4],
         votes=np.zeros(warps, np.int64),
-        asked=np.zeros(1, np.int64),
-        reduced=np.zeros(1, np.int64),
+        reduced=np.zeros(warps, np.int64),
         waiting=per_warp[5],
+        passed=np.zeros(BARRIERS, np.int64),
+        expected=np.full(BARRIERS, NOBODY),
         ended=np.ones(warps, np.int64),
         iterations=np.zeros((warps, len(code.iterations)), np.int64),
         barrier=np.zeros((warps, CONVERGENCE_REGISTERS), np.int64),
@@ -75,28 +79,49 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         stack_members=stack[4],
         target=np.zeros(LANES, np.int64),
         index=np.zeros(LANES, np.int64),
+        bits=np.zeros((3, 512), np.int64),
+        parts=np.zeros((6, 512), np.int32),
+        window=np.zeros(1, np.int64),
+        spin=np.zeros((warps, len(Spin)), np.int64),
+        tallies=np.zeros((3, len(code.operation)), np.int64),
+        length=log.length,
+        clock=clock,
     )
 
 
-def allocate_memory(launch: Launch, placed: list[Placed], banks: Banks, uses_local: bool) -> Memory:
-    """Return the memories, global memory holding a copy of the arrays."""
-    constants, bank_start, bank_bytes = banks.flat()
+def allocate_memory(launch: Launch, places: Places, banks: Banks, uses_local: bool, checks: tuple[str, ...] = ()) -> Memory:
+    """Return the memories, global memory holding a copy of the arrays. checks: what to watch."""
+    constants, bank_start, bank_bytes, known = banks.flat()
+    placed = places.allocations
+    device = words(placed)
     local = launch.warps_per_block * LANES * LOCAL_BYTES // 4 if uses_local else 0
     return Memory(
         base=BASE,
-        words=words(placed),
+        words=device,
         start=np.array([item.address for item in placed] or [BASE], np.int64),
         end=np.array([item.end for item in placed] or [BASE], np.int64),
         writable=np.array([item.array.flags.writeable for item in placed] or [False], np.uint8),
         written=np.zeros(max(len(placed), 1), np.uint8),
+        seen=np.array(places.seen, np.int64),
         latest=np.zeros(1, np.int64),
+        touched=np.zeros(1, np.uint8),
         shared=np.zeros(-(-launch.shared_per_block // 4), np.uint32),
         shared_bytes=launch.shared_per_block,
         local=np.zeros(local, np.uint32),
         constants=constants,
         bank_start=bank_start,
         bank_bytes=bank_bytes,
+        known=known,
+        watch=allocate_watch(launch, places, device, checks),
     )
+
+
+def of_another_block(memory: Memory) -> Memory:
+    """Return the memories with shared and local memory of their own, and what is watched of them."""
+    own = {name: np.zeros_like(getattr(memory, name)) for name in ("shared", "local", "touched", "latest")}
+    names = ("shadow", "value", "now", "known", "group", "together")
+    watch = memory.watch._replace(**{name: getattr(memory.watch, name).copy() for name in names})
+    return memory._replace(watch=watch, **own)
 
 
 def allocate_log(warps: int) -> Log:
@@ -106,6 +131,7 @@ def allocate_log(warps: int) -> Log:
         free=np.zeros(warps, np.int64),
         free_rows=np.ones(1, np.int64),
         length=np.zeros(warps, np.int64),
+        pause=np.zeros(warps, np.int64),
         hash=np.zeros(warps, np.int64),
         accesses=np.zeros(warps, np.int64),
         instruction=np.zeros((1, LOG_ENTRIES), np.int32),
@@ -134,14 +160,22 @@ def allocate_store(warps: int, instructions: int) -> Store:
         executed=np.zeros(instructions, np.int64),
         active_lanes=np.zeros(instructions, np.int64),
         true_lanes=np.zeros(instructions, np.int64),
+        blocks=np.zeros(1, np.int64),
+        found=np.zeros((instructions, 2), np.int64),
     )
 
 
-def allocate_progress(warps: int) -> Progress:
-    """Return the state of an execution that has not begun."""
+def allocate_progress(warps: int, following: np.ndarray, clock: np.ndarray) -> Progress:
+    """Return the state of blocks' execution that has not begun; what all blocks share is given."""
     return Progress(
         block=np.full(1, -1, np.int64),
         warp=np.full(1, -1, np.int64),
         committed=np.full(1, warps, np.int64),
         report=np.zeros(len(Report), np.int64),
+        next=following,
+        clock=clock,
+        moves=np.zeros(1, np.int64),
+        seen=np.zeros(1, np.int64),
+        changes=np.zeros(1, np.int64),
+        called=np.zeros(1, np.int64),
     )

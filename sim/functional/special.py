@@ -3,13 +3,13 @@
 import numpy as np
 
 from isa.vocabulary import Special
-from sim.functional.state import FULL, Machine
-from sim.kernel import inner
+from sim.compiled.kernel import inner
+from sim.functional.state import FULL, SHARED_WINDOW, Machine
 
 
 @inner
 def read_special(which: int, w: int, out: np.ndarray, machine: Machine) -> None:
-    """Write special register `which` of warp w. SMID, the place in a cluster and the clock read 0: placement and time are the engine's."""
+    """Write special register `which` of warp w. SMID and the place in a cluster read 0: placement is the engine's."""
     for k in range(machine.lanes[0]):
         if which <= Special.TID_Z:
             out[k] = machine.thread[which, w, k]
@@ -46,6 +46,18 @@ def uniform_special(which: int, w: int, machine: Machine) -> int:
         return machine.grid_shape[which - Special.NCTAID_X]
     if which in (Special.WARPID, Special.VIRTID):
         return w << 8 if which == Special.VIRTID else w
+    if which in (Special.CLOCKLO, Special.GLOBALTIMERLO):
+        return now(w, machine) & FULL
+    if which in (Special.CLOCKHI, Special.GLOBALTIMERHI):
+        return now(w, machine) >> 32
     if which == Special.NWARPID:
         return machine.pc.size
+    if which == Special.SWINHI:
+        return SHARED_WINDOW
     return machine.shared_bytes if which == Special.SMEMSZ else 0
+
+
+@inner
+def now(w: int, machine: Machine) -> int:
+    """Return the clock: how many warp instructions of the launch were executed before this one."""
+    return machine.clock[0] + machine.length[w]

@@ -1,7 +1,7 @@
 """The lane groups of a warp that do not run now: a stack of entries, and what else every module says of them."""
 
+from sim.compiled.kernel import first_bit, inner
 from sim.functional.state import RUNNABLE, STACK_DEPTH, Fault, Machine, Progress, Report, Status
-from sim.kernel import first_bit, inner
 
 
 @inner
@@ -44,3 +44,12 @@ def fault(kind: int, w: int, lane: int, instruction: int, progress: Progress) ->
     progress.report[Report.FAULT], progress.report[Report.WARP], progress.report[Report.LANE] = kind, w, lane
     progress.report[Report.INSTRUCTION] = instruction
     return Status.ERROR
+
+
+@inner
+def top(w: int, machine: Machine) -> int:
+    """Return the topmost runnable entry of the warp's stack, -1 when there is none."""
+    entry = machine.depth[w] - 1
+    while entry >= 0 and machine.stack_wait[w, entry] != RUNNABLE:
+        entry -= 1
+    return entry

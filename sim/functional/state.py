@@ -9,27 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-LANES = 32
-FULL = 0xFFFFFFFF  # mask of a full warp
+LANES, FULL = 32, 0xFFFFFFFF  # of a warp, and their mask
 FIRST, SECOND, THIRD = np.int64(0), np.int64(1), np.int64(2)  # slots; not literals, for which Numba compiles a kernel each
 SCRATCH = np.int64(0)  # rows 0..7: operands with a sign, magnitude, inversion or part applied, two rows per slot
 OUT = np.int64(8)  # rows 8 and 9: results before they are written to the lanes that take part
-ZERO = np.int64(10)  # rows 10..13: zero, for RZ, alone or where up to four registers are read; immediates and constants follow
+ZERO, ZEROS = np.int64(10), 16  # rows 10..25: zero, for RZ, alone or where up to 16 registers are read; immediates and constants follow
 STACK_DEPTH = 160  # waiting lane groups of one warp, and SSY levels
 RUNNABLE = np.int64(-1)  # stack_wait of a lane group that may run
 AT_WARPSYNC, AT_BARRIER = np.int64(16), np.int64(17)  # stack_wait of a lane group that waits for others at a WARPSYNC or BAR
 BRANCHED, LOOP, CALL = np.int64(0), np.int64(1), np.int64(2)  # stack_members of a runnable group: pushed by a branch or SSY, PBK, CAL
 NO_INDEX = np.int64(-(2**31))
-LOCAL_BYTES = 4096  # local memory per thread
-
-
-class Numbers(IntEnum):
-    """What a sign and a magnitude mean to an instruction's sources."""
-
-    WORDS = 0
-    FLOATS = 1
-    HALVES = 2
-    DOUBLES = 3
+SPINS, NOBODY = np.int64(-1), np.int64(-1)  # in Machine.waiting: a warp that spins; in Machine.expected: no warp came since it opened last
+LOCAL_BYTES, WINDOW_BITS = 4096, 32  # local memory per thread; the high word of a generic address says of which memory it is
+NOWHERE = np.int64(1 << 62)  # set in an address of a launch with memory at its addresses: no allocation has it
+SHARED_WINDOW, LOCAL_WINDOW, CONSTANT_WINDOW, DRIVER_WINDOW = np.int64(1), np.int64(2), np.int64(3), np.int64(4)
 
 
 class Status(IntEnum):
@@ -46,6 +39,9 @@ class Status(IntEnum):
     ENTRIES_FULL = 8
     ACCESSES_FULL = 9
     ERROR = 10  # Progress.report says which
+    WAITS = 11  # every living warp of the block spins, or waits at a barrier for one that does
+    BLOCK_ENDED = 12  # but a block before it has not: its paths must wait
+    CALLS = 13  # a warp stands at a call of a function that the driver brings; the next call goes on behind it
 
 
 class Fault(IntEnum):
@@ -64,6 +60,11 @@ class Fault(IntEnum):
     RET_WITHOUT_CAL = 10
     MATRIX_IN_PART = 11  # lanes that must act together
     TRAP = 12
+    UNKNOWN_CONSTANT = 13
+    ATOMIC_ON_LOCAL = 14
+    BARRIER_INCOMPLETE = 15  # all wait at a barrier that is for more
+    BARRIER_COUNTS = 16  # warps come to one barrier for different numbers of threads
+    BARRIER_PART = 17  # a barrier for a part of a warp
 
 
 class Report(IntEnum):
@@ -74,7 +75,7 @@ class Report(IntEnum):
     LANE = 2
     INSTRUCTION = 3
     ADDRESS = 4
-    EXPECTED = 5  # a lane mask: who should have come
+    EXPECTED = 5  # a lane mask: who should have come; of a faulty access the Space
 
 
 class Turn(IntEnum):
@@ -86,8 +87,8 @@ class Turn(IntEnum):
     OVER = 3  # runnable groups that a BSYNC passed over when it chose another
     PASSED = 4  # lanes of the running group that were
     LATE = 5  # lanes at a BSYNC that came there when another group had stopped, not from their branch
-    MET = 6  # lanes that a WARPSYNC has let go and that have not run since: they go on by themselves
-    FREED = 7  # lanes that waited at a BSYNC, have been let go and have not run since
+    MET = 6  # lanes that a WARPSYNC has released and that have not run since: they go on by themselves
+    FREED = 7  # lanes that waited at a BSYNC, have been released and have not run since
     COUNTED = 8  # lanes that wait at a BSYNC and came there as a group passed over: all that waited then counted with them
     ALONG = 9  # lanes that count with the BSYNC just executed, besides those that execute it
     INSTEAD = 10  # lanes that count with the BSYNC just executed in place of those that execute it
@@ -100,10 +101,28 @@ class Turn(IntEnum):
     BY_BSYNC = 17  # 1 = the group that ran before stopped at a BSYNC
 
 
+class Spin(IntEnum):
+    """Columns of Machine.spin: what is known of a warp whose path may go round (`sim.functional.spins`)."""
+
+    PERIOD = 0  # entries of a round; 0 = none is known
+    START = 1  # the path's length where the round that is compared began, -1 = it begins with the warp's next turn
+    ACCESSES = 2  # its accesses then
+    SCATTERED = 3  # rows of Store.scattered then
+    DIGEST = 4  # of registers and predicates then
+    MARK = 5  # a length of the path that stays
+    MARK_HASH = 6  # and the path's hash there
+    STATE = 7  # the digest when it last gave way
+    OFFERED = 8  # 1 = lanes of the warp gave way to others of it
+    STEP = 9  # entries until the path is looked at again
+    SINCE = 10  # the path's length when the warp last gave way
+    SEARCHED = 11  # the path's length when a long round was last looked for
+
+
 class Code(NamedTuple):
     """The program with operands resolved to rows; n instructions. Operand row r >= 0: register r; r < 0: row ~r."""
 
     operation: np.ndarray  # int64 [n]
+    form: np.ndarray  # int64 [n] isa.operations.Form
     guard: np.ndarray  # int64 [n] predicate
     guard_flip: np.ndarray  # int64 [n] 0, or FULL for @!P
     destination: np.ndarray  # int64 [n] register, -1 = none
@@ -136,8 +155,9 @@ class Code(NamedTuple):
     registers: int  # rows per warp
     turns: int  # 1 = MUFU.SIN and COS take turns, not radians
     apart: int  # 1 = lanes of a warp may arrive at a barrier apart (from Volta on)
-    converges: int  # 1 = the listing has convergence registers
+    converges: int  # 1 = lanes meet by convergence registers, and nowhere else
     saves_registers: int  # 1 = it saves them
+    adder: tuple[int, int]  # of HMMA: isa.matrices.Adder
 
 
 class Machine(NamedTuple):
@@ -161,9 +181,10 @@ class Machine(NamedTuple):
     alive: np.ndarray  # int64 [warps] lanes that have not exited
     reconverge: np.ndarray  # int64 [warps] where the active lanes stop; n = the end
     votes: np.ndarray  # int64 [warps] of the lanes at a BAR.RED: those of OR and POPC that are true, of AND those that are not
-    asked: np.ndarray  # int64 [1] BarrierReduction of that BAR
-    reduced: np.ndarray  # int64 [1] what the last BAR.RED found
-    waiting: np.ndarray  # int64 [warps] 1 + the number of the barrier at which the warp waits, 0 = none
+    reduced: np.ndarray  # int64 [warps] what each one's last BAR.RED found
+    waiting: np.ndarray  # int64 [warps] 1 + the number of the barrier at which the warp waits, 0 = none, SPINS
+    passed: np.ndarray  # int64 [barriers] warps that a BAR.ARV has counted there since it opened last
+    expected: np.ndarray  # int64 [barriers] for how many threads those say that have come since then: 0 = all of the block, or NOBODY
     ended: np.ndarray  # int64 [warps]
     iterations: np.ndarray  # int64 [warps, limits]
     barrier: np.ndarray  # int64 [warps, 16] convergence registers: the lanes that a BSYNC waits for
@@ -179,6 +200,28 @@ class Machine(NamedTuple):
     stack_members: np.ndarray  # int64 [warps, STACK_DEPTH + 32] lanes that are waited for
     target: np.ndarray  # int64 [32] byte address of each lane's access
     index: np.ndarray  # int64 [32] its word in the memory array
+    bits: np.ndarray  # int64 [3, 512] matrices that are being multiplied (`sim.functional.matrices`)
+    parts: np.ndarray  # int32 [6, 512] their numbers taken apart
+    window: np.ndarray  # int64 [1] Space of the lanes whose generic addresses are being carried out
+    spin: np.ndarray  # int64 [warps, len(Spin)]
+    tallies: np.ndarray  # int64 [3, n] the Store's tallies before a round
+    length: np.ndarray  # int64 [warps] the memory of Log.length
+    clock: np.ndarray  # int64 [1] that of Progress.clock
+
+
+class Watch(NamedTuple):
+    """What checks look at (`sim.functional.watch`); empty arrays where nothing is asked."""
+
+    asked: np.ndarray  # int64 [1] bits RACE and INIT
+    shadow: np.ndarray  # int64 [bytes of shared memory, 6] who last wrote it, when; who read it, when; of another warp who read it, when
+    value: np.ndarray  # int64 [bytes of shared memory] the byte last stored, -1 = not known
+    now: np.ndarray  # int64 [warps] instructions executed
+    known: np.ndarray  # int64 [warps, warps] what warp w's next access comes after: all that warp v did before this time
+    group: np.ndarray  # int64 [warps] lanes of the latest instruction
+    together: np.ndarray  # int64 [warps, 32, 32] when two lanes last executed an instruction together, before `group` did; -1 = never
+    defined: np.ndarray  # uint8 [bytes of the arrays] 1 = has a value
+    found: np.ndarray  # int64 [MOST_FOUND, len(Found)]
+    count: np.ndarray  # int64 [1] rows of `found`
 
 
 class Memory(NamedTuple):
@@ -190,13 +233,17 @@ class Memory(NamedTuple):
     end: np.ndarray  # int64 [arrays] one past the last
     writable: np.ndarray  # uint8 [arrays]
     written: np.ndarray  # uint8 [arrays] 1 = stored to
+    seen: np.ndarray  # int64 [arrays] first address as the program has it, ascending; none: the same as start
     latest: np.ndarray  # int64 [1] array of the latest access, tried first
+    touched: np.ndarray  # uint8 [1] 1 = this block has used local memory, which is zeroed before the next
     shared: np.ndarray  # uint32: of the block
     shared_bytes: int
     local: np.ndarray  # uint32 [warps, LOCAL_BYTES / 4, 32], flat
     constants: np.ndarray  # uint32: the banks, one after another
     bank_start: np.ndarray  # int64 [banks] first word
     bank_bytes: np.ndarray  # int64 [banks]
+    known: np.ndarray  # uint8 [words of `constants`] 0 = of bank 0, and nobody says what a driver writes there
+    watch: Watch
 
 
 class Log(NamedTuple):
@@ -206,6 +253,7 @@ class Log(NamedTuple):
     free: np.ndarray  # int64 [rows] rows not lent, `free_rows` of them
     free_rows: np.ndarray  # int64 [1]
     length: np.ndarray  # int64 [warps] entries
+    pause: np.ndarray  # int64 [warps] at which length the warp's path is looked at, or needs room
     hash: np.ndarray  # int64 [warps]
     accesses: np.ndarray  # int64 [warps]
     instruction: np.ndarray  # int32 [rows, capacity]
@@ -215,7 +263,7 @@ class Log(NamedTuple):
 
 
 class Store(NamedTuple):
-    """The trace as it grows (see sim.trace.TraceArrays), and the tallies."""
+    """The trace as it grows (see sim.traces.trace.TraceArrays), and the tallies."""
 
     paths: np.ndarray  # int64 [1]
     path_start: np.ndarray  # int64 [path capacity + 1]
@@ -233,6 +281,8 @@ class Store(NamedTuple):
     executed: np.ndarray  # int64 [n]
     active_lanes: np.ndarray  # int64 [n]
     true_lanes: np.ndarray  # int64 [n]
+    blocks: np.ndarray  # int64 [1] blocks whose warps are all in the trace
+    found: np.ndarray  # int64 [n, 2] what only registers say: bits of the Spaces of generic addresses; the barrier of a BAR (`resolved`)
 
 
 class Progress(NamedTuple):
@@ -242,3 +292,9 @@ class Progress(NamedTuple):
     warp: np.ndarray  # int64 [1] its warp that runs, -1 = none
     committed: np.ndarray  # int64 [1] its warps whose path and accesses are in the Store
     report: np.ndarray  # int64 [len(Report)] of an ERROR
+    next: np.ndarray  # int64 [1] the block that starts next
+    clock: np.ndarray  # int64 [1] warp instructions executed before, in all, less the path of the warp that runs
+    moves: np.ndarray  # int64 [1] how often a warp of the block ended, came to a barrier or stopped to spin
+    seen: np.ndarray  # int64 [1] `moves` when those that spin last got a turn
+    changes: np.ndarray  # int64 [1] how often a warp gave way with registers other than the last time
+    called: np.ndarray  # int64 [1] 1 = the call at which the warp stands has been made

@@ -1,27 +1,44 @@
 """The executor's loop: one instruction of one warp after another; blocks in launch order, warps one at a time.
 
-A warp runs until it waits at a barrier or ends; then the next one of its block runs; when all of them wait, the barrier
-opens; when all have ended, the next block starts. One call executes the whole grid, or returns for more room.
+A warp runs until it waits at a barrier, spins or ends; then the next one of its block runs; when all of them wait, the barrier
+opens; when all have ended, the next block starts. One call executes the whole grid, or returns for more room, or because the block
+waits for another one.
 """
 
+from isa.operations import Form
 from isa.vocabulary import Operation
+from sim.compiled.kernel import inner, kernel
+from sim.functional import lanes, uncommon
+from sim.functional.arms import by_forms, check_forms, is_one_of
 from sim.functional.barriers import arrive
 from sim.functional.blocks import advance
-from sim.functional.divergence import control, synchronise
+from sim.functional.constant_loads import load_constant
+from sim.functional.divergence import synchronise
 from sim.functional.flags import JOIN
-from sim.functional.growth import ROOM
-from sim.functional.lanes import compute
-from sim.functional.memory import access, load_constant
+from sim.functional.flow import branch_where_true, control, jump
+from sim.functional.matrices import multiply_matrices
+from sim.functional.memory import access
 from sim.functional.paths import record
+from sim.functional.spins import look
 from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store, Turn
-from sim.functional.uncommon import compute_uncommon
-from sim.kernel import inner, kernel
+from sim.functional.watch import note_group
+
+ARMS = {Form.NOTHING: None, Form.MOVE: lanes.move, Form.PREDICATES: lanes.combine_predicates}
+ARMS[Form.PRODUCT_OF_MATRICES] = multiply_matrices
+MEMORY = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
+FLOW = {Form.BRANCH: branch_where_true, Form.BARRIER: arrive, Form.CONTROL: control, Form.JUMP: jump}  # these say what is next
+check_forms(ARMS, MEMORY, FLOW, lanes.ARMS, uncommon.ARMS)
+GIVEN = "i, w, mask, code, machine, memory, log, store, progress"
+COMPUTING = dict.fromkeys(lanes.ARMS, lanes.compute) | dict.fromkeys(uncommon.ARMS, uncommon.compute_uncommon)
+GUARDS = {form: "mask != 0" for form, arm in (ARMS | COMPUTING).items() if arm}
+execute_form = by_forms("execute_form", ARMS | MEMORY | FLOW | COMPUTING, GIVEN, GUARDS)
+goes_on = is_one_of("goes_on", [form for form in Form if form not in FLOW])
 
 
 @kernel
 def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
     """Execute what is left of the grid; return DONE, ERROR, or a FULL status after which the next call goes on."""
-    end = code.operation.size
+    end, watched = code.operation.size, memory.watch.asked[0] != 0
     while True:
         w = progress.warp[0]
         if w < 0 or machine.active[w] == 0 or machine.pc[w] == machine.reconverge[w] or machine.pc[w] == end or machine.waiting[w] != 0:
@@ -30,33 +47,26 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
                 return status
             w = progress.warp[0]
             record_again(w, machine, log, store)
-        if log.length[w] + ROOM >= log.instruction.shape[1]:
-            return Status.LOG_FULL
+        if log.length[w] >= log.pause[w]:
+            status = look(w, code, machine, log, store, progress)
+            if status != Status.RUNNING:
+                return status
+            if machine.waiting[w] != 0 or machine.active[w] == 0:
+                continue
         i, active = machine.pc[w], machine.active[w]
         mask = active & (machine.predicates[w, code.guard[i]] ^ code.guard_flip[i])
-        operation, status = code.operation[i], Status.RUNNING
-        if operation < Operation.LOAD:
-            if operation != Operation.NOP and mask != 0:
-                compute(i, w, mask, code, machine)
-        elif operation < Operation.LDC:
-            status = access(i, w, mask, code, machine, memory, log, store, progress)
-        elif operation == Operation.LDC:
-            status = load_constant(i, w, mask, code, machine, memory, progress)
-        elif operation == Operation.BAR:
-            status = arrive(i, w, mask, code, machine, progress)
-        elif operation >= Operation.SHFL:
-            if mask != 0:
-                compute_uncommon(i, w, mask, code, machine)
-        else:
-            status = control(i, w, mask, code, machine, progress)
-            if operation == Operation.BSYNC:
-                active = machine.turn[w, Turn.INSTEAD] if machine.turn[w, Turn.INSTEAD] else active | machine.turn[w, Turn.ALONG]
+        if watched:
+            note_group(w, active, memory.watch)
+        operation, form = code.operation[i], code.form[i]
+        status = execute_form(form, i, w, mask, code, machine, memory, log, store, progress)
         if status != Status.RUNNING:
             return status
-        if operation < Operation.BRA or operation >= Operation.SHFL:
+        if goes_on(form):
             machine.pc[w] = i + 1
             if code.flags[i] & JOIN and mask != 0 and synchronise(w, mask, machine, progress) != Status.RUNNING:
                 return Status.ERROR
+        elif operation == Operation.BSYNC:
+            active = machine.turn[w, Turn.INSTEAD] if machine.turn[w, Turn.INSTEAD] else active | machine.turn[w, Turn.ALONG]
         record(w, i, active, mask, log, store)
         if operation == Operation.BSYNC or operation == Operation.BRX:  # noqa: PLR1714  Numba compiles no set of members
             record_again(w, machine, log, store)

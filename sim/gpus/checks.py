@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from isa.vocabulary import Unit
+from isa.vocabulary import MATRIX_UNITS, Unit
 from sim.gpus.fields import nearest
 from sim.gpus.path import too_short
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sim.gpus.model import Gpu
 
 UNIT_NAMES = tuple(unit.name.lower() for unit in Unit if unit is not Unit.NONE)
+MAY_LACK = {unit.name.lower() for unit in MATRIX_UNITS}
+MASK = 64  # warps of a scheduler, as both engines and policies number them
 # Units whose wait has its own field: a latency in [units] would be a second truth.
 LATENCY_ELSEWHERE = {
     "global": "memory.global_load",
@@ -35,7 +37,7 @@ def problems(gpu: Gpu) -> Iterator[str]:
 
 
 def _units(gpu: Gpu) -> Iterator[str]:
-    for name in sorted(set(UNIT_NAMES) - set(gpu.units)):
+    for name in sorted(set(UNIT_NAMES) - set(gpu.units) - MAY_LACK):
         yield f"units.{name} is missing: every kind of instruction needs a pipe ({', '.join(UNIT_NAMES)})"
     for name, unit in gpu.units.items():
         if name not in UNIT_NAMES:
@@ -66,10 +68,15 @@ def _pipes(gpu: Gpu) -> Iterator[str]:
 
 def _core(gpu: Gpu) -> Iterator[str]:
     core, clock = gpu.core, gpu.clock
-    if clock.core_mhz is not None and clock.core_mhz > clock.alu_mhz:
-        yield f"clock.core_mhz = {clock.core_mhz:g} exceeds clock.alu_mhz = {clock.alu_mhz:g}: the hot clock is the faster one"
+    if clock.scheduler_mhz is not None and clock.scheduler_mhz > clock.core_mhz:
+        yield f"clock.scheduler_mhz = {clock.scheduler_mhz:g} exceeds clock.core_mhz = {clock.core_mhz:g}: the hot clock is the faster one"
     if core.schedulers > gpu.limits.warps:
         yield f"core.schedulers = {core.schedulers} exceeds limits.warps = {gpu.limits.warps}: a scheduler would have no warp"
+    if gpu.limits.warps > MASK * core.schedulers:
+        yield (
+            f"limits.warps = {gpu.limits.warps} exceeds {MASK * core.schedulers}: a scheduler tells its ready warps "
+            f"by a mask of {MASK} bits, and there are {core.schedulers} of them (core.schedulers)"
+        )
 
 
 def _limits(gpu: Gpu) -> Iterator[str]:
@@ -95,12 +102,16 @@ def _limits(gpu: Gpu) -> Iterator[str]:
 
 def _memory(gpu: Gpu) -> Iterator[str]:
     fixed = gpu.memory.kind == "fixed"
+    if gpu.dram.refresh >= gpu.dram.refresh_interval:
+        yield f"dram.refresh = {gpu.dram.refresh} must be less than dram.refresh_interval = {gpu.dram.refresh_interval}"
+    if gpu.l2 and gpu.l2.core_cycles >= gpu.l2.latency:
+        yield f"l2.core_cycles = {gpu.l2.core_cycles} must be fewer than l2.latency = {gpu.l2.latency}, which contains them"
     if fixed and gpu.memory.global_load is None:
         yield "memory.global_load is missing: memory.kind = 'fixed' gives every access that many cycles"
     if not fixed and gpu.memory.global_load is not None:
         yield (
-            "memory.global_load is not read with memory.kind = 'hierarchy': set l1.latency, l2.latency or dram.latency, "
-            "or memory.kind = 'fixed' for one latency whatever else is going on"
+            "memory.global_load is not read with memory.kind = 'hierarchy': unset it (--set memory.global_load=none) and set "
+            "l1.latency, l2.latency or dram.latency, or memory.kind = 'fixed' for one latency whatever else is going on"
         )
     if not fixed and (sentence := too_short(gpu)):
         yield sentence

@@ -49,6 +49,40 @@ def meaning(model: type[BaseModel], name: str) -> str:
     return "; ".join(text for text in (node.get("description", ""), legal(root, node)) if text)
 
 
+def choices(model: type[BaseModel], name: str) -> list[Any]:
+    """Return the words that the field `name` may be, none for a number."""
+    node = _field(model, name)
+    return list(node.get("enum", []))
+
+
+def bounds(model: type[BaseModel], name: str) -> tuple[float | None, float | None, bool]:
+    """Return the lowest and the highest legal value of the field `name`, None where there is none, and whether it is a whole number."""
+    node = _field(model, name)
+    whole = node.get("type") == "integer"
+    above = node.get("exclusiveMinimum")
+    low = node.get("minimum") if above is None else above + 1 if whole else above
+    return low, node.get("maximum"), whole
+
+
+def said(model: type[BaseModel], name: str, key: str) -> str:
+    """Return what the schema says of the field `name` under a key of our own, "" when nothing."""
+    root = _schema(model)
+    node: dict[str, Any] = root
+    for part in name.split("."):
+        node = _section(root, node).get("properties", {}).get(part, {})
+    return str(node.get(key, ""))
+
+
+def _field(model: type[BaseModel], name: str) -> dict[str, Any]:
+    """Return the JSON-schema node of the field `name`, that of its value where it may be absent; {} when there is no such field."""
+    root = _schema(model)
+    node: dict[str, Any] = root
+    for part in name.split("."):
+        section = _section(root, node)
+        node = section.get("properties", {}).get(part) or section.get("additionalProperties") or {}
+    return _required(node)
+
+
 def legal(root: dict[str, Any], node: dict[str, Any]) -> str:
     """Return the legal values of a JSON-schema node in words."""
     node = _required(node)
@@ -71,18 +105,36 @@ def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[st
             messages.append(f"unknown field {name}")
             hints.append(f"did you mean {near}? {meaning(model, near)}" if near else "")
         elif problem["type"] == "missing":
-            messages.append(f"{name} is missing")
-            hints.append(f"{name}: {meaning(model, name) or 'a section'}")
+            needed = list(required(model, name)) or [name]
+            messages += [f"{field} is missing" for field in needed]
+            hints += [f"{field}: {meaning(model, field) or 'a section'}" for field in needed]
         elif problem["type"] == "value_error":  # from our own validators: a whole sentence
             messages.append(str(problem["ctx"]["error"]))
         else:
             known = next((near for near in _prefixes(name) if meaning(model, near)), name)
             messages.append(f"{name} = {problem['input']!r} is not legal")
-            hints.append(f"{known}: {meaning(model, known)}")
+            hints.append(f"{known}: {meaning(model, known) or _section_words(model, table, known)}")
     if len(messages) == 1 and hints and hints[0]:
         return UserError(f"{messages[0]}; {hints[0]}", path=path)
     kind = ContradictionError if all(problem["type"] == "value_error" for problem in error.errors()) else UserError
     return kind("; ".join(messages), path=path, hint="\n  ".join(dict.fromkeys(hint for hint in hints if hint)))
+
+
+def required(model: type[BaseModel], name: str) -> Iterator[str]:
+    """Yield the fields that the section `name` must have; nothing for a field, and for a table whose sections bear names of their own."""
+    root = _schema(model)
+    node: dict[str, Any] = root
+    for part in name.split("."):
+        node = _section(root, node).get("properties", {}).get(part, {})
+    for field in _section(root, node).get("required", ()):
+        yield from list(required(model, f"{name}.{field}")) or [f"{name}.{field}"]
+
+
+def _section_words(model: type[BaseModel], table: Mapping[str, Any], name: str) -> str:
+    """Return what a whole section may be and what its fields are called."""
+    options = _schema(model).get("properties", {}).get(name, {}).get("anyOf", ())
+    absent = "'none' takes it away" if {"type": "null"} in options else "it cannot be taken away"
+    return f"a section, {absent}; its fields: {', '.join(leaf for leaf in leaves(model, table) if leaf.startswith(f'{name}.'))}"
 
 
 def _prefixes(name: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from isa.errors import UserError
+from sim.gpus.clocks import renamed, rescaled
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
 
@@ -38,7 +39,7 @@ def _find(name: str, beside: Path | None = None) -> Path:
         return path
     if name.endswith(".toml"):
         raise UserError(f"no such GPU file: {path}", path=str(beside or ""), hint=f"presets: {', '.join(names())}")
-    near = nearest(name, names())
+    near = nearest(name.lower(), names())
     hint = (f"did you mean {near}? " if near else "") + f"presets: {', '.join(names())}; or give a .toml file"
     raise UserError(f"no GPU is called '{name}'", path=str(beside or ""), hint=hint)
 
@@ -51,13 +52,32 @@ def _resolve(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"not a TOML file: {error}", path=str(path)) from None
+    if isinstance(table.get("clock"), Mapping):
+        table["clock"] = renamed(table["clock"])
     parent = table.pop("extends", None)
     if parent is None:
         return table
     if not isinstance(parent, str):
         raise UserError(f"extends = {parent!r} is not the name of a GPU", path=str(path), hint='write extends = "gtx480"')
-    base = _resolve(_find(parent, beside=path), (*children, path))
-    return _overlay(base, table, path.name)
+    origin = _find(parent, beside=path)
+    base = _resolve(origin, (*children, path))
+    changed = _at_clocks(base, table, origin, path)
+    return _overlay(_merge(base, changed), table, path.name)
+
+
+def _at_clocks(base: Mapping[str, Any], table: Mapping[str, Any], origin: Path, path: Path) -> dict[str, Any]:
+    """Return what the clocks of `table` change in the numbers of `base`, the table of the file `origin`, each with its source."""
+    clocks = {name: value for name, value in (table.get("clock") or {}).items() if (base.get("clock") or {}).get(name, value) != value}
+    if not clocks:
+        return {}
+    whole = Gpu.from_table(base, path=str(origin)).model_dump()
+    changed: dict[str, Any] = {"source": {}}
+    for name, value in rescaled(Gpu, whole, clocks).items():
+        section, field = name.split(".")
+        changed.setdefault(section, {})[field] = value
+        text = f"{whole[section][field]:g} in {origin.name}, at the clocks set in {path.name}"
+        changed["source"][name] = {"kind": "derived", "text": text}
+    return changed
 
 
 def _overlay(base: dict[str, Any], table: dict[str, Any], file: str) -> dict[str, Any]:

@@ -83,7 +83,9 @@ class L1(Section):
     replay_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
         1, description="cycles from one load that waited for data from L2 to the next, if its passes are no more (with tags_per_cycle)"
     )
-    global_loads: bool = Field(True, description="global loads without a cache operator are cached")
+    global_loads: bool = Field(
+        True, description="global loads that name no cache operator are cached; local ones and those of .CONSTANT or .CA always are"
+    )
     stores: Literal["allocate", "update", "evict"] = Field(
         "allocate", description="a store, always written through, takes a line of its own, updates one that is there, or evicts it"
     )
@@ -95,7 +97,7 @@ class L1(Section):
 class Interconnect(Section):
     """Between an SM and the L2 slices, a port for each direction."""
 
-    latency: Annotated[int, Field(ge=1, le=10000)] = Field(default=40, description="cycles one way")
+    latency: Annotated[int, Field(ge=1, le=10000)] = Field(default=40, json_schema_extra={"clock": "l2"}, description="cycles one way")
     request_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=32, description="from an SM; a store carries its sectors")
     response_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=64, description="to an SM")
     header: Count = Field(default=8, description="bytes of a request beside its data")
@@ -106,7 +108,9 @@ class Interconnect(Section):
         default=0, description="bytes more of a store's request some sector of which it does not write whole"
     )
     depth: Annotated[int, Field(ge=8, le=65536)] = Field(
-        default=256, description="requests of an SM on their way to L2; the unit waits for room for all of an instruction's, or for none"
+        default=256,
+        description="requests of an SM on their way to L2, each worth three packets of an atomic; "
+        "the unit waits for room for all of an instruction's, or for none",
     )
 
 
@@ -118,9 +122,14 @@ class L2(Section):
     sector: Literal[32] = Field(32, description="bytes per fill")
     ways: Annotated[int, Field(ge=1, le=512)] = Field(16, description="lines per set")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit, unloaded")
-    bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(32, description="bytes per cycle of all slices together, per SM of the chip")
+    core_cycles: Count = Field(0, description="of the latency, those that belong to the core's clock whatever L2's is")
+    bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(
+        32, json_schema_extra={"clock": "l2"}, description="bytes per cycle of all slices together, per SM of the chip"
+    )
     far: Count = Field(
-        0, description="cycles more where half the SMs load a sector, kept by the other half's part of L2, for the first time; 0 = one part"
+        0,
+        json_schema_extra={"clock": "l2"},
+        description="cycles more where half the SMs load a sector, kept by the other half's part of L2, for the first time; 0 = one part",
     )
     store_cost: Annotated[float, Field(gt=0, le=64)] = Field(
         1, description="time of a slice for a sector stored whole; a sector loaded = 1"
@@ -128,7 +137,11 @@ class L2(Section):
     partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="the same for a sector stored in part")
     mask_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same, more for each request that stores a sector in part")
     fill_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same for a sector that DRAM sends, beside its load")
-    atomic_cycles: Annotated[int, Field(ge=1, le=10000)] = Field(1, description="cycles of the slice per lane that updates the same word")
+    atomic_cycles: Annotated[float, Field(gt=0, le=10000)] = Field(
+        1,
+        json_schema_extra={"clock": "l2"},
+        description="cycles of a slice's atomic unit per sector, or per lane that updates the same word where those are more",
+    )
     start: Literal["cold", "warm", "dirty"] = Field(
         "cold", description="before cycle 0: empty; with the launch's arrays, as far as they fit; or full of other data not written back"
     )
@@ -138,11 +151,19 @@ class Dram(Section):
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
     efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
     write_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a channel for a byte written; a byte read = 1")
-    turnaround: Count = Field(0, description="cycles in which a channel turns from reading to writing, and back; 0 = not modelled")
+    turnaround: Count = Field(
+        0,
+        json_schema_extra={"clock": "dram"},
+        description="cycles in which a channel turns from reading to writing, and back; 0 = not modelled",
+    )
     write_batch: Positive = Field(8, description="lines that a channel with turnarounds gathers before it turns to writing")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, missing every cache, unloaded")
-    late_share: Annotated[float, Field(ge=0, le=1)] = Field(0, description="share of the kilobytes of memory that take longer to read")
-    late: Count = Field(0, description="cycles that they take longer: evenly from none to so many")
+    refresh: Count = Field(
+        0, json_schema_extra={"clock": "dram"}, description="cycles that a bank is away while it is refreshed; 0 = never"
+    )
+    refresh_interval: Positive = Field(
+        8000, json_schema_extra={"clock": "dram"}, description="cycles from one refresh of a bank to the next"
+    )
     access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once")
     channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
     depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice")

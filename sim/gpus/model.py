@@ -1,6 +1,7 @@
 """The validated GPU: what a preset TOML may say, with units, ranges and meanings. Immutable; `replace` gives a variant.
 
-Cycles are ALU-clock cycles: the hot (shader) clock where a GPU has one, else the SM clock.
+Cycles are cycles of `clock.core_mhz`: of the hot (shader) clock where a GPU has one, else the SM's. What belongs to another clock is
+rescaled when one of them changes (`clocks.py`).
 """
 
 import math
@@ -12,17 +13,28 @@ from pydantic import Field, PlainSerializer, ValidationError, WrapValidator, mod
 from isa.errors import UserError
 from isa.vocabulary import Unit
 from sim.gpus.checks import LATENCY_ELSEWHERE, problems
+from sim.gpus.clocks import renamed, rescaled, unknown_clock
 from sim.gpus.fields import leaves, meaning, nearest, user_error
+from sim.gpus.front_sections import Blocks, Constants, Fetch
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, SharedMemory
 from sim.gpus.section import Count, Positive, Section
-from sim.scoring import own_policy
+from sim.policies.user import own_policy
 
 SET_BY_USER = "set by the user"  # how the source of a replaced number begins
+OPTIONAL, ABSENT = ("l1", "l2"), (None, False, "none")  # sections that a GPU may lack, and what takes one away
 
 
 class Clock(Section):
-    alu_mhz: Annotated[float, Field(gt=0)] = Field(description="ALU clock, MHz; every cycle of a result is one of these")
-    core_mhz: Annotated[float, Field(gt=0)] | None = Field(None, description="scheduler clock where it differs (G80 to Fermi), MHz")
+    core_mhz: Annotated[float, Field(gt=0)] = Field(
+        description="clock of the SM, MHz, its hot (ALU) clock where it has one; every cycle of a result is one of these"
+    )
+    scheduler_mhz: Annotated[float, Field(gt=0)] | None = Field(None, description="scheduler clock where it differs (G80 to Fermi), MHz")
+    l2_mhz: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="clock of L2 and the network, MHz; without it they go with the core"
+    )
+    dram_mhz: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="clock of DRAM, MHz; without it its latency goes with the core"
+    )
 
 
 class Core(Section):
@@ -30,7 +42,9 @@ class Core(Section):
         "scoreboard",
         description="who tracks dependences; listings without control words, or with another GPU's, always run on 'scoreboard'",
     )
-    schedulers: Annotated[int, Field(ge=1, le=8)] = Field(description="warp schedulers per SM; warp slot w belongs to scheduler w mod this")
+    schedulers: Annotated[int, Field(ge=1, le=32)] = Field(
+        description="warp schedulers per SM; warp slot w belongs to scheduler w mod this"
+    )
     issue_width: Annotated[int, Field(ge=1, le=2)] = Field(1, description="instructions of one warp that a scheduler may issue together")
     issue_interval: Annotated[int, Field(ge=1, le=32)] = Field(1, description="cycles between two issues of one scheduler")
     dispatch: Literal["pipe", "scheduler"] = Field(
@@ -86,37 +100,17 @@ class UnitTiming(Section):
     latency: Annotated[int, Field(ge=1, le=100000)] | None = Field(
         None, description="cycles from issue to the issue of a dependent instruction; of memory, branches and barriers other sections tell"
     )
-
-
-class Blocks(Section):
-    start_interval: Annotated[float, Field(ge=0)] = Field(
-        default=0, description="cycles between two block starts, whole chip; 0 = no limit"
+    passes: Annotated[int, Field(ge=1, le=1024)] = Field(1, description="times that an instruction goes through the pipe")
+    wide_passes: Annotated[int, Field(ge=1, le=8)] = Field(
+        1,
+        description="times that IMAD.WIDE and IMAD.HI go through the pipe; their stall counts count from the last",
     )
-    start_latency: Count = Field(default=0, description="cycles from a block's start to its warps' first issue")
-    retire_latency: Count = Field(default=0, description="cycles from a block's last warp's end to its place being free")
-    awaits_stores: bool = Field(default=False, description="a block keeps its place until L2 has answered its stores")
-    launch_overhead: Count = Field(default=0, description="cycles added to elapsed_cycles for the kernel launch")
-
-
-class Fetch(Section):
-    """Instruction caches of an SM, empty when a kernel starts; lines that follow are fetched ahead."""
-
-    first: Count = Field(default=0, description="cycles that the first instruction of an SM takes to come, beside the start of its block")
-    jump: Count = Field(default=0, description="cycles that a jump takes more to 128 bytes of code which the SM has not fetched yet")
-
-
-class Constants(Section):
-    """Constant caches of an SM, empty when a kernel starts (sim/constants.py)."""
-
-    near: Count = Field(default=0, description="cycles until a line of 64 bytes comes from the level behind")
-    far: Count = Field(default=0, description="cycles more where that level has to ask L2: once in 256 bytes")
-    cold: Count = Field(default=0, description="cycles more where L2 starts cold and DRAM is asked, for each SM")
 
 
 class Limits(Section):
     """Per-SM residency limits (the rules are in occupancy.py)."""
 
-    warps: Annotated[int, Field(ge=1, le=64)] = Field(description="resident warps per SM")
+    warps: Annotated[int, Field(ge=1, le=2048)] = Field(description="resident warps per SM; of one scheduler at most 64")
     blocks: Positive = Field(description="resident blocks per SM")
     threads_per_block: Positive = Field(description="threads in one block")
     registers: Positive = Field(description="32-bit registers per SM")
@@ -195,26 +189,43 @@ class Gpu(Section):
     def from_table(cls, table: Mapping[str, Any], path: str = "") -> Self:
         """Return the GPU that a TOML table describes. Raises UserError naming the field, its meaning and legal values."""
         try:
-            return cls.model_validate(table)
+            clock = table.get("clock")
+            return cls.model_validate({**table, "clock": renamed(clock)} if isinstance(clock, Mapping) else table)
         except ValidationError as error:
             raise user_error(error, cls, table, path) from None
 
     def replace(self, overrides: Mapping[str, Any]) -> Self:
         """Return a validated copy with fields changed by dotted name: `{"dram.latency": 300, "core.schedulers": 2}`.
 
-        The copy's `source` says which numbers were changed. Raises UserError for an unknown name or an illegal value.
+        The copy's `source` says which numbers were changed. Another clock also changes what its latencies and rates are in core cycles
+        (`sim.gpus.clocks`), before the other overrides. "none" unsets a number that may be absent; `{"l1": "none"}` takes a cache away.
+        Raises UserError for an unknown name or an illegal value.
         """
-        table, known = self.model_dump(), set(self.names())
+        table, known = self.model_dump(), {*self.names(), *OPTIONAL}
+        clocks = renamed({name.removeprefix("clock."): value for name, value in overrides.items() if name.startswith("clock.")})
+        overrides = {f"clock.{name}": value for name, value in clocks.items()} | {
+            name: value for name, value in overrides.items() if not name.startswith("clock.")
+        }
+        if wrong := unknown_clock(table["clock"], clocks):
+            raise wrong
+        for name, value in rescaled(type(self), table, clocks).items():
+            section, leaf = name.split(".")
+            table["source"][name] = {"kind": "derived", "text": f"{table[section][leaf]:g} in {self.name}, at the clocks set now"}
+            table[section][leaf] = value
         for name, value in overrides.items():
             if name not in known:
                 raise self._unknown(name)
+            if name in OPTIONAL and value in ABSENT:
+                table[name], table["source"] = None, {of: text for of, text in table["source"].items() if of.split(".")[0] != name}
+                table["source"][name] = {"kind": "definition", "text": f"{SET_BY_USER}: none; {self.name} has one"}
+                continue
             *sections, leaf = name.split(".")
             place = table
             for section in sections:
                 if place[section] is None:  # an absent optional section, such as l1
                     place[section] = {}
                 place = place[section]
-            before, place[leaf] = place.get(leaf), value
+            before, place[leaf] = place.get(leaf), None if value == "none" else value
             table["source"][name] = {"kind": "definition", "text": f"{SET_BY_USER}; {self.name} has {before}"}
         return self.from_table(table)
 
@@ -234,7 +245,7 @@ class Gpu(Section):
         name = unit.name.lower()
         if name in ("global", "local") and self.memory.global_load is None:
             far = self.l2.far / 2 if self.l2 else 0  # half of what an SM loads is kept by the other part of L2
-            return round(self.dram.latency + far + self.dram.late_share * self.dram.late / 2)
+            return round(self.dram.latency + far + self.dram.refresh**2 / self.dram.refresh_interval / 2)
         if name not in self.units:
             return 1
         section, *_, field = self.latency_field(unit).split(".")
@@ -247,20 +258,32 @@ class Gpu(Section):
             return "dram.latency"
         return LATENCY_ELSEWHERE.get(name, f"units.{name}.latency")
 
+    def serving(self, unit: Unit) -> UnitTiming:
+        """Return the pipe and the latency of a unit. Raises UserError for a product of matrices for which the GPU has no numbers."""
+        if unit.name.lower() not in self.units:
+            message = f"{self.name} has no numbers for products of matrices of this kind: its description lacks units.{unit.name.lower()}"
+            raise UserError(message, hint="h100 and h200 have measured ones; or add the unit to a file of your own")
+        return self.units[unit.name.lower()]
+
     def lanes(self, unit: Unit) -> int:
         """Return the lanes per SM of the unit's pipe: threads it takes per cycle, if issue keeps up."""
-        pipe = self.pipes[self.units[unit.name.lower()].pipe]
+        pipe = self.pipes[self.serving(unit).pipe]
         return pipe.lanes * pipe.count * (self.core.schedulers if pipe.owner == "scheduler" else 1)
+
+    @property
+    def launch_cycles(self) -> int:
+        """Core cycles that a kernel launch adds to elapsed_cycles."""
+        return self.blocks.launch_overhead + round(self.blocks.launch_us * self.clock.core_mhz)
 
     @property
     def peak_fp32_flops(self) -> float:
         """Peak FP32 rate of the chip, flop/s; a fused multiply-add counts two."""
-        return 2.0 * self.lanes(Unit.FP32) * self.sms * self.clock.alu_mhz * 1e6
+        return 2.0 * self.lanes(Unit.FP32) * self.sms * self.clock.core_mhz * 1e6
 
     @property
     def dram_bytes_per_cycle(self) -> float:
         """Pin bandwidth, bytes per ALU cycle and SM."""
-        return self.dram.bandwidth * 1e3 / self.clock.alu_mhz / self.sms
+        return self.dram.bandwidth * 1e3 / self.clock.core_mhz / self.sms
 
     def _unknown(self, name: str) -> UserError:
         inside = [known for known in self.names() if known.startswith(name + ".")]
@@ -268,5 +291,9 @@ class Gpu(Section):
             return UserError(f"'{name}' is a section of {self.name}, not a field; its fields: {', '.join(inside)}")
         near = nearest(name, self.names())
         sections = dict.fromkeys(known.split(".")[0] for known in self.names())
-        hint = f"did you mean {near}? {meaning(type(self), near)}" if near else f"fields and sections: {', '.join(sections)}"
+        hint = (
+            f"did you mean {near}? {meaning(type(self), near)}"
+            if near
+            else f"fields and sections: {', '.join(sections)}; all fields: `simtlab gpus show NAME`"
+        )
         return UserError(f"{self.name} has no field '{name}'; {hint}")

@@ -53,7 +53,7 @@ def l2_ticks(gpu: Gpu) -> int:
 
 def dram_ticks(gpu: Gpu) -> int:
     """Return the ticks of one sector on one channel."""
-    return ticks(gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.alu_mhz / gpu.dram.channels, SECTOR)
+    return ticks(gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.core_mhz / gpu.dram.channels, SECTOR)
 
 
 def too_short(gpu: Gpu) -> str:

@@ -11,4 +11,4 @@ Count = Annotated[int, Field(ge=0)]
 class Section(BaseModel):
     """A table of the preset: immutable, and an unknown name is a mistake."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

@@ -8,10 +8,11 @@ if TYPE_CHECKING:
     from sim.gpus.model import Gpu
 
 HIERARCHY = ("lsu", "shared", "l1", "interconnect", "l2", "dram")
+MISSES = ("near", "load_near", "far")
+WAYS_OF = {"fetch.near_ways": "near_bytes", "fetch.ways": "bytes"}
+READS = ("core.register_banks", "core.read_window", "core.source_read")
 CONTROL = (
-    "core.register_banks",
-    "core.read_window",
-    "core.source_read",
+    *READS,
     "lsu.load_read",
     "lsu.store_read",
     "lsu.shared_store_read",
@@ -25,10 +26,12 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: memory.kind = 'fixed' has one latency for every access"
     if gpu.memory.kind == "hierarchy" and name == "memory.global_store":
         return "not read: with memory.kind = 'hierarchy' a store is over when it has left the SM"
-    if gpu.memory.kind == "hierarchy" and section in ("l1", "l2") and getattr(gpu, section) is None:
+    if gpu.memory.kind == "hierarchy" and section in ("l1", "l2") and name != section and getattr(gpu, section) is None:
         return f"not read: this GPU has no {section.upper()}"
     if name in CONTROL and gpu.core.kind == "scoreboard":
         return "not read: core.kind = 'scoreboard' obeys no control words"
+    if name == "dram.refresh_interval" and not gpu.dram.refresh:
+        return "not read: dram.refresh = 0, so no bank is ever away"
     if name == "dram.write_batch" and not gpu.dram.turnaround:
         return "not read: dram.turnaround = 0, so writes go in order"
     if name in ("l1.pass_latency", "l1.replay_cycles") and not (gpu.l1 and gpu.l1.tags_per_cycle):
@@ -37,6 +40,24 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: without register banks reads never conflict"
     if name == "core.group_size" and gpu.core.policy != "two_level":
         return f"not read: core.policy = '{gpu.core.policy}' has no fetch groups"
-    if name == "clock.core_mhz":
+    if name == "l2.core_cycles":
+        return "not read: says what a change of clock.core_mhz leaves as it is"
+    if section == "fetch" and name not in ("fetch.first", "fetch.jump") and not gpu.fetch.jump:
+        return "not read: fetch.jump = 0, so code is always there"
+    if name in WAYS_OF and not getattr(gpu.fetch, WAYS_OF[name]):
+        return f"not read: fetch.{WAYS_OF[name]} = 0, so the cache has room for all code"
+    if name in ("constants.bytes", "constants.ways", "constants.cold") and not any(getattr(gpu.constants, cost) for cost in MISSES):
+        return "not read: constants.near, load_near and far = 0, so all constants are there at once"
+    if name == "limits.shared_carveouts" and not (gpu.l1 and gpu.l1.unified):
+        return "not read: l1.unified = false, so L1 keeps its size whatever shared memory takes"
+    if name == "constants.ways" and not gpu.constants.bytes:
+        return "not read: constants.bytes = 0, so the caches have room for all constants"
+    if name == "constants.cold" and not (gpu.l2 and gpu.l2.start == "cold"):
+        return "not read: L2 does not start cold"
+    if name.endswith(".wide_passes") and name != "units.imad.wide_passes":
+        return "not read: only units.imad takes products of 64 bits"
+    if name == "lsu.store_wait" and not gpu.lsu.store_lines:
+        return "not read: lsu.store_lines = 0, so a store joins none"
+    if name == "clock.scheduler_mhz":
         return "not read: core.issue_interval says how often a scheduler issues"
     return ""

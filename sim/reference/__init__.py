@@ -2,8 +2,8 @@
 
 from isa.errors import UserError
 from sim.gpus.model import Gpu
-from sim.result import Result
-from sim.trace import Trace
+from sim.result.result import Result
+from sim.traces.trace import Trace
 
 try:
     from sim.reference.session import Session

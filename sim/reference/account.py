@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from sim.vocabulary import CAUSES, SLOT_CAUSES, SlotCause, StallCause
+from sim.result.causes import CAUSES, SLOT_CAUSES, SlotCause, StallCause
 
 if TYPE_CHECKING:
     from sim.reference.decode import Instruction

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sim.counters import memory_counters
 from sim.reference.machine import Machine
 from sim.reference.sm import SM
-from sim.result import Result, Timeline, named
-from sim.vocabulary import SLOT_CAUSE_NAMES, Tally
+from sim.result.causes import SLOT_CAUSE_NAMES, Tally
+from sim.result.memory_counters import memory_counters
+from sim.result.result import Result, Timeline, named
 
 
 def result(machine: Machine) -> Result:
@@ -24,7 +24,7 @@ def result(machine: Machine) -> Result:
         block=tuple(launch.block),
         engine="simpy",
         cycles=cycles,
-        elapsed_cycles=cycles + machine.gpu.blocks.launch_overhead,
+        elapsed_cycles=max(cycles, machine.blocks.last_retired(), machine.drained) + machine.gpu.launch_cycles,
         counters=counters(machine, used, cycles),
         stalls=named(stalls.sum(axis=0)),
         issue_slots=named(slots, SLOT_CAUSE_NAMES),
@@ -50,6 +50,7 @@ def counters(machine: Machine, used: list[SM], cycles: int) -> dict[str, float]:
         "issue_slots": len(used) * core.schedulers * core.issue_width * cycles,
         "warp_instructions": instructions,
         "thread_instructions": machine.trace.thread_instructions,
+        "thread_instructions_predicated_on": machine.trace.predicated_on_thread_instructions,
         "fp32_flops": machine.trace.fp32_flops,
         "ipc": instructions / active if active else 0.0,
         "issue_active": account.issue_cycles,

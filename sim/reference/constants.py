@@ -1,33 +1,76 @@
-"""Constant caches of an SM: a line that an instruction names comes once, from the level behind them or from L2.
+"""Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2.
 
-Both caches, for operands and for LDC, ask the same level behind them, 256 bytes at a time. Left out: capacity, bandwidth.
+Both caches, for operands and for LDC, ask the same level behind them, 256 bytes at a time. LDC with an address per lane is served once
+for each distinct one, in the order of the lanes; what L2 has to be asked for is asked for at once. Left out: what lines and groups take
+of the ways by which they come.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.constants import PRESENT, cycles_behind
+from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, constant_lines
+from sim.lowering.fetch import cycles_behind
+from sim.reference.fetch import Lines
 
 if TYPE_CHECKING:
-    from sim.reference.decode import Instruction
+    from sim.reference.decode import Constant, Instruction
     from sim.reference.machine import Machine
+    from sim.reference.wakeup import Warp
 
 
 class Constants:
     """What one SM has of the constants that the program names."""
 
     def __init__(self, machine: Machine) -> None:
-        self.env, self.near, self.far = machine.env, machine.gpu.constants.near, cycles_behind(machine.gpu)
-        self.lines: dict[int, int] = {}  # line -> cycle from which it is there; those never asked for are absent
-        self.groups: dict[int, int] = {}  # the same for the level behind
+        self.env, self.numbers, self.far = machine.env, machine.gpu.constants, cycles_behind(machine.gpu)
+        lines = constant_lines(machine.trace.program)
+        self.present = lines.present
+        self.operands, self.loads = (Lines(size) for size in constant_caches(machine.gpu, lines))
+        self.groups: dict[int, int] = {}  # of lines -> cycle from which the level behind has them; those never asked for are absent
+        self.free = 0  # cycle from which the SM takes another address of LDC
 
-    def wait(self, instruction: Instruction, for_result: bool) -> int:
-        """Ask for an instruction's constant if its result (LDC), or else its issue, waits for one; return how many cycles it takes."""
-        if instruction.constant is None or instruction.constant.late is not for_result:
+    def operand(self, instruction: Instruction) -> int:
+        """Ask for the constant that the instruction's issue waits for; return how many cycles it takes."""
+        now, constant = int(self.env.now), instruction.constant
+        if constant is None or constant.late:
             return 0
-        now, line, group = int(self.env.now), instruction.constant.line, instruction.constant.group
-        if line not in self.lines:
-            behind = now if group == PRESENT else self.groups.setdefault(group, now + self.far)
-            self.lines[line] = max(now, behind) + self.near
-        return max(0, self.lines[line] - now)
+        return max(0, self._there(self.operands, constant.line, self.numbers.near, now) - now)
+
+    def load(self, warp: Warp) -> int:
+        """Ask for the constants that the warp's load waits for; return how many cycles more they take than one that is there."""
+        now, constant = int(self.env.now), warp.instruction.constant
+        if constant is None or not constant.late:
+            return 0
+        turn, lines = now, self._lines(warp, constant)
+        if constant.lanes:
+            for line in lines:
+                self._behind(line, now)  # asks L2 for what it lacks
+        for number, line in enumerate(lines):
+            turn += self.numbers.address_latency * (number > 0)
+            turn = max(turn, self._there(self.loads, line, self.numbers.load_near, turn))
+        self.free = max(self.free, now) + len(lines) * self.numbers.address_cycles
+        return max(turn, self.free - self.numbers.address_cycles) - now
+
+    def _lines(self, warp: Warp, constant: Constant) -> list[int]:
+        """Return the lines of the distinct addresses of the warp's lanes."""
+        if not constant.lanes:
+            return [constant.line]
+        addresses = warp.machine.trace.addresses(warp.next_access, warp.mask)
+        return [constant.line + address // LINE for address in dict.fromkeys(addresses.values())]
+
+    def _there(self, cache: Lines, line: int, near: int, now: int) -> int:
+        """Return the cycle in which a cache has a line that is asked for now."""
+        there = cache.find(line)
+        if there is not None and there <= now:
+            return there
+        come = self._behind(line, now) + near
+        return cache.put(line, come if there is None else min(come, there))  # who asked for it may have its turn only later
+
+    def _behind(self, line: int, now: int) -> int:
+        """Return the first cycle from now on in which the level behind has a line."""
+        if line < self.present:
+            return now
+        group = line // GROUP_LINES
+        self.groups[group] = min(self.groups.get(group, now + self.far), now + self.far)
+        return max(now, self.groups[group])

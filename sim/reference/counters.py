@@ -2,7 +2,7 @@
 
 An instruction raises its write counter until its result is back, and its read counter until its sources have been read. An
 instruction waits until every counter that it names is zero. Nobody checks that the right counter is named, nor that a stall count
-covers a fixed latency: `isa.lint` does.
+covers a fixed latency: `sim.lint` does.
 """
 
 from operator import itemgetter
@@ -14,7 +14,7 @@ from sim.reference.decode import Instruction
 from sim.reference.groups import Groups
 from sim.reference.moments import Moment
 from sim.reference.scoreboard import Pending
-from sim.vocabulary import StallCause
+from sim.result.causes import StallCause
 
 
 class DependenceCounters:
@@ -84,7 +84,7 @@ class DependenceCounters:
         for holders in self.holders.values():
             if pending in holders:
                 holders.remove(pending)
-        self.groups.let_go(pending)
+        self.groups.release(pending)
         if pending in self.outstanding:
             self.outstanding.remove(pending)
         pending.back.succeed()

@@ -8,10 +8,13 @@ from isa.dependences import source_registers, word_slots
 from isa.program import SOURCES, Program
 from isa.vocabulary import RZ, Cache, Flag, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
-from sim.constants import constant_lines
-from sim.control import PORTED, Groups, distance, groups, landing, obeys_control_words, waited_counters
 from sim.gpus.model import Gpu
-from sim.vocabulary import PORT_CAUSE, RESULT_CAUSE, StallCause
+from sim.gpus.occupancy import WARP
+from sim.lowering.constant_lines import constant_lines
+from sim.lowering.control_words import PORTED, Groups, distance, groups, landing, obeys_control_words, port_cycles, waited_counters
+from sim.lowering.ports import unit_timing
+from sim.result.causes import PORT_CAUSE, RESULT_CAUSE, StallCause
+from sim.traces.trace import logged
 
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI)
 MEMORY = (Operation.LOAD, Operation.STORE, Operation.ATOM)
@@ -51,8 +54,8 @@ class Constant(NamedTuple):
     """A line of constants that an instruction names."""
 
     line: int
-    group: int  # what the level behind the caches fetches together
     late: bool  # the instruction's result waits for it, not its issue
+    lanes: bool  # it is an LDC with an address of each lane, from that line's first byte on
 
 
 class Instruction(NamedTuple):
@@ -72,7 +75,8 @@ class Instruction(NamedTuple):
     is_branch: bool
     is_clock: bool
     is_store: bool
-    barrier: int | None  # number of a BAR
+    barrier: tuple[int, int] | None  # of a BAR its number, and for how many warps it is: 0 = all of the block
+    passes: bool  # BAR.ARV: it does not wait
     request: str | None  # the counter that its memory access adds to, with fixed latencies
     access: Access | None  # None: it has a fixed latency
     distance: int  # smallest distance to the warp's next issue
@@ -86,6 +90,7 @@ class Instruction(NamedTuple):
     sources: tuple[tuple[int, ...], ...] = ()  # registers of each source slot that go through the ports of the banks
     reuse: int = 0  # mask of the source slots whose registers are kept
     constant: Constant | None = None  # that it names
+    logged: bool = False  # the trace has its addresses
     joins: bool = False  # LDGSTS: belongs to the next increment of its write counter
     landing: int = 0  # cycles from where its data would be ready until LDGSTS has them in shared memory
     part: tuple[int, int] | None = None  # counter that a DEPBAR waits for in part, and how many increments it leaves
@@ -99,7 +104,9 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
     named = constant_lines(program)
     for i in (named.line >= 0).nonzero()[0]:
         line = int(named.line[i])
-        plain[i] = plain[i]._replace(constant=Constant(line, int(named.group[line]), bool(named.late[i])))
+        plain[i] = plain[i]._replace(constant=Constant(line, bool(named.late[i]), bool(named.lanes[i])))
+    for i in logged(program).nonzero()[0]:
+        plain[i] = plain[i]._replace(logged=True)
     return [_with_control(program, gpu, i, one) for i, one in enumerate(plain)] if obeyed else plain
 
 
@@ -118,7 +125,7 @@ def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction) -> Ins
     source_read, source_field = _source_read(gpu, program, i, plain.access)
     return plain._replace(
         needs=waited_counters(program, i),
-        distance=distance(program, i),
+        distance=distance(gpu, program, i),
         pairs=bool(control.dual[i]),
         write_counter=plain.write_counter if plain.joins else None if write < 0 else write,
         read_counter=None if read < 0 else read,
@@ -166,14 +173,14 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
     reads = [int(name) for name in encoded.reads[i] if name >= 0]
     writes = [int(name) for name in encoded.writes[i] if name >= 0]
     function = int(encoded.function[i])
-    pipe = None if unit == Unit.NONE else gpu.units[unit.name.lower()].pipe
-    held = gpu.pipes[pipe].hold if pipe else 0
+    served = unit_timing(gpu, program, i)
+    held = port_cycles(gpu, program, i)
     is_store = operation == Operation.STORE or (operation == Operation.ATOM and not writes)
     access = _access(program, gpu, i, held, bool(writes)) if gpu.memory.kind == "hierarchy" else None
     return Instruction(
         number=i,
         text=program.instructions[i].text,
-        pipe=pipe,
+        pipe=served.pipe if served else None,
         port_cycles=1 if access else held,  # a memory instruction goes to its queue in one cycle
         latency=gpu.memory.global_store if is_store else gpu.latency(unit),
         latency_field="memory.global_store" if is_store else gpu.latency_field(unit),
@@ -185,7 +192,8 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
         is_branch=operation in BRANCHES,
         is_clock=operation == Operation.S2R and function in CLOCKS,
         is_store=is_store,
-        barrier=function if operation == Operation.BAR else None,
+        barrier=(function, int(encoded.address_offset[i]) // WARP) if operation == Operation.BAR else None,
+        passes=operation == Operation.BAR and bool(encoded.flags[i] & Flag.ASYNC),
         request=_request(operation, Space(encoded.space[i])),
         access=access,
         distance=gpu.core.reissue_distance,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from sim.vocabulary import StallCause
+from sim.result.causes import StallCause
 
 if TYPE_CHECKING:
     from sim.reference.decode import Instruction
@@ -33,7 +33,7 @@ class Groups:
         if closes:
             self.increments[number].append([])
 
-    def let_go(self, holder: Pending) -> None:
+    def release(self, holder: Pending) -> None:
         """It holds nothing any more."""
         for increments in self.increments.values():
             for increment in increments:
@@ -43,7 +43,7 @@ class Groups:
                 increments.pop(0)
 
     def holders(self, instruction: Instruction) -> list[Pending]:
-        """Return whom an instruction waits for."""
+        """Return the holders that an instruction waits for."""
         if instruction.part is None:
             return []
         number, most = instruction.part

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.policies import choose
+from sim.policies import Policy
+from sim.policies.builtin import choose
+from sim.policies.user import ScoredPolicy
 from sim.reference.account import IssueSlots
 from sim.reference.banks import RegisterBanks
 from sim.reference.moments import ISSUE_SLOT
 from sim.reference.pipes import Ports
-from sim.scoring import ScoredPolicy
-from sim.vocabulary import Policy, StallCause
+from sim.result.causes import StallCause
 
 if TYPE_CHECKING:
     from sim.reference.decode import Instruction
@@ -107,7 +108,7 @@ class Scheduler:
         return StallCause.NOT_SELECTED, self.interval
 
     def _account_slots(self, chosen: Warp | None) -> None:
-        """Charge the cycle's issue slots; whom an idle slot waits for is known at the next issue, so every warp makes a note."""
+        """Charge the cycle's issue slots; which warp an idle slot waits for is known at the next issue, so every warp makes a note."""
         if not self.interval.free:
             self.slots.charge_issue_interval()
         elif chosen is not None:
@@ -142,7 +143,9 @@ class Scheduler:
             self.delay = self.reads[-1] - 1
         pending, late = warp.scoreboard.record(instruction), 0
         if warp.lanes:
-            late = self.sm.constants.wait(instruction, for_result=True)
+            late = self.sm.constants.load(warp)
+        if instruction.logged and not (self.sm.lsu and instruction.access):
+            warp.next_access += 1  # no load/store unit takes its addresses
         row = self.machine.account.issue(warp, self, late)
         if pending and self.sm.lsu and instruction.access:
             self.sm.lsu.put(warp, self.number, pending, row)
@@ -158,19 +161,21 @@ class Scheduler:
             self.last = ~self.last  # whoever gets the slot next is another warp
             return False
         warp.position += 1
-        self.fetching = self.sm.code.wait(instruction, warp.instruction)
+        self.fetching = self.sm.code.wait(instruction, warp.instruction, self.number)
         if instruction.barrier is not None and lanes:  # a BAR that no lane executes holds nobody
-            warp.block.barrier(instruction.barrier).arrive(warp)
-            return False
+            warp.block.barrier(*instruction.barrier).arrive(warp, waits=not instruction.passes)
+            return instruction.passes
         return True
 
     def _second(self, warp: Warp, first: Instruction) -> StallCause:
         """Return SELECTED if the warp's next instruction may issue in the same cycle, else what forbids it."""
-        self.sm.constants.wait(warp.instruction, for_result=False)  # asked for as soon as it is next
+        constant = self.sm.constants.operand(warp.instruction)  # asked for as soon as it is next
         if first.is_branch:
             return StallCause.BRANCH_RESOLVING
         if not first.pairs:
             return StallCause.WAIT
+        if self.fetching or constant:
+            return StallCause.NO_INSTRUCTION if self.fetching >= constant else StallCause.IMC_MISS
         missing = warp.scoreboard.last_missing(warp.instruction)
         if missing is not None:
             return missing[0]
@@ -190,7 +195,7 @@ class Scheduler:
     def _hold(self, warp: Warp, issued: Instruction) -> None:
         """Keep the warp from issuing until the distance between two issues of a warp, or the branch, allows."""
         resolves = issued.is_branch and (not self.machine.control or warp.instruction.number != issued.number + 1)
-        constant = self.sm.constants.wait(warp.instruction, for_result=False)
+        constant = self.sm.constants.operand(warp.instruction)
         holds = [(self.delay + issued.distance, StallCause.WAIT), (self.core.branch_latency * resolves, StallCause.BRANCH_RESOLVING)]
         if issued.sync:
             holds = [(max(holds, key=itemgetter(0))[0] + issued.sync, StallCause.BRANCH_RESOLVING)]

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import simpy
 
-from sim.control import obeys_control_words
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import residency
+from sim.lowering.control_words import obeys_control_words
 from sim.reference.account import Account
 from sim.reference.blocks import BlockScheduler
 from sim.reference.clock import clock
@@ -15,7 +15,7 @@ from sim.reference.decode import decode
 from sim.reference.memory.system import MemorySystem
 from sim.reference.moments import Record
 from sim.reference.sm import SM
-from sim.trace import NoProgressError, Trace
+from sim.traces.trace import NoProgressError, Trace
 
 INFINITY = float("inf")  # cycle of the next event when there is none
 
@@ -37,6 +37,7 @@ class Machine:
         self.memory = MemorySystem(self) if gpu.memory.kind == "hierarchy" else None
         self.sms = [SM(self, number) for number in range(gpu.sms)]
         self.blocks = BlockScheduler(self)
+        self.drained = 0  # cycle in which all stores so far are answered
         self.length: int | None = None  # cycles to the end of the last block, once it is known
         self.clock = self.env.process(clock(self))
 

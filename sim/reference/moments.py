@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from sim.vocabulary import SlotCause, StallCause
+from sim.result.causes import SlotCause, StallCause
 
 
 class Work(NamedTuple):

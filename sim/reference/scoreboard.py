@@ -15,7 +15,7 @@ from sim.reference.clock import Process
 from sim.reference.decode import Instruction
 from sim.reference.groups import UNKNOWN, Groups
 from sim.reference.moments import Moment
-from sim.vocabulary import StallCause
+from sim.result.causes import StallCause
 
 
 @dataclass(eq=False)
@@ -105,7 +105,7 @@ class Scoreboard:
             del self.busy[name]
         if pending in self.results:
             self.results.remove(pending)
-        self.groups.let_go(pending)
+        self.groups.release(pending)
         if pending in self.outstanding:
             self.outstanding.remove(pending)
         pending.back.succeed()

@@ -1,7 +1,10 @@
 """`Session`: a machine to step through and to look into."""
 
+from dataclasses import replace
+
 from isa.errors import UserError
 from sim.gpus.model import Gpu
+from sim.lowering.rescheduling import rescheduled
 from sim.reference import collect
 from sim.reference.machine import Machine
 from sim.reference.moments import Record
@@ -16,8 +19,8 @@ from sim.reference.views import (
     view_slice,
     view_warp,
 )
-from sim.result import Result
-from sim.trace import Trace
+from sim.result.result import Result
+from sim.traces.trace import Trace
 
 EVENTS = ("issue", "barrier", "block")
 
@@ -48,7 +51,8 @@ class Session:
     """
 
     def __init__(self, trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, record: bool = False) -> None:
-        self._machine = Machine(trace, gpu, timeline, record)
+        scheduled, self._words = rescheduled(trace, gpu)
+        self._machine = Machine(scheduled, gpu, timeline, record)
 
     @property
     def cycle(self) -> int:
@@ -117,4 +121,4 @@ class Session:
     def result(self) -> Result:
         """Run to the end; return the Result."""
         self._machine.env.run(until=self._machine.clock)
-        return collect.result(self._machine)
+        return replace(collect.result(self._machine), words=self._words)

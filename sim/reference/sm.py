@@ -28,6 +28,8 @@ class SM:
         self.lsu = LoadStoreUnit(self) if machine.memory else None
         self.free_places = set(range(machine.occupancy.blocks))
         self.freed = dict.fromkeys(self.free_places, machine.record.origin)  # moments from which places are free
+        self.takes_blocks = True  # the dispatcher may start one on it
+        self.taking = machine.record.origin  # the moment from which it may
         self.blocks: list[Block] = []  # resident: from their start to the end of their last warp
         self.active_cycles = 0  # with a resident block
 

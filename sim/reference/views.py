@@ -23,7 +23,7 @@ class WarpView:
     pc: int  # the static instruction it will issue next; of a draining warp its last
     text: str
     why: str  # the cause of its wait as it looks now; "" when it is ready
-    until: int | None  # the cycle in which that ends; None when nobody knows yet
+    until: int | None  # the cycle in which that ends; None when not yet known
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class PendingView:
 
     name: str
     why: str
-    until: int | None  # the cycle in which it is back; None when nobody knows yet
+    until: int | None  # the cycle in which it is back; None when not yet known
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SchedulerView:
 
 @dataclass(frozen=True)
 class LoadStoreView:
-    """The load/store unit of one SM, its pending request table and its port towards L2."""
+    """The load/store unit of one SM, its MSHRs and its port towards L2."""
 
     sm: int
     queues: tuple[int, ...]  # instructions that wait behind each issue port

@@ -17,7 +17,7 @@ from sim.reference.clock import Process, after
 from sim.reference.counters import DependenceCounters
 from sim.reference.moments import ISSUE_SLOT, Moment, Work, latest
 from sim.reference.scoreboard import Pending, Scoreboard
-from sim.vocabulary import StallCause
+from sim.result.causes import StallCause
 
 if TYPE_CHECKING:
     from sim.reference.blocks import Block
@@ -67,7 +67,7 @@ class Warp:
     def _wait(self, cause: StallCause, since: int) -> None:
         """Begin a wait that something will have to end (`allow`)."""
         self.held: StallCause | None = cause  # condition 1
-        self.held_until: int | None = None  # for people who look; None: nobody knows
+        self.held_until: int | None = None  # for views of the machine; None: not yet known
         self.found_waiting = False  # condition 3
         self.blocker: Pending | None = None  # conditions 2 to 4: what it was found waiting for last
         self.kept_by: tuple[StallCause, Ports] | None = None  # what kept it back last after it had become ready

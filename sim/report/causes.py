@@ -1,7 +1,7 @@
 """A run's critical path and a warp's longest waits, for a person."""
 
 from isa.program import Program
-from sim.explain import CriticalPath, Part
+from sim.causes.explain import CriticalPath, Part
 from sim.report.words import CAUSE_MEANINGS, bar, count
 
 # Stages that the end-to-end latencies of a GPU contain: to shorten one of them alone moves its cycles to another.

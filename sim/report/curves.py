@@ -28,7 +28,7 @@ class Curve:
     """One line of a figure.
 
     period: the line joins every period-th point, those in between are drawn as faint dots. mark: x of a published point, drawn at
-    mark_y.
+    mark_y. hollow: for each point, whether its marker is drawn hollow; () = none.
     """
 
     label: str
@@ -38,6 +38,7 @@ class Curve:
     period: int = 1
     mark: float | None = None
     mark_y: float = 100.0
+    hollow: tuple[bool, ...] = ()
 
 
 def save(curves: tuple[Curve, ...], path: str | Path, *, title: str = "", x_label: str = "", y_label: str = "") -> None:
@@ -73,6 +74,9 @@ def _panel(axes: "Axes", curves: list[Curve], title: str) -> None:
         line.set(linestyle=dash, linewidth=width, marker=marker, markersize=3.5 + width)
         if step > 1:
             axes.plot(curve.x, curve.y, color=colour, linestyle="", marker=".", markersize=3, alpha=0.4)
+        if any(curve.hollow):
+            x, y = ([value for value, is_hollow in zip(values, curve.hollow, strict=True) if is_hollow] for values in (curve.x, curve.y))
+            axes.plot(x, y, color=colour, linestyle="", marker=marker, markersize=3.5 + width, markerfacecolor="white")
         if curve.mark is not None:
             _mark(axes, curve, colour, number)
     if any(curve.mark is not None for curve in curves):
@@ -91,7 +95,7 @@ def _mark(axes: "Axes", curve: Curve, colour: str, number: int) -> None:
         f"{curve.label}: {curve.mark:g}",
         xy=(curve.mark, curve.mark_y),
         xytext=(curve.mark, height),
-        ha="center",
+        ha="left" if (curve.mark or 0.0) < 0.1 * max(curve.x) else "center",
         fontsize="small",
         color=colour,
         arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.2},

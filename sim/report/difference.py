@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from sim.analysis.difference import Difference
 from sim.report.text import heading
 from sim.report.words import seconds, slot_meaning
-from sim.result import Result
+from sim.result.result import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 ROWS = 12
 
 
-def summary(a: Result, b: Result, found: Difference) -> str:
-    """Return what ran, and which of the two is faster."""
+def summary(a: Result, b: Result, found: Difference, own: Sequence[Result] = (), spread: Sequence[float] = ()) -> str:
+    """Return what ran, and which of the two is faster.
+
+    own: the runs by the control words that each has by itself, where others count. spread: speed-ups of B of an ensemble.
+    """
     runs = [
-        f"{name}  {heading(run)}\n   {run.cycles:,} cycles of the ALU clock, {seconds(run.seconds)} with the launch".replace("\n", "\n   ")
+        f"{name}  {heading(run)}\n   {run.cycles:,} cycles of the core clock, {seconds(run.seconds)} with the launch".replace("\n", "\n   ")
         for name, run in (("A", a), ("B", b))
     ]
     if found.speed_up == 1:
@@ -25,7 +28,34 @@ def summary(a: Result, b: Result, found: Difference) -> str:
     else:
         ratio, faster = max((found.speed_up, "B"), (1 / found.speed_up, "A"))
         verdict = f"{faster} is {ratio:.2f} times as fast."
-    return "\n".join([*runs, "", verdict])
+    verdict += _of_overheads(a, b)
+    if spread:
+        noise = "; within noise: nothing to act upon" if min(spread) <= 1 <= max(spread) and found.speed_up != 1 else ""
+        verdict += f" Over {len(spread)} placements B is {min(spread):.3f} to {max(spread):.3f} times as fast{noise}."
+    return "\n".join([*runs, "", *_of_words(a, b, own), verdict])
+
+
+def _of_overheads(a: Result, b: Result) -> str:
+    """Return in a sentence that one GPU's launch overhead is not known, and what the comparison is without; "" when both or none are."""
+    unknown = [run for run in (a, b) if not (run.gpu.blocks.launch_overhead or run.gpu.blocks.launch_us)]
+    if len(unknown) != 1:
+        return ""
+    first, second = (run.cycles / run.gpu.clock.core_mhz for run in (a, b))
+    ratio, faster = max((first / second, "B"), (second / first, "A"))
+    without = f"without both, {faster} is {ratio:.2f} times as fast."
+    return f" The launch overhead of {unknown[0].gpu.name} is not known and counts as 0; {without}"
+
+
+def _of_words(a: Result, b: Result, own: Sequence[Result]) -> list[str]:
+    """Return in a sentence that words of a compiler were not compared with ours, and what the words alone change."""
+    lines = []
+    for name, run, before in zip("AB", (a, b), own, strict=False):
+        if before.words.kind != run.words.kind:
+            lines.append(
+                f"{name} takes {before.cycles:,} cycles by the compiler's control words, {run.cycles:,} by words laid down here: "
+                "the comparison is of the latter, as the other GPU needs new ones."
+            )
+    return lines
 
 
 def tables(found: Difference) -> "list[Table]":
@@ -67,7 +97,7 @@ def tables(found: Difference) -> "list[Table]":
 
 
 def _meaning(cause: str) -> str:
-    return "before the first block starts" if cause == "launch overhead" else slot_meaning(cause)
+    return "before the first block starts, and until the last stores are done" if cause == "launch overhead" else slot_meaning(cause)
 
 
 def _number(value: float) -> str:

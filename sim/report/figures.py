@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from isa.errors import UserError
 from sim.report.timeline import Issue, Warp, warps
 from sim.report.words import CAUSE_MEANINGS, count
-from sim.result import Result
+from sim.result.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,7 +120,7 @@ def _label(axes: "Axes", drawn: list[Warp], result: Result) -> None:
     axes.set_yticks(list(rows), [(f"b{drawn[r].block} " if several else "") + f"wp{drawn[r].warp}" for r in rows], fontsize=8)
     axes.set_ylim(len(drawn) - 0.4, -0.6)
     axes.set_xlim(min(w.issues[0].since for w in drawn), max(i.end for w in drawn for i in w.issues))
-    axes.set_xlabel(f"cycle (ALU clock, {result.gpu.clock.alu_mhz:g} MHz)")
+    axes.set_xlabel(f"cycle (core clock, {result.gpu.clock.core_mhz:g} MHz)")
     axes.set_title(f"{result.name} on {result.gpu.name}: {count(len(drawn), 'warp')} of a run of {result.cycles:,} cycles", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
 

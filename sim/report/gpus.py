@@ -18,7 +18,7 @@ def overview(gpus: dict[str, Gpu]) -> "Table":
     columns = ("name", "product", "chip", "CC", "SMs", "ALU MHz", "schedulers", "FP32/SM", "warps/SM", "GB/s", "peak Tflop/s")
     rows = [
         (
-            *(name, gpu.name, gpu.chip, gpu.compute_capability, gpu.sms, f"{gpu.clock.alu_mhz:g}", gpu.core.schedulers),
+            *(name, gpu.name, gpu.chip, gpu.compute_capability, gpu.sms, f"{gpu.clock.core_mhz:g}", gpu.core.schedulers),
             *(gpu.lanes(Unit.FP32), gpu.limits.warps, f"{gpu.dram.bandwidth:g}", f"{gpu.peak_fp32_flops / 1e12:.2f}"),
         )
         for name, gpu in gpus.items()

@@ -12,7 +12,7 @@ from sim.analysis.roofline import flops_of, roofline
 from sim.gpus.occupancy import WARP
 from sim.report.timeline import Issue, Warp
 from sim.report.words import count
-from sim.vocabulary import RESULT_CAUSE
+from sim.result.causes import RESULT_CAUSE
 
 
 def heading(analysis: Analysis, name: str) -> str:

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from sim.analysis import little
-from sim.counters import ratio
 from sim.gpus.path import SECTOR
 from sim.report.words import count, size
-from sim.result import Result
+from sim.result.memory_counters import ratio
+from sim.result.result import Result
 
 KINDS = {"global loads": "global_load", "global stores": "global_store", "global atomics": "global_atomic", "local memory": "local"}
 
@@ -116,9 +116,9 @@ def hits(rate: float | None) -> str:
 def times(result: Result) -> str:
     """Return the latency, the bytes in flight beside what Little's law asks for, and the DRAM bandwidth, one line each."""
     counters, gpu = result.counters, result.gpu
-    need = little.memory(gpu, bandwidth=gpu.dram.bandwidth * gpu.dram.efficiency)
+    need = little.streams(gpu)
     moved = counters["dram_bytes_read"] + counters["dram_bytes_written"]
-    rate = moved * gpu.clock.alu_mhz / 1e3 / result.cycles
+    rate = moved * gpu.clock.core_mhz / 1e3 / result.cycles
     lines = [
         f"  DRAM {rate:,.1f} GB/s, {counters['dram_throughput']:.1%} of the pins' {gpu.dram.bandwidth:,g} GB/s"
         + (f"; streams reach {gpu.dram.efficiency:.1%}" if gpu.dram.efficiency < 1 else "")

@@ -7,7 +7,7 @@ from isa.errors import UserError
 from sim.report.figures import check_path, write
 from sim.report.memory import accesses, chart, flow, hits
 from sim.report.words import size
-from sim.result import Result
+from sim.result.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from sim.gpus.best_block import BestBlock, best_block
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import UNLIMITED, Occupancy, occupancy, refusals, threads_of
 from sim.report.words import bar, count
@@ -102,6 +103,41 @@ def as_dict(gpu: Gpu, use: Use) -> dict[str, Any]:
         "next_steps": next_steps(gpu, use),
         "curve": [{"block": threads, "blocks": o.blocks, "fraction": o.fraction} for threads, o in curve(gpu, use)],
     }
+
+
+def best_of(gpu: Gpu, use: Use, per_thread: int) -> BestBlock:
+    """Return the proposed block of a kernel that takes `per_thread` bytes of shared memory per thread beside those of a block."""
+    return best_block(gpu, use.registers, lambda threads: use.shared + threads * per_thread)
+
+
+def best_use(gpu: Gpu, use: Use, per_thread: int) -> Use:
+    """Return what the proposed block takes."""
+    found = best_of(gpu, use, per_thread)
+    return Use(found.block or gpu.limits.threads_per_block, use.registers, found.shared if found.block else use.shared)
+
+
+def best_text(gpu: Gpu, use: Use, per_thread: int) -> str:
+    """Return what `simtlab occupancy --best` prints."""
+    found = best_of(gpu, use, per_thread)
+    shared = f"{use.shared:,} bytes of shared memory per block" + (f" and {per_thread:,} per thread" if per_thread else "")
+    head = f"{gpu.name}: {use.registers} registers per thread, {shared}"
+    if found.occupancy is None:
+        return f"{head}\nNo block fits, whatever its size."
+    rivals = [
+        threads
+        for threads in range(32, gpu.limits.threads_per_block + 1, 32)
+        if threads != found.block
+        and occupancy(gpu, threads, use.registers, use.shared + threads * per_thread).warps == found.occupancy.warps
+    ]
+    as_good = f"As many warps with {', '.join(map(str, rivals))} threads." if rivals else "No other size holds as many warps."
+    return "\n".join(
+        [
+            head,
+            f"Best block: {found.block} threads; occupancy {limit_sentence(found.occupancy, gpu)}.",
+            f"The smallest grid that fills the chip: {count(found.grid, 'block')}, {found.occupancy.blocks} on each of {gpu.sms} SMs.",
+            f"The largest of the sizes with the most warps, as cudaOccupancyMaxPotentialBlockSize proposes. {as_good}",
+        ]
+    )
 
 
 def _fewer_registers(gpu: Gpu, use: Use, found: Occupancy) -> str:

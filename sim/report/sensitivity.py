@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
+from sim.causes.sensitivity import LEAST, Bar, Sensitivity
 from sim.report.figures import check_path, write
 from sim.report.text import heading
-from sim.sensitivity import LEAST, Bar, Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ def verdict(found: Sensitivity) -> str:
         text = f"What binds: {binding.limit.name}. With {binding.limit.words}, the run would be {binding.speed_up:.2f} times as fast"
         others = [one for one in found.removed if one.limit.binds and one is not binding and one.speed_up >= LEAST]
         text += f"; next {others[0].limit.name}, {others[0].speed_up:.2f}." if others else "; no other limit alone gains as much as 5 %."
-    return f"{heading(result)}\n{result.cycles:,} cycles of the ALU clock\n\n{textwrap.fill(text, 100)}"
+    return f"{heading(result)}\n{result.cycles:,} cycles of the core clock\n\n{textwrap.fill(text, 100)}"
 
 
 def tables(found: Sensitivity) -> "list[Table]":
@@ -44,17 +44,27 @@ def tables(found: Sensitivity) -> "list[Table]":
     shown.append(_table("Lower bounds, by closed forms", ("kind", "resource", "cycles", "of the run"), roofs, (2, 3)))
     rows = [
         (
-            bar.step.field,
+            f"{bar.step.field}{' *' * bar.scheduled}",
             *(_number(value) for value in (bar.step.lower, bar.step.value, bar.step.higher)),
-            _speed(bar.lower),
-            _speed(bar.higher),
+            _speed(bar.lower, bar.lower_range),
+            _speed(bar.higher, bar.higher_range),
         )
         for bar in moving(found)[:ROWS]
     ]
     if rows:
         columns = ("parameter", "a step down", "now", "a step up", "speed-up down", "speed-up up")
-        shown.append(_table("One parameter a step off (10 %, or the next value that counts)", columns, rows, range(1, 6)))
+        title = "One parameter a step off (10 %, or the next value that counts)"
+        if found.scheduled:
+            title += (
+                f"\n* control words hold it: laid down again, with and without the step; the run takes {found.scheduled:,} cycles "
+                f"by them, {cycles:,} by {_whose(found)}"
+            )
+        shown.append(_table(title, columns, rows, range(1, 6)))
     return shown
+
+
+def _whose(found: Sensitivity) -> str:
+    return "the compiler's" if found.result.words.kind != "scheduled" else "those it has here"
 
 
 def moving(found: Sensitivity) -> list[Bar]:
@@ -74,7 +84,13 @@ def as_dict(found: Sensitivity) -> dict[str, Any]:
             {"name": one.limit.name, "machine": one.limit.words, "cycles": one.cycles, "speed_up": one.speed_up} for one in found.removed
         ],
         "bounds": [bound._asdict() for bound in found.bounds],
-        "parameters": [bar.step._asdict() | {"speed_up_lower": bar.lower, "speed_up_higher": bar.higher} for bar in found.bars],
+        "cycles_by_words_laid_down_again": found.scheduled,
+        "parameters": [
+            bar.step._asdict()
+            | {"speed_up_lower": bar.lower, "speed_up_higher": bar.higher, "control_words_again": bar.scheduled}
+            | {"lower_range": bar.lower_range, "higher_range": bar.higher_range, "within_noise": bar.is_noise}
+            for bar in found.bars
+        ],
     }
 
 
@@ -95,26 +111,21 @@ def save(found: Sensitivity, path: Path) -> None:
 
 
 def _draw(axes: "Axes", bars: Sequence[Bar]) -> None:
-    """Draw a pair of bars per parameter from 100 % outwards, the largest on top."""
-    reach = max(100 * abs(speed - 1) for bar in bars for speed in (bar.lower, bar.higher) if speed is not None)
+    """Draw a pair of bars per parameter from 100 % outwards, the largest on top; two that point the same way lie one below the other."""
+    ends = [speed for bar in bars for speed in (bar.lower, bar.higher, *(bar.lower_range or ()), *(bar.higher_range or ()))]
+    reach = max(100 * abs(speed - 1) for speed in ends if speed is not None)
     for row, bar in enumerate(bars):
-        for speed, value, colour, hatch in ((bar.lower, bar.step.lower, LOWER, ""), (bar.higher, bar.step.higher, HIGHER, "//")):
-            if speed is None:
-                continue
-            change = 100 * (speed - 1)
-            axes.barh(row, change, height=0.7, color=colour, hatch=hatch, edgecolor="white" if hatch else "#666666", linewidth=0.5)
-            if abs(change) >= 0.05:
-                side = "left" if change > 0 else "right"
-                axes.annotate(
-                    _number(value),
-                    (change, row),
-                    xytext=(3 if change > 0 else -3, 0),
-                    textcoords="offset points",
-                    ha=side,
-                    va="center",
-                    fontsize=7,
-                )
-    axes.set_yticks(range(len(bars)), [f"{bar.step.field} = {_number(bar.step.value)}" for bar in bars], fontsize=8)
+        for speed, span in ((bar.lower, bar.lower_range), (bar.higher, bar.higher_range)):
+            if speed is not None and span is not None:
+                axes.plot([100 * (end - 1) for end in span], [row, row], color="#000000", linewidth=1.2, marker="|", markersize=6, zorder=3)
+        apart = 0.18 if bar.lower is not None and bar.higher is not None and (bar.lower - 1) * (bar.higher - 1) > 0 else 0.0
+        sides = (bar.lower, bar.step.lower, bar.lower_range, True), (bar.higher, bar.step.higher, bar.higher_range, False)
+        for speed, value, span, down in sides:
+            if speed is not None:
+                change, ends = 100 * (speed - 1), [100 * (end - 1) for end in span or (speed,)]
+                _bar(axes, row - apart if down else row + apart, change, down, 0.7 - 2 * apart)
+                _write(axes, row - apart if down else row + apart, max(ends) if change > 0 else min(ends), _number(value))
+    axes.set_yticks(range(len(bars)), [_label(bar) for bar in bars], fontsize=8)
     axes.invert_yaxis()
     axes.axvline(0, color="#000000", linewidth=1)
     axes.set_xlim(-1.25 * reach, 1.25 * reach)
@@ -123,6 +134,23 @@ def _draw(axes: "Axes", bars: Sequence[Bar]) -> None:
     axes.grid(axis="x", alpha=0.3)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _label(bar: Bar) -> str:
+    return f"{bar.step.field} = {_number(bar.step.value)}" + ("\nwithin noise" if bar.is_noise else "")
+
+
+def _bar(axes: "Axes", place: float, change: float, down: bool, height: float) -> None:
+    """Draw one bar."""
+    style = {"color": LOWER, "hatch": "", "edgecolor": "#666666"} if down else {"color": HIGHER, "hatch": "//", "edgecolor": "white"}
+    axes.barh(place, change, height=height, linewidth=0.5, **style)  # type: ignore[arg-type]
+
+
+def _write(axes: "Axes", place: float, end: float, text: str) -> None:
+    """Write a parameter's value at the end of its bar, or of its whisker, where it can be seen."""
+    if abs(end) >= 0.05:
+        side, sign = ("left", 1) if end > 0 else ("right", -1)
+        axes.annotate(text, (end, place), xytext=(3 * sign, 0), textcoords="offset points", ha=side, va="center", fontsize=7)
 
 
 def _legend(axes: "Axes") -> None:
@@ -142,8 +170,11 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _speed(speed: float | None) -> str:
-    return "-" if speed is None else f"{speed:.3f}"
+def _speed(speed: float | None, reach: tuple[float, float] | None) -> str:
+    if speed is None or reach is None:
+        return "-" if speed is None else f"{speed:.3f}"
+    noise = ", within noise" if reach[0] <= 1 <= reach[1] and reach[0] < reach[1] else ""
+    return f"{speed:.3f} ({reach[0]:.3f} to {reach[1]:.3f}{noise})"
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> "Table":

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.report.tracks import Tracks
-from sim.vocabulary import StallCause
+from sim.result.causes import StallCause
 
 SELECTED, NOT_SELECTED = int(StallCause.SELECTED), int(StallCause.NOT_SELECTED)
 

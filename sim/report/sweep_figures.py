@@ -91,6 +91,8 @@ def curve(drawing: Drawing, axes: "Axes", canvas: "Figure") -> None:
         ordered = part.sort_values(x) if part[x].dtype.kind in "if" else part
         (line,) = axes.plot(ordered[x], ordered[drawing.metric], color=colour, label=f"{others[0]} = {label}" if label else None)
         line.set(linestyle=dash, marker=marker, markersize=5)
+        if drawing.metric == "cycles" and "cycles_low" in ordered:
+            axes.fill_between(ordered[x], ordered["cycles_low"], ordered["cycles_high"], color=colour, alpha=0.25, linewidth=0)
     if several:
         axes.legend(framealpha=1.0)
     _label(axes, x, drawing.metric, drawing)
@@ -123,7 +125,7 @@ def in_flight(drawing: Drawing, axes: "Axes", canvas: "Figure") -> None:
     frame, gpu = drawing.frame, drawing.gpu
     if "bytes_in_flight" not in frame:
         raise UserError("bytes in flight are not known where memory.kind = 'fixed'", hint="take a GPU whose memory is modelled")
-    rate = SECTOR * frame["global_load_sectors"] / (frame["cycles"] / (gpu.clock.alu_mhz * 1e6)) / 1e9
+    rate = SECTOR * frame["global_load_sectors"] / (frame["cycles"] / (gpu.clock.core_mhz * 1e6)) / 1e9
     law, moved = little.memory(gpu), frame["dram_bytes_read"] + frame["dram_bytes_written"]
     roof = gpu.dram.bandwidth * gpu.dram.efficiency * float((frame["dram_bytes_read"] / moved).mean())
     end = max(float(frame["bytes_in_flight"].max()), law.nanoseconds * roof) * 1.15 / KIB

@@ -38,7 +38,8 @@ def fastest(frame: "DataFrame", axes: Sequence[str], column: str) -> "Table":
 
     good = frame[frame["error"].isna()].sort_values(column, ascending=column in SMALLER, kind="stable")
     table = Table(box=box.SIMPLE_HEAD, title=f"The best of {count(len(frame), 'point')} by {column}", title_justify="left")
-    shown = [*axes, *dict.fromkeys([column, "cycles", "ipc", "achieved_occupancy"])]
+    band = ["cycles_low", "cycles_high"] if "cycles_low" in frame else []
+    shown = [*axes, *dict.fromkeys([column, "cycles", *band, "ipc", "achieved_occupancy"])]
     for name in shown:
         table.add_column(name, justify="right", overflow="fold")
     table.add_column("most waited for", overflow="fold")
@@ -51,13 +52,29 @@ def fastest(frame: "DataFrame", axes: Sequence[str], column: str) -> "Table":
 
 
 def summary(frame: "DataFrame", took: float) -> str:
-    """Return how many points there are, how long they took, and which could not be simulated."""
+    """Return how many points there are, how long they took, which could not be simulated, and what a band of cycles is."""
     wrong = frame["error"].dropna()
     text = f"{count(len(frame), 'point')} in {took:.1f} s"
     if len(wrong):
         first = wrong.iloc[0].splitlines()[0]
         text += f"; {len(wrong)} cannot be simulated, the first because {first}"
-    return text
+    if "cycles_low" in frame:
+        text += "\ncycles_low, cycles_high: of runs that differ in where arrays lie and which of neighbouring blocks starts first"
+    unread = frame["not_read"].dropna().unique() if "not_read" in frame else ()
+    return text + "".join(f"\n{line}" for line in [*_words(frame), *unread])
+
+
+def _words(frame: "DataFrame") -> list[str]:
+    """Return, where all points have control words laid down here, what the unchanged GPU takes by these and by the compiler's."""
+    bases = frame.attrs.get("base", [])
+    if not bases:
+        return []
+    lines = ["control words hold what is varied: laid down again for every point. The GPU unchanged takes"]
+    for compiler, own in zip(bases[::2], bases[1::2], strict=True):
+        what = ", ".join(str(value) for name, value in own.items() if name not in ("control_words", "cycles", "error"))
+        if own["error"] is None and compiler["error"] is None:
+            lines.append(f"  {compiler['cycles']:,} cycles by the compiler's words, {own['cycles']:,} by such ({what})")
+    return lines
 
 
 def plain(frame: "DataFrame") -> list[dict[str, Any]]:

@@ -6,18 +6,27 @@ import textwrap
 import numpy as np
 
 from isa.architecture import number
-from isa.vocabulary import Unit
-from sim.advice import diagnose
-from sim.control import obeys_control_words
+from isa.vocabulary import Operation, Space, Special, Unit
+from sim.analysis.accesses import in_windows
+from sim.analysis.lanes import WHOLE, idle_lanes, lanes
+from sim.causes.advice import diagnose, utilisation
 from sim.gpus.model import SET_BY_USER, Gpu
 from sim.gpus.occupancy import WARP
 from sim.gpus.unread import why_unread
+from sim.gpus.waves import Waves
+from sim.lowering.control_words import obeys_control_words
+from sim.lowering.core import is_cached
+from sim.lowering.unread import why_unread_by
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
 from sim.report.words import CAUSE_MEANINGS, bar, count, seconds, sizes, slot_meaning
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES, StallCause
+from sim.result.causes import CAUSE_NAMES, StallCause
+from sim.result.result import Result
+from sim.result.words import Words
 
+CLOCKS = (Special.CLOCKLO, Special.CLOCKHI, Special.GLOBALTIMERLO, Special.GLOBALTIMERHI)
+PLACES = (Special.SMID, Special.VIRTUALSMID)
+MOST_PRINTED = 100  # lines of the program's printf()
 WAITS = [cause for cause in StallCause if cause is not StallCause.SELECTED]
 
 
@@ -29,10 +38,73 @@ def report(result: Result) -> str:
         account("Where the warps' time went", "warp-cycles", result.stalls, CAUSE_MEANINGS),
         account("What the issue slots did", "slots", result.issue_slots, {name: slot_meaning(name) for name in result.issue_slots}),
         slowest(result),
+        idle(result),
         memory(result),
+        not_known(result),
+        timed_as_global(result),
+        cached_all_the_same(result),
         textwrap.fill(diagnose(result).sentence, 100),
+        printed(result),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def not_known(result: Result) -> str:
+    """Return what depends on time or place, of which a program knows nothing while it is executed; nothing when nothing does."""
+    encoded = result.program.encoded
+    read = set(encoded.function[encoded.operation == Operation.S2R].tolist())
+    notes = []
+    if read & set(map(int, CLOCKS)):
+        moments = (
+            f"; the cycle of each of the {count(len(result.clock_reads), 'clock read')} is in --json" if len(result.clock_reads) else ""
+        )
+        what = "the program reads a clock, and got the number of warp instructions executed before, which is no measurement: it is executed"
+        notes.append(f"note: {what} before it is timed{moments}")
+    if read & set(map(int, PLACES)):
+        notes.append("note: the program reads the number of its SM, and got 0 every time: it is executed before blocks are placed")
+    if result.trace is not None and result.trace.spun:
+        rounds = f"{result.trace.spun:,} warp instructions of such waits were executed and are left out"
+        what = "cycles and counts of this program follow from the order in which warps took turns here and predict nothing"
+        notes.append(f"note: warps waited in loops for stores of others: {what}; {rounds}")
+    if calls := int(result.issues_by_instruction[encoded.operation == Operation.DRIVER_CALL].sum()):
+        what = f"{count(calls, 'call')} of functions that the driver brings (printf, malloc, ...)"
+        notes.append(f"note: {what}: what these take was not measured, each counts as one instruction")
+    return "\n".join(textwrap.fill(note, 100) for note in notes)
+
+
+def printed(result: Result) -> str:
+    """Return what the program's printf() wrote, its first lines."""
+    lines = result.printed.splitlines()
+    more = [f"[{len(lines) - MOST_PRINTED:,} more lines: --json has them]"] if len(lines) > MOST_PRINTED else []
+    return "\n".join(["The program printed:", *lines[:MOST_PRINTED], *more]) if lines else ""
+
+
+def cached_all_the_same(result: Result) -> str:
+    """Return which loads still go through L1 where global loads do not: those that say so themselves; nothing when none do."""
+    gpu, asked = result.gpu, any(change.startswith("l1.global_loads,") for change in changes(result.gpu))
+    if not asked or gpu.l1 is None or gpu.l1.global_loads or not result.counters.get("l1_sectors"):
+        return ""
+    encoded = result.program.encoded
+    loads = (encoded.operation == Operation.LOAD) & (encoded.space != Space.SHARED) & (result.issues_by_instruction > 0)
+    found = [int(i) for i in np.flatnonzero(loads) if is_cached(gpu, result.program, int(i))]
+    if not found:
+        return ""
+    first, more = result.program.instructions[found[0]], len(found) - 1
+    others = f" and {count(more, 'other load')}" if more else ""
+    what = (
+        f"line {first.line} ({first.text.rstrip(';')}){others} go through L1 all the same: local memory, or a cache operator that says so"
+    )
+    return textwrap.fill(f"note: l1.global_loads = false is about loads without a cache operator; {what}. --set l1=none takes L1 away", 100)
+
+
+def timed_as_global(result: Result) -> str:
+    """Return which instructions found shared or local memory by generic addresses; nothing when none did, or nothing says."""
+    found = in_windows(result.trace) if result.trace is not None else []
+    if not found:
+        return ""
+    others = f" and {count(len(found) - 1, 'other instruction')}" if len(found) > 1 else ""
+    what = f"line {found[0].line} ({found[0].text.rstrip(';')}){others} found shared or local memory by generic addresses"
+    return textwrap.fill(f"note: {what}; timed as accesses of global memory", 100)
 
 
 def heading(result: Result) -> str:
@@ -43,7 +115,7 @@ def heading(result: Result) -> str:
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
         f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / WARP), 'warp')} "
         f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}"
-        + "".join(f"\nchanged: {change}" for change in changes(gpu))
+        + "".join(f"\nchanged: {change}" for change in changes(gpu, result.words))
         + _too_new(result)
     )
 
@@ -59,19 +131,35 @@ def _too_new(result: Result) -> str:
     )
 
 
-def changes(gpu: Gpu) -> list[str]:
-    """Return what the user changed of the preset, one line each, and which of it a run does not look at."""
-    return list(_changes(gpu).values())
+def changes(gpu: Gpu, words: Words | None = None) -> list[str]:
+    """Return what the user changed of the preset, one line each, and which of it a run does not look at.
+
+    words: the control words that the run obeyed, where that is known: they may hold what was changed.
+    """
+    return list(_changes(gpu, words).values())
 
 
-def unread(gpu: Gpu) -> list[str]:
+def unread(gpu: Gpu, words: Words | None = None) -> list[str]:
     """Return those of `changes` that a run does not look at."""
-    return [change for name, change in _changes(gpu).items() if why_unread(gpu, name)]
+    return [change for name, change in _changes(gpu, words).items() if _why_unread(gpu, name, words)]
 
 
-def _changes(gpu: Gpu) -> dict[str, str]:
+def _changes(gpu: Gpu, words: Words | None) -> dict[str, str]:
     mine = {name: source.text for name, source in gpu.source.items() if source.text.startswith(SET_BY_USER)}
-    return {name: f"{name}, {text}" + (f"; {why}" if (why := why_unread(gpu, name)) else "") for name, text in mine.items()}
+    return {name: f"{name}, {text}" + (f"; {why}" if (why := _why_unread(gpu, name, words)) else "") for name, text in mine.items()}
+
+
+def _why_unread(gpu: Gpu, name: str, words: Words | None) -> str:
+    return why_unread(gpu, name) if words is None else why_unread_by(gpu, name, words)
+
+
+def control(result: Result) -> list[str]:
+    """Return in at most one sentence whose control words the run obeyed."""
+    kind, fields, _ = result.words
+    if kind == "scheduled":
+        held = f" for {', '.join(fields)}" if fields else ""
+        return [f"laid down again{held}, not the compiler's; `simtlab compare` says what the words alone change"]
+    return ["the listing's control words say when an instruction may issue"] if by_control_words(result) else []
 
 
 def summary(result: Result) -> str:
@@ -79,14 +167,39 @@ def summary(result: Result) -> str:
     counters, gpu = result.counters, result.gpu
     share = result.issue_slots.get("selected", 0) / counters["issue_slots"] if counters["issue_slots"] else 0.0
     lines = [
-        ("time", f"{result.cycles:,} cycles of the ALU clock; {seconds(result.seconds)} at {gpu.clock.alu_mhz:g} MHz{_overhead(result)}"),
+        ("time", f"{result.cycles:,} cycles of the core clock; {seconds(result.seconds)} at {gpu.clock.core_mhz:g} MHz{_overhead(result)}"),
         ("issued", f"{count(int(counters['warp_instructions']), 'warp instruction')}, {counters['ipc']:.3f} per cycle and SM (IPC)"),
         ("FP32 peak", f"{peak(result, int(counters['sms_used'])):.1%} of the {_sms_used(result)}, {peak(result, gpu.sms):.1%} of the chip"),
+        *((name, f"{use:.1%} used") for name, use in utilisation(result).items() if name == "tensor pipe"),
         ("issue slots", f"{share:.1%} used"),
-        *([("control", "the listing's control words say when an instruction may issue")] if by_control_words(result) else []),
+        *(("control", sentence) for sentence in control(result)),
         ("occupancy", f"{limit_sentence(result.occupancy, gpu)}; achieved {counters['achieved_occupancy']:.1%}"),
+        *([("lanes", _lanes(result))] if lanes(result).executing < WHOLE else []),
+        *([("waves", waves(result).sentence())] if waves(result).number > 1 else []),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in lines)
+
+
+def _lanes(result: Result) -> str:
+    active, executing = lanes(result)
+    return f"{active:.1f} of {WARP} active per instruction, {executing:.1f} not predicated off"
+
+
+def idle(result: Result) -> str:
+    """Return the lines of a divergent run whose lanes are most idle; "" for one without idle lanes, and for a result without its trace."""
+    found = idle_lanes(result.trace) if result.trace is not None and lanes(result).executing < WHOLE else []
+    if not found:
+        return ""
+    width = max(len(one.text) for one in found)
+    rows = []
+    for line, text, share, (active, executing) in found:
+        rows.append(f"  line {line:>4}  {text:<{width}}  {share:>5.1%}  {active:>8.1f} {executing:>6.1f}")
+    return "\n".join(["Idle lanes: share of all idle lanes, active and not predicated off per issue", *rows])
+
+
+def waves(result: Result) -> Waves:
+    """Return the waves of blocks of a run."""
+    return Waves(math.prod(result.grid), result.gpu.sms * result.occupancy.blocks)
 
 
 def by_control_words(result: Result) -> bool:
@@ -142,8 +255,10 @@ def memory(result: Result) -> str:
 
 
 def _overhead(result: Result) -> str:
-    extra = result.elapsed_cycles - result.cycles
-    return f", with {extra:,} cycles of launch overhead" if extra else ""
+    extra, overhead = result.elapsed_cycles - result.cycles, result.gpu.launch_cycles
+    waits = {"of launch overhead": overhead, "until the last blocks and stores are done": extra - overhead}
+    parts = [f"{cycles:,} cycles {what}" for what, cycles in waits.items() if cycles]
+    return f", with {' and '.join(parts)}" if parts else ""
 
 
 def _sms_used(result: Result) -> str:

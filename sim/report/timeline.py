@@ -16,8 +16,8 @@ from isa.errors import UserError
 from isa.program import Program
 from sim.report.tracks import dependences, producers, recorded
 from sim.report.words import count
-from sim.result import Result, Timeline
-from sim.vocabulary import CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES
+from sim.result.result import Result, Timeline
 
 GAP = 5  # idle cycles that are still drawn one by one
 NAME = "# Cycles: "

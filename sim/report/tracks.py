@@ -11,7 +11,7 @@ import numpy as np
 from isa.errors import UserError
 from isa.program import Program
 from isa.vocabulary import Operation, Space
-from sim.result import Result, Timeline
+from sim.result.result import Result, Timeline
 
 FAR = (Space.GLOBAL, Space.GENERIC, Space.LOCAL)  # memory beyond the SM's shared memory
 

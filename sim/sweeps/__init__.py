@@ -1,15 +1,17 @@
 """`sweep`: one launch, or a family of launches, on many GPUs. Each launch is executed once; its trace is timed on every variant."""
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from isa.errors import UserError
-from sim.cores import cores
+from sim.compiled.cores import cores
 from sim.gpus.model import Gpu
-from sim.launch import Launch
-from sim.sweeps.axes import Family, Over, Space, family, space
+from sim.launch.launch import Launch
+from sim.lowering.rescheduling import may_hold, words_of
+from sim.sweeps.axes import SHAPE, Family, Over, Point, Space, family, space
 from sim.sweeps.cluster import Cluster
 from sim.sweeps.driver import Group, drive, serial
 from sim.sweeps.keys import gpu_key, launch_key, point_key
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Family", "sweep"]
 
+WORDS: tuple[Literal["keep", "schedule"], ...] = ("keep", "schedule")
+BASE = ("gpu", *SHAPE, "listing", "control_words", "cycles", "error")  # of the unchanged GPU, in `frame.attrs["base"]`
+
 
 def sweep(
     launch: Launch | Callable[..., Launch] | Family,
@@ -32,27 +37,32 @@ def sweep(
     workers: int | None = None,
     cluster: str | None = None,
     progress: Callable[[int, int], None] | None = None,
+    repeat: int = 1,
 ) -> "DataFrame":
     """Return one row per point of `over`: `sim.sweep`, where the arguments are explained."""
     launches = _remembering(family(launch))
     points = space(launches, gpu, over)
-    keys, groups = _groups(launches, points)
+    if repeat < 1:
+        raise UserError(f"repeat = {repeat} runs are none", hint="1 for a single run, 5 for a band")
+    keys, groups, bases = _groups(launches, points, repeat)
     store = Store(Path(output) if output is not None else None)
     labels = {key: point.values for key, point in zip(keys, points.points, strict=True)}
-    total = len(labels)
+    total = len(labels) + len(bases)
     todo = [Group(build, wanted) for build, jobs in groups if (wanted := [job for job in jobs if job.key not in store.keys])]
     left = sum(len(group.jobs) for group in todo)
     if progress:
         progress(total - left, total)
     with _backend(points.gpus, workers, cluster, left) as backend:
         for rows in drive(backend, todo) if backend else serial(todo, points.gpus):
-            store.add([row | labels[row["key"]] for row in rows])
+            store.add([row | labels[row["key"]] for row in rows if row["key"] in labels])
+            bases |= {row["key"]: bases[row["key"]] | row for row in rows if row["key"] in bases}
             left -= len(rows)
             if progress:
                 progress(total - left, total)
     frame = store.finish(keys, points.points, points.axes).to_pandas()
     if frame["error"].notna().all():
         raise UserError(frame["error"].iloc[0])
+    frame.attrs["base"] = [{name: row[name] for name in BASE if name in row} for row in bases.values()]
     return frame
 
 
@@ -70,21 +80,59 @@ def _remembering(launches: Family) -> Family:
     return launches._replace(build=build)
 
 
-def _groups(launches: Family, points: Space) -> tuple[list[str], list[tuple[Callable[[], Launch], list[Job]]]]:
-    """Return the key of each point, and the points by launch, each once."""
+Groups = list[tuple[Callable[[], Launch], list[Job]]]
+
+
+def _groups(launches: Family, points: Space, repeat: int) -> tuple[list[str], Groups, dict[str, dict[str, Any]]]:
+    """Return the key of each point, the points by launch, each once, and by key what the unchanged GPU is to be timed with.
+
+    Where points need control words of their own, all points of the launch get such, so that a compiler's words are not compared with ours;
+    the unchanged GPU is then timed with both.
+    """
     gpus = {name: gpu_key(gpu) for name, gpu in points.gpus.items()}
     digests: dict[Any, bytes] = {}
     jobs: dict[Any, dict[str, Job]] = {}
     keys = []
+    again = {shape: _needs_words(launches.build(dict(mine[0].shape)), points.gpus, mine) for shape, mine in _by_shape(points).items()}
     for point in points.points:
         shape = repr(point.shape)
         if shape not in digests:
             digests[shape] = launch_key(launches.build(dict(point.shape)))
-        key = point_key(digests[shape], gpus[point.gpu], point.changes)
+        words: Literal["", "schedule"] = "schedule" if again[shape] else ""
+        many = str(repeat) if repeat > 1 else ""
+        key = point_key(digests[shape] + f"{words}{many}".encode(), gpus[point.gpu], point.changes)
         keys.append(key)
-        jobs.setdefault(shape, {})[key] = Job(key, point.gpu, point.changes)
+        jobs.setdefault(shape, {})[key] = Job(key, point.gpu, point.changes, words, repeat)
+    bases: dict[str, dict[str, Any]] = {}
+    for shape, name, both in product([shape for shape in again if again[shape]], points.gpus, WORDS):
+        key = point_key(digests[shape] + both.encode(), gpus[name], {"base": True})
+        jobs[shape][key] = Job(key, name, {}, both)
+        bases[key] = {"gpu": points.gpus[name].name} | dict(_by_shape(points)[shape][0].shape)
     shapes = {repr(point.shape): dict(point.shape) for point in points.points}
-    return keys, [(_builder(launches, shapes[shape]), list(found.values())) for shape, found in jobs.items()]
+    return keys, [(_builder(launches, shapes[shape]), list(found.values())) for shape, found in jobs.items()], bases
+
+
+def _by_shape(points: Space) -> dict[str, list[Point]]:
+    """Return the points of each launch."""
+    found: dict[str, list[Point]] = {}
+    for point in points.points:
+        found.setdefault(repr(point.shape), []).append(point)
+    return found
+
+
+def _needs_words(launch: Launch, gpus: Mapping[str, Gpu], points: list[Point]) -> bool:
+    """Return whether some points of a launch would obey a compiler's control words and others need new ones."""
+    if launch.program.control is None:
+        return False
+    machines: dict[str, tuple[str, dict[str, Any]]] = {}
+    for point in points:
+        changes = {name: value for name, value in point.changes.items() if may_hold(name)}
+        machines[repr((point.gpu, sorted(changes.items())))] = point.gpu, changes
+    kinds = set()
+    for name, changes in machines.values():
+        with suppress(UserError):  # what cannot be says so when its turn comes
+            kinds.add(words_of(launch, gpus[name].replace(changes)).kind)
+    return {"compiler", "scheduled"} <= kinds
 
 
 def _builder(launches: Family, shape: Mapping[str, Any]) -> Callable[[], Launch]:

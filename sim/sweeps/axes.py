@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from isa.errors import UserError
 from sim.gpus.fields import ContradictionError, meaning, nearest
 from sim.gpus.loader import load
-from sim.gpus.model import Gpu
-from sim.launch import Launch
-from sim.scoring import ScoredPolicy
+from sim.gpus.model import OPTIONAL, Gpu
+from sim.launch.launch import Launch
+from sim.policies.user import ScoredPolicy
 
 Over = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
 
@@ -113,7 +113,7 @@ def _check_names(axes: Iterable[str], launches: Family, gpus: Mapping[str, Gpu])
     some = next(iter(gpus.values()))
     fields = set(some.names())
     for name in axes:
-        if name in launches.names or name in MACHINE or name in fields:
+        if name in launches.names or name in MACHINE or name in fields or name in OPTIONAL:
             continue
         known = [*launches.names, *MACHINE, *fields]
         near = nearest(name, known)

@@ -8,7 +8,7 @@ from sim.gpus.model import Gpu
 from sim.sweeps.driver import Group
 from sim.sweeps.keys import sources
 from sim.sweeps.work import Failure, Job, Row, evaluated, executed
-from sim.trace import Trace
+from sim.traces.trace import Trace
 
 CONNECT_SECONDS = 10
 

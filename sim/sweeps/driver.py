@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from sim.gpus.model import Gpu
-from sim.launch import Launch
+from sim.launch.launch import Launch
 from sim.sweeps.work import Job, Row, evaluated, executed
 
 CHUNK_SECONDS = 0.3

@@ -17,10 +17,11 @@ from pathlib import Path
 
 from isa.errors import UserError
 from sim.gpus.model import Gpu
-from sim.launch import Launch
+from sim.launch.launch import Launch
 from sim.sweeps.driver import Group
-from sim.sweeps.work import Failure, Job, Row, evaluated, executed, warm_up
-from sim.trace import Trace
+from sim.sweeps.work import Failure, Job, Row, evaluated, executed
+from sim.traces.trace import Trace
+from sim.warming import compile_kernels
 
 Found = tuple[list[Row], float]
 WATCH_SECONDS = 0.5
@@ -30,7 +31,7 @@ class Local:
     """A pool of processes; a context manager."""
 
     def __init__(self, workers: int, gpus: Mapping[str, Gpu]) -> None:
-        warm_up()
+        compile_kernels()  # once, before processes are made of this one or many of them compile the same
         # A forked process has the compiled kernels already, and runs no user's script again. Elsewhere than on Linux forking is not safe.
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
         self.folder = tempfile.TemporaryDirectory(prefix="simtlab-")

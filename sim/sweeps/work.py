@@ -1,34 +1,43 @@
 """What a worker does, in whichever process it lives: execute a launch once, time its trace on variants of GPUs, return rows."""
 
-import dataclasses
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-import isa
 from isa.errors import UserError
 from sim.functional import execute
-from sim.gpus.loader import load
 from sim.gpus.model import Gpu
-from sim.launch import Launch
-from sim.result import Result
+from sim.launch.copies import copied
+from sim.launch.launch import Launch
+from sim.lowering.rescheduling import worded
+from sim.lowering.unread import why_unread_by
+from sim.result.causes import CAUSE_NAMES, SLOT_CAUSE_NAMES
+from sim.result.result import Result
 from sim.timing import simulate
-from sim.trace import Trace
-from sim.vocabulary import CAUSE_NAMES, SLOT_CAUSE_NAMES
+from sim.traces.ensemble import members
+from sim.traces.trace import Trace
 
 Row = dict[str, Any]
-FIRST = ("key", "error", "cycles", "elapsed_cycles", "seconds", "resident_blocks", "resident_warps", "limiters")  # columns of a table
+FIRST = (
+    *("key", "error", "control_words", "not_read", "cycles", "cycles_median", "cycles_low", "cycles_high", "elapsed_cycles", "seconds"),
+    *("resident_blocks", "resident_warps", "limiters"),
+)  # columns of a table
 LAST = (*(f"stall_{name}" for name in CAUSE_NAMES), *(f"slot_{name}" for name in SLOT_CAUSE_NAMES))
 
 
+_kept: dict[tuple[int, int], tuple[Trace, list[Trace]]] = {}  # by identity of the trace's arrays, which are kept alive here
+
+
 class Job(NamedTuple):
-    """One point to simulate: the name of its row, the name of its GPU, and what it changes of that."""
+    """One point to simulate: the name of its row, the name of its GPU, what it changes of that; words: of the launch, "" = as it says."""
 
     key: str
     gpu: str
     changes: dict[str, Any]
+    words: Literal["", "keep", "schedule"] = ""
+    repeat: int = 1  # members of the ensemble
 
 
 class Failure(NamedTuple):
@@ -39,10 +48,8 @@ class Failure(NamedTuple):
 
 def executed(launch: Launch) -> Trace | Failure:
     """Execute a launch on copies of its arrays, so that it can be executed again; the trace, or why there is none."""
-    copies: dict[int, np.ndarray] = {}  # an array given twice stays one array
-    args = tuple(copies.setdefault(id(a), a.copy()) if isinstance(a, np.ndarray) and a.ndim else a for a in launch.args)
     try:
-        return execute(dataclasses.replace(launch, args=args))
+        return execute(copied(launch))
     except UserError as error:
         return Failure(str(error))
 
@@ -50,24 +57,49 @@ def executed(launch: Launch) -> Trace | Failure:
 def evaluated(trace: Trace | Failure, gpus: Mapping[str, Gpu], jobs: Sequence[Job]) -> tuple[list[Row], float]:
     """Return a row per job, and the seconds that they took."""
     start = time.perf_counter()
-    rows = [{"key": job.key} | evaluate(trace, gpus[job.gpu], job.changes) for job in jobs]
+    rows = [{"key": job.key} | evaluate(trace, gpus[job.gpu], job) for job in jobs]
     return rows, time.perf_counter() - start
 
 
-def evaluate(trace: Trace | Failure, gpu: Gpu, changes: Mapping[str, Any]) -> Row:
+def evaluate(trace: Trace | Failure, gpu: Gpu, job: Job) -> Row:
     """Return what a run of `trace` on the changed GPU finds; a point that cannot be has only an error."""
     if isinstance(trace, Failure):
         return {"error": trace.message}
     try:
-        return row(simulate(trace, gpu.replace(changes), threads=1))  # a sweep gives the other cores to other points
+        wanted = worded(trace, job.words) if job.words else trace
+        changed = gpu.replace(job.changes)
+        result = simulate(wanted, changed, threads=1)  # a sweep gives the other cores to other points
+        unread = {name: why_unread_by(changed, name, result.words) for name in job.changes}
+        spread = _spread([result.cycles, *(simulate(one, changed, threads=1).cycles for one in _others(wanted, job.repeat))])
+        return row(result) | spread | {"not_read": "; ".join(f"{name} {why}" for name, why in unread.items() if why) or None}
     except UserError as error:
         return {"error": str(error)}
+
+
+def _spread(cycles: list[int]) -> Row:
+    """Return the columns of an ensemble's cycles, none of a single run."""
+    low, high = min(cycles), max(cycles)
+    return {"cycles_median": float(np.median(cycles)), "cycles_low": low, "cycles_high": high} if len(cycles) > 1 else {}
+
+
+def _others(trace: Trace, repeat: int) -> list[Trace]:
+    """Return the members but the first, made once for the points that follow each other."""
+    if repeat < 2:
+        return []
+    key = (id(trace.arrays), repeat)
+    found = _kept.get(key)
+    if found is None:
+        found = trace, members(trace, repeat)[1:]
+        _kept.clear()  # a worker of Dask may have threads: each has what it found
+        _kept[key] = found
+    return [worded(one, trace.launch.control_words) for one in found[1]]
 
 
 def row(result: Result) -> Row:
     """Return a result as one row of a table: cycles, counters, `stall_` warp-cycles and `slot_` issue slots by cause."""
     return {
         "error": None,
+        "control_words": result.words.kind,
         "cycles": result.cycles,
         "elapsed_cycles": result.elapsed_cycles,
         "seconds": result.seconds,
@@ -78,10 +110,3 @@ def row(result: Result) -> Row:
         **{f"stall_{name}": result.stalls.get(name, 0) for name in CAUSE_NAMES},
         **{f"slot_{name}": result.issue_slots.get(name, 0) for name in SLOT_CAUSE_NAMES},
     }
-
-
-def warm_up() -> None:
-    """Compile or load the kernels, once, before processes are made of this one or many of them compile the same."""
-    trace = executed(Launch(isa.parse(".kernel nothing\nEXIT"), grid=(1,), block=(32,)))
-    assert isinstance(trace, Trace)
-    simulate(trace, load("textbook"))

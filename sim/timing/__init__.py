@@ -1,30 +1,33 @@
 """The Numba engine: one launch's trace through one GPU, cycle by cycle. See README.md beside this file."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
-from sim import lower
-from sim.cores import threads_for
+from sim.compiled.cores import threads_for
+from sim.compiled.kernel import is_compiled
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import residency
-from sim.kernel import is_compiled
-from sim.lower import Code, Hardware
-from sim.placement import lines_of
-from sim.result import Result
+from sim.launch.placement import lines_of
+from sim.lowering import core as lower
+from sim.lowering.core import Code, Hardware
+from sim.lowering.rescheduling import rescheduled
+from sim.result.result import Result
 from sim.timing.collect import result
 from sim.timing.engine import LOG_FULL, run, usual_window
 from sim.timing.memory.l2 import warm_up
 from sim.timing.state import NEVER, Machine, allocate, in_order, with_longer_logs
 from sim.timing.team import Team, form, members, set_closed, together
-from sim.trace import NoProgressError, Trace, TraceArrays
+from sim.traces.trace import NoProgressError, Trace, TraceArrays
 
 
 def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, threads: int | None = None) -> Result:
     """Return the Result of `trace` on `gpu`.
 
     timeline: first and last cycle of the issues to record, inclusive; None records none. threads: how many share the SMs, the result is
-    the same with any number; None = as many as gain (`sim.cores`); a timeline is recorded by one. Raises UserError when a block does not
-    fit the GPU (the message names the limiter), and when warps wait at barriers that the others never reach.
+    the same with any number; None = as many as gain (`sim.compiled.cores`); a timeline is recorded by one. Raises UserError when a block
+    does not fit the GPU (the message names the limiter), and when warps wait at barriers that the others never reach.
     """
+    trace, words = rescheduled(trace, gpu)
     launch = trace.launch
     occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block)
     hw = lower.hardware(gpu, launch, occupancy)
@@ -42,7 +45,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     if sm.places.alive.any():  # nothing can happen any more, yet warps are left
         raise NoProgressError(int(sm.places.block[sm.places.alive > 0].min()))
     rows = in_order(sm.log[: int(sm.chip.log_rows[0])], sm=1) if timeline else None
-    return result(trace, gpu, occupancy, hw, sm, in_order(sm.clock_log, sm=4)[:, :4], rows)
+    return replace(result(trace, gpu, occupancy, hw, sm, in_order(sm.clock_log, sm=4)[:, :4], rows), words=words)
 
 
 def _advance(hw: Hardware, code: Code, machines: list[Machine], arrays: TraceArrays, team: Team) -> int:

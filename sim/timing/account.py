@@ -12,11 +12,11 @@ Issue slots: the cycles of the issue interval are `selected`; an idle slot is ch
 
 import numpy as np
 
-from sim.kernel import first_bit, inner
-from sim.lower import Hardware
+from sim.compiled.kernel import first_bit, inner
+from sim.lowering.core import Hardware
+from sim.result.causes import SlotCause, StallCause
 from sim.timing.pipes import pipe_free
 from sim.timing.state import Machine
-from sim.vocabulary import SlotCause, StallCause
 
 SELECTED, NOT_SELECTED = int(StallCause.SELECTED), int(StallCause.NOT_SELECTED)
 DISPATCH_STALL = int(StallCause.DISPATCH_STALL)

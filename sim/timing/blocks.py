@@ -1,24 +1,23 @@
-"""Blocks: the block scheduler, residency, barriers, the end of warps and blocks.
+"""Blocks: the dispatcher, residency, barriers, the end of warps and blocks. README.md has the dispatcher's equations.
 
-A block starts on the SM with the most free places (lowest number on ties), so the first wave spreads breadth first; at most one
-block per `start_interval` cycles on the whole chip. A place is free again `retire_latency` after its block's last warp has ended,
-and with `awaits_stores` not before its stores are answered.
+A block starts on the SM with the most free places (lowest number on ties), so the first wave spreads breadth first. The dispatcher is
+told of a block's end `retire_latency` later, with `awaits_stores` not before its stores are answered, and takes note of one after another.
 A block's warps take the warp slots place * warps .. place * warps + warps - 1, and so are dealt to the schedulers by slot number.
 """
 
 import numpy as np
 
 from isa.vocabulary import BARRIERS
+from sim.compiled.kernel import inner
 from sim.gpus.path import TICKS
-from sim.kernel import inner
-from sim.lower import Code, Hardware
+from sim.lowering.core import Code, Hardware
+from sim.result.causes import StallCause
 from sim.timing.control import clear_counters
 from sim.timing.fetch import code_there
 from sim.timing.scoreboard import wait_from
 from sim.timing.state import NEVER, Machine
 from sim.timing.wakeup import sleep
-from sim.trace import TraceArrays
-from sim.vocabulary import StallCause
+from sim.traces.trace import TraceArrays
 
 BARRIER, DRAIN, NO_INSTRUCTION = int(StallCause.BARRIER), int(StallCause.DRAIN), int(StallCause.NO_INSTRUCTION)
 
@@ -35,11 +34,11 @@ def start_blocks(now: int, hw: Hardware, sm: Machine, trace: TraceArrays) -> Non
             return
         m = emptiest(now, hw, sm)
         if m < 0:
-            chip.next_start = next_place(hw, sm)
+            chip.next_start = next_place(now, hw, sm)
             return
         if start_cycle(chip) < now:  # the interval counts from the start itself unless rounding delayed it
             chip.start_tick = now * TICKS
-        place_block(m, chip.next_block, now, sm)
+        place_block(m, chip.next_block, now, hw, sm)
         chip.next_block += 1
         chip.start_tick += hw.start_ticks
 
@@ -52,13 +51,13 @@ def start_cycle(chip: np.record) -> int:
 
 @inner
 def emptiest(now: int, hw: Hardware, sm: Machine) -> int:
-    """Return the SM with the most places free now, -1 when there is none."""
+    """Return the SM with the most places free now, of those that take a block; -1 when there is none."""
     best, most = np.int64(-1), np.int64(0)
     for m in range(hw.sms):
         core = sm.cores[m]
         if core.emptied <= now:
             count_open(m, now, hw, sm)
-        if core.open > most:
+        if core.open > most and core.starts <= now:
             best, most = np.int64(m), core.open
     return best
 
@@ -77,22 +76,71 @@ def count_open(m: int, now: int, hw: Hardware, sm: Machine) -> None:
 
 
 @inner
-def next_place(hw: Hardware, sm: Machine) -> int:
-    """Return the first cycle in which a place that is emptying becomes free, or NEVER."""
+def next_place(now: int, hw: Hardware, sm: Machine) -> int:
+    """Return the first cycle in which an SM may take a block again, or the dispatcher is told of the end of one, or NEVER."""
     soonest = np.int64(NEVER)
     for m in range(hw.sms):
-        soonest = min(soonest, sm.cores[m].emptied)
-    return soonest
+        core = sm.cores[m]
+        opens = np.int64(core.starts) if core.open else np.int64(core.emptied)
+        soonest = min(soonest, opens, core.leaves)
+    return max(soonest, now + 1)
 
 
 @inner
-def place_block(m: int, block: int, now: int, sm: Machine) -> None:
+def retire_blocks(until: int, hw: Hardware, sm: Machine) -> None:
+    """Let the dispatcher take note of the blocks of whose end it is told before cycle `until`: by cycle, SM and place."""
+    m = first_leaver(hw, sm)
+    while sm.cores[m].leaves < until:
+        retire_block(m, hw, sm)
+        m = first_leaver(hw, sm)
+
+
+@inner
+def first_leaver(hw: Hardware, sm: Machine) -> int:
+    """Return the SM of whose blocks the dispatcher is told next."""
+    first = np.int64(0)
+    for m in range(1, hw.sms):
+        if sm.cores[m].leaves < sm.cores[first].leaves:
+            first = np.int64(m)
+    return first
+
+
+@inner
+def retire_block(m: int, hw: Hardware, sm: Machine) -> None:
+    """Take note of the next block of SM m that leaves: its place is free when the dispatcher has done with it."""
+    chip, core = sm.chip[0], sm.cores[m]
+    number = np.int64(0)
+    while sm.places[m, number].leaves != core.leaves:
+        number += 1
+    place = sm.places[m, number]
+    chip.retire_tick = max(chip.retire_tick, place.leaves * TICKS) + hw.retire_ticks
+    place.free = (chip.retire_tick + TICKS - 1) // TICKS
+    place.leaves = core.leaves = NEVER
+    for other in range(hw.places):
+        core.leaves = min(core.leaves, sm.places[m, other].leaves)
+    core.emptied = min(core.emptied, place.free)
+    chip.next_start = min(chip.next_start, place.free)
+
+
+def last_retired(hw: Hardware, sm: Machine) -> int:
+    """Return the cycle in which the dispatcher has done with the last block of a finished machine; 0 where that takes no time."""
+    tick = int(sm.chip.retire_tick[0])
+    if not hw.retire_ticks:
+        return 0
+    for leaves in np.sort(sm.places.leaves[sm.places.leaves < NEVER]):
+        tick = max(tick, int(leaves) * TICKS) + int(hw.retire_ticks)
+    return -(-tick // TICKS)
+
+
+@inner
+def place_block(m: int, block: int, now: int, hw: Hardware, sm: Machine) -> None:
     """Give the block the first free place of SM m, where it begins in cycle `now`."""
     number = np.int64(0)
     while sm.places[m, number].free > now:
         number += 1
     core, place = sm.cores[m], sm.places[m, number]
     core.open -= 1
+    core.starts = now + hw.sm_interval
     core.begins = min(core.begins, now)
     core.next = min(core.next, now)
     place.free = NEVER
@@ -123,7 +171,7 @@ def begin_block(m: int, number: int, now: int, hw: Hardware, sm: Machine, trace:
     place.alive = hw.warps
     place.unfinished = hw.warps
     place.end, place.stored = 0, 0
-    for barrier in range(BARRIERS):
+    for barrier in range(sm.arrived.shape[2]):
         sm.arrived[m, number, barrier] = 0
     for s in range(number * hw.warps, (number + 1) * hw.warps):
         start_warp(sm.warps[m, s], place.block, now, hw, sm, trace)
@@ -138,7 +186,7 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
     warp.position = trace.path_start[path]
     warp.path_end = trace.path_start[path + 1]
     warp.instruction = trace.instruction[warp.position]
-    code_there(np.int64(m), np.int64(-1), np.int64(warp.instruction), now - hw.jump, hw, sm)
+    code_there(np.int64(m), np.int64(warp.scheduler), np.int64(-1), np.int64(warp.instruction), now - hw.jump, hw, sm)
     warp.started = now
     warp.since = now
     warp.wake = max(now + hw.start_latency, sm.cores[m].fetched)
@@ -163,13 +211,14 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
 
 
 @inner
-def arrive(warp: np.record, number: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """The warp has issued BAR `number`: it sleeps, or, as the last of its block, releases the others."""
-    m, place = warp.sm, warp.place
-    warp.barrier = number
-    warp.since = now + 1
+def arrive(warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """The warp has issued a BAR: it sleeps, or, as the last that the barrier is for, releases the others."""
+    m, place, number = warp.sm, warp.place, op.barrier
+    if not op.passes:
+        warp.barrier = number
+        warp.since = now + 1
     sm.arrived[m, place, number] += 1
-    if sm.arrived[m, place, number] == sm.places[m, place].alive:
+    if sm.arrived[m, place, number] == (op.expected if op.expected else sm.places[m, place].alive):
         release(m, place, number, now, hw, code, sm)
 
 
@@ -231,13 +280,13 @@ def end_block(m: int, number: int, hw: Hardware, sm: Machine) -> None:
 
 @inner
 def free_place(m: int, number: int, hw: Hardware, sm: Machine) -> None:
-    """Free the place of a block the retire latency after its end; where the GPU waits for them, not before its stores are answered."""
+    """Tell the dispatcher of a block the retire latency after its end; with `awaits_stores` not before its stores are answered."""
     chip, core, place = sm.chip[0], sm.cores[m], sm.places[m, number]
-    place.free = place.end + hw.retire_latency
+    place.leaves = place.end + hw.retire_latency
     if hw.awaits_stores:
-        place.free = max(place.free, place.stored)
-    core.emptied = min(core.emptied, place.free)
-    chip.next_start = min(chip.next_start, max(place.free, chip.now + 1))  # `now` may be another SM's; the place is free after the window
+        place.leaves = max(place.leaves, place.stored)
+    core.leaves = min(core.leaves, place.leaves)
+    chip.next_start = min(chip.next_start, max(place.leaves, chip.now + 1))  # `now` may be another SM's; it is told after the window
 
 
 @inner
@@ -246,5 +295,6 @@ def store_answered(m: int, number: int, cycle: int, hw: Hardware, sm: Machine) -
     place = sm.places[m, number]
     place.stores -= 1
     place.stored = max(place.stored, cycle)
+    sm.cores[m].drained = max(sm.cores[m].drained, cycle)
     if hw.awaits_stores and place.stores == 0 and place.unfinished == 0:
         free_place(m, number, hw, sm)

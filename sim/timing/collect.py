@@ -3,14 +3,15 @@
 import numpy as np
 
 from isa.vocabulary import Operation, Space
-from sim.counters import memory_counters
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
-from sim.lower import Hardware
-from sim.result import Result, Timeline, named
+from sim.lowering.core import Hardware
+from sim.result.causes import SLOT_CAUSE_NAMES, SlotCause, StallCause
+from sim.result.memory_counters import memory_counters
+from sim.result.result import Result, Timeline, named
+from sim.timing.blocks import last_retired
 from sim.timing.state import Machine
-from sim.trace import Trace
-from sim.vocabulary import SLOT_CAUSE_NAMES, SlotCause, StallCause
+from sim.traces.trace import Trace
 
 
 def close_slots(hw: Hardware, sm: Machine, cycles: int) -> int:
@@ -59,6 +60,7 @@ def counters(trace: Trace, gpu: Gpu, occupancy: Occupancy, sm: Machine, cycles: 
         "issue_slots": slots,
         "warp_instructions": instructions,
         "thread_instructions": trace.thread_instructions,
+        "thread_instructions_predicated_on": trace.predicated_on_thread_instructions,
         "fp32_flops": trace.fp32_flops,
         "ipc": instructions / active if active else 0.0,
         "issue_active": int(sm.chip.issue_cycles[0]),
@@ -82,7 +84,7 @@ def result(trace: Trace, gpu: Gpu, occupancy: Occupancy, hw: Hardware, sm: Machi
         block=tuple(launch.block),
         engine="numba",
         cycles=cycles,
-        elapsed_cycles=cycles + gpu.blocks.launch_overhead,
+        elapsed_cycles=max(cycles, last_retired(hw, sm), int(sm.cores.drained.max())) + gpu.launch_cycles,
         counters=counters(trace, gpu, occupancy, sm, cycles, slots),
         stalls=named(sm.stalls.sum(axis=0)),
         issue_slots=named(sm.slots, SLOT_CAUSE_NAMES),

@@ -1,26 +1,46 @@
-"""Constant caches of an SM: a line that an instruction names comes once, from the level behind them or from L2 (sim.constants).
+"""Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2
+(sim.lowering.constant_lines). LDC with an address per lane is served once for each distinct one, in the order of the lanes;
+what L2 has to be asked for is asked for at once.
 
-Left out: capacity, bandwidth, addresses in registers.
+Left out: what lines and groups take of the ways by which they come; addresses in uniform registers.
 """
 
 import numpy as np
 
-from sim.kernel import inner
-from sim.lower import Code, Hardware
+from sim.compiled.kernel import inner
+from sim.lowering.constant_lines import GROUP_LINES, LINE
+from sim.lowering.core import Code, Hardware
+from sim.timing.fetch import find_line
+from sim.timing.memory.coalescer import has_lane, lane_address
 from sim.timing.state import NEVER, Machine
+from sim.traces.trace import SCATTERED, TraceArrays
+
+OPERANDS, LOADS = np.int64(0), np.int64(1)
 
 
 @inner
-def constant_there(m: int, line: int, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
-    """Return the first cycle in which SM m has a line that is asked for now."""
-    if sm.constant[m, line] == NEVER:
-        group, behind = code.constant_group[line], now
-        if group >= 0:
-            if sm.constant_group[m, group] == NEVER:
-                sm.constant_group[m, group] = now + hw.constant_far
-            behind = max(now, sm.constant_group[m, group])
-        sm.constant[m, line] = behind + hw.constant_near
-    return sm.constant[m, line]
+def constant_there(m: int, which: int, line: int, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
+    """Return the first cycle in which one of the caches of SM m has a line that is asked for now. which: OPERANDS or LOADS."""
+    cache = 2 * m + which
+    place = find_line(sm.constants, cache, line, code.constant_sets[which], code.constant_ways[which])
+    entry = sm.constants[cache, place]
+    if entry.line != line:
+        entry.line, entry.there = line, NEVER
+    if entry.there > now:  # who asked for it may have its turn only later
+        entry.there = min(entry.there, group_there(m, line, now, hw, code, sm) + hw.constant_near[which])
+    sm.constant_turn[cache] += 1
+    entry.used = sm.constant_turn[cache]
+    return np.int64(entry.there)
+
+
+@inner
+def group_there(m: int, line: int, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
+    """Return the first cycle from now on in which the level behind has a line."""
+    if line < code.constant_present:
+        return now
+    group = line // GROUP_LINES
+    sm.constant_group[m, group] = min(sm.constant_group[m, group], now + hw.constant_far)
+    return max(now, sm.constant_group[m, group])
 
 
 @inner
@@ -29,12 +49,50 @@ def operand_there(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machi
     op = code.ops[warp.instruction]
     if op.constant < 0 or op.late:
         return np.int64(0)
-    return constant_there(np.int64(warp.sm), np.int64(op.constant), now, hw, code, sm)
+    return constant_there(np.int64(warp.sm), OPERANDS, np.int64(op.constant), now, hw, code, sm)
 
 
 @inner
-def result_delay(warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
-    """Return how many cycles the result of the warp's instruction, issued now, waits for a constant."""
-    if op.constant < 0 or not op.late:
+def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> int:
+    """Return how many cycles more the result of an LDC of the warp, issued now for the lanes of `mask`, takes than one address there."""
+    m, access = np.int64(warp.sm), np.int64(warp.access)
+    if op.constant < 0:
         return np.int64(0)
-    return max(constant_there(np.int64(warp.sm), np.int64(op.constant), now, hw, code, sm) - now, np.int64(0))
+    if op.lanes:
+        ask_groups(warp, op, mask, now, hw, code, sm, trace)
+    turn, addresses = now, np.int64(0)
+    for lane in range(32):
+        if not has_lane(mask, np.int64(lane)) or (addresses and not (op.lanes and names_another(access, np.int64(lane), mask, trace))):
+            continue
+        line = np.int64(op.constant)
+        if op.lanes:
+            line += lane_address(access, np.int64(lane), trace) // LINE
+        if addresses:
+            turn += hw.address_latency
+        turn = max(turn, constant_there(m, LOADS, line, turn, hw, code, sm))
+        addresses += 1
+    free = max(sm.constant_free[m], now) + addresses * hw.address_cycles
+    sm.constant_free[m] = free
+    return max(turn, free - hw.address_cycles) - now
+
+
+@inner
+def ask_groups(warp: np.record, op: np.record, mask: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Let the level behind ask for what it lacks of all lanes' addresses now, before their turns."""
+    for lane in range(32):
+        if has_lane(mask, np.int64(lane)):
+            line = np.int64(op.constant) + lane_address(np.int64(warp.access), np.int64(lane), trace) // LINE
+            group_there(np.int64(warp.sm), line, now, hw, code, sm)
+
+
+@inner
+def names_another(access: int, lane: int, mask: int, trace: TraceArrays) -> bool:
+    """Return whether no lane of `mask` before this one has the same address."""
+    stride = trace.access_stride[access]
+    if stride != SCATTERED:
+        return stride != 0
+    address = lane_address(access, lane, trace)
+    alike = False
+    for other in range(lane):
+        alike |= has_lane(mask, np.int64(other)) and lane_address(access, np.int64(other), trace) == address
+    return not alike

@@ -9,8 +9,8 @@ instructions hold is zero with the last of them. Leaves out: instruction caches 
 
 import numpy as np
 
-from sim.kernel import inner
-from sim.lower import Code, Hardware
+from sim.compiled.kernel import inner
+from sim.lowering.core import Code, Hardware
 from sim.timing.groups import clear_groups, join
 from sim.timing.state import NEVER, Machine
 
@@ -27,7 +27,7 @@ def clear_counters(m: int, s: int, sm: Machine) -> None:
 
 @inner
 def raise_counter(m: int, s: int, number: int, until: int, cause: int, sm: Machine) -> None:
-    """Hold a counter until a cycle, NEVER while nobody knows it."""
+    """Hold a counter until a cycle, NEVER while that is not known."""
     if until == NEVER:
         sm.unknown[m, s, number] += 1
         sm.ready[m, s, number] = NEVER
@@ -38,7 +38,7 @@ def raise_counter(m: int, s: int, number: int, until: int, cause: int, sm: Machi
 
 @inner
 def note_release(m: int, s: int, number: int, cycle: int, cause: int, sm: Machine) -> None:
-    """One holder of a counter lets go in that cycle."""
+    """One holder of a counter releases it in that cycle."""
     last = sm.released[m, s, number]
     if cycle > last or (cycle == last and cause < sm.released_cause[m, s, number]):
         sm.released[m, s, number] = cycle
@@ -50,7 +50,7 @@ def note_release(m: int, s: int, number: int, cycle: int, cause: int, sm: Machin
 
 @inner
 def lower_counter(m: int, s: int, number: int, cycle: int, cause: int, sm: Machine) -> None:
-    """It is known now when a holder of a counter lets go."""
+    """It is known now when a holder of a counter releases it."""
     sm.unknown[m, s, number] -= 1
     note_release(m, s, number, cycle, cause, sm)
 

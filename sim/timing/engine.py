@@ -14,15 +14,15 @@ Threads share the SMs of a window (`team`): with two, timing it takes 0.61 of th
 
 import numpy as np
 
-from sim.kernel import inner, kernel
-from sim.lower import Code, Hardware
-from sim.timing.blocks import begin_blocks, start_blocks
+from sim.compiled.kernel import inner, kernel
+from sim.lowering.core import Code, Hardware
+from sim.timing.blocks import begin_blocks, retire_blocks, start_blocks
 from sim.timing.issue import visit
 from sim.timing.memory.lsu import take
-from sim.timing.memory.responses import ask_for_lines, hear_of_l2, look_ahead, reach_l2, respond
+from sim.timing.memory.responses import look_ahead, prefetch_lines, reach_l2, receive_from_l2, respond
 from sim.timing.state import NEVER, WINDOW, Machine
 from sim.timing.team import Team, done, end_of_window, is_closed, next_sm, open_window, wait_for_all
-from sim.trace import TraceArrays
+from sim.traces.trace import TraceArrays
 
 DONE, LOG_FULL, RUNNING = 0, 1, 2
 
@@ -112,6 +112,8 @@ def begin_window(hw: Hardware, sm: Machine, trace: TraceArrays, team: Team) -> i
     if logs_full(hw, sm, team):
         return LOG_FULL
     until = now + window(hw, sm, trace)
+    if chip.next_block < trace.warp_path.shape[0] // hw.warps:  # else nobody waits for a place
+        retire_blocks(until, hw, sm)
     while chip.next_start < until:
         start_blocks(chip.next_start, hw, sm, trace)
     if hw.memory[0].modelled:
@@ -136,8 +138,8 @@ def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team: Team, t
         while m >= 0:
             until = end_of_window(team)
             if hw.memory[0].modelled:
-                hear_of_l2(m, hw, code, sm)
-                ask_for_lines(m, until, sm.memory)
+                receive_from_l2(m, hw, code, sm)
+                prefetch_lines(m, until, sm.memory)
             while sm.cores[m].next < until:
                 chip.now = sm.cores[m].next
                 step(m, chip.now, hw, code, sm, trace)

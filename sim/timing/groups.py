@@ -7,8 +7,8 @@ DEPBAR that leaves `most` waits for every holder of all increments but the last 
 
 import numpy as np
 
-from sim.kernel import inner
-from sim.lower import Code
+from sim.compiled.kernel import inner
+from sim.lowering.core import Code
 from sim.timing.state import NEVER, Machine
 
 
@@ -31,7 +31,7 @@ def clear_place(m: int, s: int, number: int, place: int, sm: Machine) -> None:
 
 @inner
 def join(m: int, s: int, number: int, until: int, cause: int, closes: bool, code: Code, sm: Machine) -> None:
-    """Hold the open increment of a counter until a cycle, NEVER while nobody knows it; closes: the next holder makes another."""
+    """Hold the open increment of a counter until a cycle, NEVER while that is not known; closes: the next holder makes another."""
     kept, ticket = code.kept, sm.raised[m, s, number]
     if until == NEVER:
         sm.group_unknown[m, s, number, ticket % kept] += 1
@@ -49,7 +49,7 @@ def join(m: int, s: int, number: int, until: int, cause: int, closes: bool, code
 
 @inner
 def note(m: int, s: int, number: int, place: int, cycle: int, cause: int, sm: Machine) -> None:
-    """One holder of a place lets go in that cycle."""
+    """One holder of a place releases it in that cycle."""
     last = sm.group_released[m, s, number, place]
     if cycle > last or (cycle == last and cause < sm.group_cause[m, s, number, place]):
         sm.group_released[m, s, number, place] = cycle
@@ -57,8 +57,8 @@ def note(m: int, s: int, number: int, place: int, cycle: int, cause: int, sm: Ma
 
 
 @inner
-def let_go(m: int, s: int, number: int, ticket: int, cycle: int, cause: int, code: Code, sm: Machine) -> None:
-    """It is known now when a holder of increment `ticket` lets go."""
+def release(m: int, s: int, number: int, ticket: int, cycle: int, cause: int, code: Code, sm: Machine) -> None:
+    """It is known now when a holder of increment `ticket` releases it."""
     place = ticket % code.kept if ticket > sm.raised[m, s, number] - code.kept else code.kept
     sm.group_unknown[m, s, number, place] -= 1
     note(m, s, number, place, cycle, cause, sm)

@@ -8,22 +8,22 @@ Peak rate: issue_width / issue_interval warp instructions per cycle and schedule
 
 import numpy as np
 
-from sim.kernel import bit, first_bit, inner
-from sim.lower import BARRIER, BRANCH, CLOCK, Code, Hardware
-from sim.policies import choose
+from sim.compiled.kernel import bit, first_bit, inner
+from sim.lowering.core import BARRIER, BRANCH, CLOCK, Code, Hardware
+from sim.policies.builtin import choose
+from sim.result.causes import StallCause
 from sim.timing.account import account_ready, account_sharers, charge_second, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
 from sim.timing.constants import result_delay
 from sim.timing.control import begun, read_registers, record_control
 from sim.timing.fetch import code_there
-from sim.timing.memory.lsu import enqueue, let_stores_go, plan
+from sim.timing.memory.lsu import enqueue, flush_stores, plan
 from sim.timing.memory.requests import forget
 from sim.timing.pipes import pipe_free, take_port
-from sim.timing.scoreboard import record_result, wait_from, wait_until
+from sim.timing.scoreboard import record_result, wait_constant, wait_from, wait_until
 from sim.timing.state import Machine
 from sim.timing.wakeup import next_wake, sleep, wake_due
-from sim.trace import TraceArrays
-from sim.vocabulary import StallCause
+from sim.traces.trace import TraceArrays
 
 SELECTED, WAIT = int(StallCause.SELECTED), int(StallCause.WAIT)
 BRANCH_RESOLVING, NO_INSTRUCTION = int(StallCause.BRANCH_RESOLVING), int(StallCause.NO_INSTRUCTION)
@@ -90,7 +90,8 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
         read_registers(scheduler, warp, op, now, hw, code, sm)
     row, late = np.int64(-1), np.int64(0)
     if op.late and trace.mask[warp.position] != np.uint32(0):
-        late = result_delay(warp, op, now, hw, code, sm)
+        late = result_delay(warp, op, trace.mask[warp.position], now, hw, code, sm, trace)
+    warp.access += op.skips
     if chip.log_from <= now <= chip.log_to:
         row = chip.log_rows
         log_issue(chip, warp, op, now, late, sm, trace)
@@ -114,14 +115,16 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
         end_warp(warp, now, hw, code, sm)
         if hw.memory[0].store_lines and sm.places[warp.sm, warp.place].alive == 0:
             forget(np.int64(warp.sm), now, hw.memory[0], sm.memory)
-            let_stores_go(np.int64(warp.sm), np.int64(warp.place), now + 1, hw.memory[0], sm)
+            flush_stores(np.int64(warp.sm), np.int64(warp.place), now + 1, hw.memory[0], sm)
             plan(np.int64(warp.sm), hw.memory[0], code, sm.memory)
         return False
     warp.instruction = trace.instruction[warp.position]
-    code_from = code_there(np.int64(warp.sm), i, np.int64(warp.instruction), now, hw, sm)
+    code_from = code_there(np.int64(warp.sm), np.int64(warp.scheduler), i, np.int64(warp.instruction), now, hw, sm)
+    warp.code_from = code_from
     if op.flow == BARRIER and lanes != 0:  # a BAR that no lane executes holds nobody
-        arrive(warp, op.barrier, now, hw, code, sm)
-        return False
+        arrive(warp, op, now, hw, code, sm)
+        if not op.passes:
+            return False
     earliest, cause = begun(warp, op, now, hw, sm) + op.distance, np.int64(WAIT)
     taken = not code.control or warp.instruction != i + 1
     if op.flow == BRANCH and hw.branch_latency > op.distance and taken:
@@ -154,8 +157,10 @@ def issue_second(
     if first.flow == BRANCH or not first.pairs:
         charge_second(scheduler, np.int64(BRANCH_RESOLVING if first.flow == BRANCH else WAIT), hw, sm)
         return True
-    when, why = wait_until(warp, now, np.int64(WAIT), hw, code, sm)
     op = code.ops[warp.instruction]
+    when, why = wait_constant(warp, now, np.int64(warp.code_from), np.int64(NO_INSTRUCTION), hw, code, sm)
+    if when <= now:
+        when, why = wait_until(warp, now, np.int64(WAIT), hw, code, sm)
     if when > now:
         charge_second(scheduler, why, hw, sm)
         return True

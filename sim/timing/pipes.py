@@ -6,8 +6,8 @@ Left out: what happens behind the port; a pipe is fully pipelined, its latency b
 
 import numpy as np
 
-from sim.kernel import inner
-from sim.lower import Hardware
+from sim.compiled.kernel import inner
+from sim.lowering.core import Hardware
 from sim.timing.state import Machine
 
 

@@ -2,18 +2,18 @@
 
 Stages: 1. the earliest cycle that the caller allows; 2. every dependence read or written must be ready (RAW and WAW; operands are
 read at issue, so WAR never waits); under the all_outstanding rule a warp found waiting sleeps until its last result of arithmetic is back;
-3. under a cap, arithmetic waits for a place among that in flight. Loads are not counted in 2 and 3: `sim.vocabulary.WakeRule` says why.
+3. under a cap, arithmetic waits for a place among that in flight. Loads are not counted in 2 and 3: `sim.result.causes.WakeRule` says why.
 The end of a wait is known when the warp issues, or NEVER until the memory hierarchy knows it: computed then, never polled.
 """
 
 import numpy as np
 
-from sim.kernel import inner
-from sim.lower import Code, Hardware
+from sim.compiled.kernel import inner
+from sim.lowering.core import Code, Hardware
+from sim.result.causes import StallCause
 from sim.timing.constants import operand_there
 from sim.timing.groups import join, part_ready
 from sim.timing.state import NEVER, Machine
-from sim.vocabulary import StallCause
 
 DISPATCH_STALL, IMC_MISS = int(StallCause.DISPATCH_STALL), int(StallCause.IMC_MISS)
 
@@ -44,11 +44,17 @@ def wait_until(warp: np.record, earliest: int, cause: int, hw: Hardware, code: C
 @inner
 def wait_from(warp: np.record, now: int, earliest: int, cause: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Find until when the warp waits for its next instruction, which something allows from `earliest` on; its constant is asked for now."""
+    warp.earliest, warp.earliest_cause = wait_constant(warp, now, earliest, cause, hw, code, sm)
+    warp.wake, warp.cause = wait_until(warp, np.int64(warp.earliest), np.int64(warp.earliest_cause), hw, code, sm)
+
+
+@inner
+def wait_constant(warp: np.record, now: int, earliest: int, cause: int, hw: Hardware, code: Code, sm: Machine) -> tuple[int, int]:
+    """Ask for the constant of the warp's next instruction, which something else allows from `earliest` on; return (cycle, StallCause)."""
     there = operand_there(warp, now, hw, code, sm)
     if there > earliest:
-        earliest, cause = there, np.int64(IMC_MISS)
-    warp.earliest, warp.earliest_cause = earliest, cause
-    warp.wake, warp.cause = wait_until(warp, earliest, cause, hw, code, sm)
+        return there, np.int64(IMC_MISS)
+    return earliest, cause
 
 
 @inner
@@ -95,7 +101,7 @@ def record_result(warp: np.record, op: np.record, now: int, late: int, hw: Hardw
 
 @inner
 def record_memory(warp: np.record, op: np.record, code: Code, sm: Machine) -> None:
-    """Note that the results of the warp's instruction come at a time that nobody knows yet."""
+    """Note that the results of the warp's instruction come at a time that is not yet known."""
     m, s, i = warp.sm, warp.slot, warp.instruction
     warp.pending += 1
     for column in range(op.results):

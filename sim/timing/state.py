@@ -11,14 +11,15 @@ import numpy as np
 
 from isa.program import SOURCES
 from isa.vocabulary import BARRIERS, COUNTERS
-from sim.lower import Code, Hardware
+from sim.lowering.constant_lines import GROUP_LINES
+from sim.lowering.core import Code, Hardware
+from sim.lowering.fetch import LINE_INSTRUCTIONS
+from sim.result.causes import CAUSES, SLOT_CAUSES
 from sim.timing import records
 from sim.timing.memory.state import Memory
 from sim.timing.memory.state import allocate as allocate_memory
-from sim.vocabulary import CAUSES, SLOT_CAUSES
 
 NEVER = np.int64(2**62)
-LINE_INSTRUCTIONS = 8  # of 16 bytes in a line of an instruction cache
 WINDOW = 64  # cycles that the run loop takes at once, at most
 WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-ups wait in `far`
 
@@ -29,6 +30,7 @@ Chip = records.kind(
     ("next_start", "i8"),  # next cycle in which a block may start
     ("next_step", "i8"),  # next cycle in which an SM, or a request of one at L2, has something to do
     ("start_tick", "i8"),  # when the start interval allows the next one, 256 to a cycle
+    ("retire_tick", "i8"),  # when the dispatcher has done with the blocks that have ended so far, 256 to a cycle
     ("warp_cycles", "i8"),
     ("issue_cycles", "i8"),  # scheduler-cycles with an issue
     ("log_rows", "i8"),
@@ -43,11 +45,20 @@ Core = records.kind(
     ("idle", "i8"),  # cycles without a resident block between blocks
     ("open", "i8"),  # places that can take a block
     ("emptied", "i8"),  # next cycle in which one more can; NEVER = no place is emptying
+    ("starts", "i8"),  # first cycle in which the dispatcher may start another
+    ("leaves", "i8"),  # next cycle in which it is told of the end of a block; NEVER = none is leaving
+    ("drained", "i8"),  # cycle in which its stores so far are answered
     ("begins", "i8"),  # next cycle in which a block begins on it
     ("fetched", "i8"),  # cycle in which the first instruction has come; NEVER = nobody has asked for it
 )
+CacheLine = records.kind(
+    ("line", "i8"),  # of the program's code, or of its constants; -1 = none
+    ("there", "i8"),  # cycle from which it is there; of the SM's cache of code the tick, 256 to a cycle
+    ("used", "i8"),  # when it was asked for last, in turns of its cache
+)
 Place = records.kind(
     ("free", "i8"),  # first cycle in which the place can take a block; NEVER while it holds one
+    ("leaves", "i8"),  # cycle in which the dispatcher is told of its end; NEVER before that is known, and after
     ("begins", "i8"),  # cycle in which its block begins; NEVER once it has begun
     ("block", "i8"),  # in launch order
     ("alive", "i8"),  # warps that have not issued their last instruction
@@ -76,6 +87,7 @@ Warp = records.kind(
     ("outstanding", "i8"),  # cycle in which its last result of arithmetic is back
     ("done", "i8"),  # cycle in which all its results are back and its stores over, as far as it is known
     ("earliest", "i8"),  # first cycle that the last instruction allows the next
+    ("code_from", "i8"),  # first cycle in which the code is there that the warp goes on with
     ("access", "i8"),  # its next memory access in the trace
     ("started", "i8"),  # first cycle it was resident
     ("exited", "i8"),  # cycle of its last issue, once it drains
@@ -111,15 +123,15 @@ class Machine(NamedTuple):
     chip: Any  # Chip [1]
     cores: Any  # Core [m]
     places: Any  # Place [m, places]
-    arrived: np.ndarray  # int64 [m, places, BARRIERS] warps waiting at each barrier
+    arrived: np.ndarray  # int64 [m, places, 2 * BARRIERS] warps that came to each barrier, and to those for a number of warps
     warps: Any  # Warp [m, s]
     schedulers: Any  # Scheduler [m, q]
     age: np.ndarray  # int64 [m, q, 64] launch order of the warp in each slot
     in_flight: np.ndarray  # int64 [m, s, cap or 1] when each of its in-flight instructions completes
     ready: np.ndarray  # int64 [m, s, dependences] first cycle it may be read
     ready_cause: np.ndarray  # uint8 [m, s, dependences]
-    unknown: np.ndarray  # uint32 [m, s, COUNTERS] holders of a dependence counter of whom nobody knows when they let go
-    released: np.ndarray  # int64 [m, s, COUNTERS] when the last of the others lets go
+    unknown: np.ndarray  # uint32 [m, s, COUNTERS] holders of a dependence counter whose release is not yet known
+    released: np.ndarray  # int64 [m, s, COUNTERS] when the last of the others releases it
     released_cause: np.ndarray  # uint8 [m, s, COUNTERS]
     raised: np.ndarray  # int64 [m, s, COUNTERS] increments of each counter so far
     group_unknown: np.ndarray  # uint32 [m, s, COUNTERS, kept + 1] the last of them and the open one, in turn; at `kept` all before
@@ -134,9 +146,17 @@ class Machine(NamedTuple):
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
     dispatch: np.ndarray  # int64 [m, q, pipes] cycles in which they found the dispatch port held
     port: np.ndarray  # int64 [m, ports] first cycle each issue port is free (pipes with several)
-    code_line: np.ndarray  # int64 [m, lines of code] cycle from which it is there, NEVER = nobody has asked for it
-    constant: np.ndarray  # int64 [m, lines of constants] cycle from which it is there, NEVER = nobody has asked for it
-    constant_group: np.ndarray  # int64 [m, groups of them] the same for the level behind
+    code: Any  # CacheLine [m * schedulers + q, places] the schedulers' caches of code
+    code_turn: np.ndarray  # int64 [m * schedulers + q]
+    code_free: np.ndarray  # int64 [m * schedulers + q] tick from which each may ask for another line
+    far_code: Any  # CacheLine [m, places] the SMs' caches of code
+    far_code_turn: np.ndarray  # int64 [m]
+    far_code_free: np.ndarray  # int64 [m]
+    code_seen: np.ndarray  # uint8 [m, lines of code] 1 = the SM has had it
+    constants: Any  # CacheLine [2 * m, places] each SM's caches of constants: of operands, of LDC
+    constant_turn: np.ndarray  # int64 [2 * m]
+    constant_group: np.ndarray  # int64 [m, groups of lines] cycle from which the level behind has them, NEVER = nobody has asked
+    constant_free: np.ndarray  # int64 [m] cycle from which the SM takes another address of LDC
     row_free: np.ndarray  # int64 [m, rows] first cycle each pipe has a free port
     row_open: np.ndarray  # int64 [m, rows] first cycle the queue behind it has room, NEVER while it is full
     stalls: np.ndarray  # int64 [n, CAUSES] warp-cycles per instruction and cause
@@ -145,6 +165,35 @@ class Machine(NamedTuple):
     log: np.ndarray  # int64 [rows, 12] the timeline (Result.Timeline's columns)
     clock_log: np.ndarray  # int64 [rows, 5]: cycle, block, warp, instruction, SM
     memory: Memory
+
+
+def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str, Any]:
+    """Return the caches of code of a Machine, empty."""
+    sms, schedulers = int(hw.sms), int(hw.schedulers)
+    caches = {
+        "code": room.records(CacheLine, sms * schedulers, int(hw.code_sets * hw.code_ways)),
+        "code_turn": room.zeros(sms * schedulers, np.int64),
+        "code_free": room.zeros(sms * schedulers, np.int64),
+        "far_code": room.records(CacheLine, sms, int(hw.far_code_sets * hw.far_code_ways)),
+        "far_code_turn": room.zeros(sms, np.int64),
+        "far_code_free": room.zeros(sms, np.int64),
+        "code_seen": room.zeros((sms, -(-instructions // LINE_INSTRUCTIONS) if hw.jump else 1), np.uint8),
+    }
+    caches["code"].line = caches["far_code"].line = -1
+    return caches
+
+
+def constant_caches(hw: Hardware, code: Code, room: records.Room) -> dict[str, Any]:
+    """Return the caches of constants of a Machine, empty."""
+    sms = int(hw.sms)
+    lines = room.records(CacheLine, 2 * sms, int((code.constant_sets * code.constant_ways).max()))
+    lines.line = -1
+    return {
+        "constants": lines,
+        "constant_turn": room.zeros(2 * sms, np.int64),
+        "constant_group": room.full((sms, -(-int(code.constant_lines) // GROUP_LINES)), NEVER, np.int64),
+        "constant_free": room.zeros(sms, np.int64),
+    }
 
 
 def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int] | None) -> Machine:
@@ -158,7 +207,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         chip=room.records(Chip, 1),
         cores=room.records(Core, sms),
         places=room.records(Place, sms, int(hw.places)),
-        arrived=room.zeros((sms, int(hw.places), BARRIERS), np.int64),
+        arrived=room.zeros((sms, int(hw.places), 2 * BARRIERS), np.int64),
         warps=room.records(Warp, sms, slots),
         schedulers=room.records(Scheduler, sms, schedulers),
         age=room.zeros((sms, schedulers, 64), np.int64),
@@ -181,9 +230,8 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         throttle=room.zeros((sms, schedulers, pipes), np.int64),
         dispatch=room.zeros((sms, schedulers, pipes), np.int64),
         port=room.zeros((sms, int(hw.ports)), np.int64),
-        code_line=room.full((sms, (instructions + LINE_INSTRUCTIONS - 1) // LINE_INSTRUCTIONS if hw.jump else 1), NEVER, np.int64),
-        constant=room.full((sms, len(code.constant_group)), NEVER, np.int64),
-        constant_group=room.full((sms, int(code.constant_group.max(initial=-1)) + 1), NEVER, np.int64),
+        **code_caches(hw, instructions, room),
+        **constant_caches(hw, code, room),
         row_free=room.zeros((sms, int(hw.rows)), np.int64),
         row_open=room.zeros((sms, int(hw.rows)), np.int64),
         stalls=room.zeros((instructions, CAUSES), np.int64),
@@ -200,7 +248,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
     machine.cores.open = hw.places
     machine.cores.emptied = NEVER
     machine.cores.begins = NEVER
-    machine.places.begins = NEVER
+    machine.cores.leaves = machine.places.leaves = machine.places.begins = NEVER
     machine.cores.fetched = NEVER
     for field, value in (("visit", NEVER), ("last", ~63), ("far_next", NEVER)):
         machine.schedulers[field] = value

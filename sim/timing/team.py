@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.atomics import add_one, give_way, publish, seen, take_turn
-from sim.kernel import inner
+from sim.compiled.atomics import add_one, give_way, publish, seen, take_turn
+from sim.compiled.kernel import inner
+from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.state import NEVER, Chip, Machine
-from sim.vocabulary import Tally
 
 ROW = records.LINE // 8  # words of a cache line: what one thread writes often has a line for itself
 SMALL = 4096  # bytes
@@ -21,7 +21,7 @@ WINDOWS, UNTIL, CLOSED = 0, 1, 2  # words of the first row: windows opened so fa
 TURNS = 1  # first of the rows with the turns taken of each share, over all windows
 SUMS = ("stalls", "slots", "issues")  # what each thread has for itself: these of a Machine and its clock_log,
 OF_MEMORY = ("bank_rows", "bank_count", "tallies")  # and these of its Memory
-PEAKS = (int(Tally.TABLE_PEAK), int(Tally.PORT_PEAK))
+PEAKS = (int(Tally.MSHR_PEAK), int(Tally.PORT_PEAK))
 
 
 class Team(NamedTuple):

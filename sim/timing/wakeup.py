@@ -5,8 +5,8 @@ Per scheduler a wheel of 64 masks, one per coming cycle, and a mask of warps tha
 
 import numpy as np
 
-from sim.kernel import bit, first_bit, inner
-from sim.lower import Code, Hardware
+from sim.compiled.kernel import bit, first_bit, inner
+from sim.lowering.core import Code, Hardware
 from sim.timing.state import NEVER, WHEEL, Machine
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from isa.errors import UserError
 LIST, KERNEL = ".g", ".traceg"
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 COPY = "Memcpy"
+CHUNK = 1 << 22  # bytes
 
 
 def is_trace(path: Path) -> bool:
@@ -27,6 +29,8 @@ def kernels(path: Path) -> list[Path]:
     for number, line in enumerate(lines(path), 1):
         name = line.strip()
         if name and not name.startswith(COPY):
+            if Path(name).is_absolute() or ".." in Path(name).parts:
+                raise UserError(f"{name} lies outside the list's folder", path=str(path), line=number, hint="name files beside the list")
             found.append(_there(path.parent / name, path, number))
     if not found:
         raise UserError("the list names no kernel", path=str(path), hint="one file per line: kernel-1.traceg")
@@ -35,11 +39,27 @@ def kernels(path: Path) -> list[Path]:
 
 def lines(path: Path) -> Iterator[str]:
     """Yield the lines of a file, unpacked. Raises UserError when it cannot be read."""
-    opened = PACKED.get(path.suffix, open)
+    for chunk in chunks(path):
+        yield from chunk.decode("utf-8", "replace").rstrip("\n").split("\n")
+
+
+def chunks(path: Path) -> Iterator[bytes]:
+    """Yield whole lines of a file, unpacked, some MiB at a time. Raises UserError when it cannot be read."""
+    opened, rest = PACKED.get(path.suffix, open), b""
     try:
-        with opened(path, "rt", encoding="utf-8") as file:
-            yield from file
-    except (OSError, EOFError, UnicodeDecodeError, lzma.LZMAError) as error:
+        with opened(path, "rb") as file:
+            while block := file.read(CHUNK):
+                head, newline, tail = block.rpartition(b"\n")
+                if newline:
+                    yield rest + head + newline
+                    rest = tail
+                else:
+                    rest += block
+                if len(rest) > CHUNK:
+                    raise UserError(f"a line of over {CHUNK:,} bytes", path=str(path), hint="is this a .traceg file?")
+        if rest:
+            yield rest
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise UserError(f"cannot read the trace: {reason}", path=str(path)) from None
 

@@ -15,7 +15,7 @@ from isa.errors import UserError
 from isa.opcodes import SpellingError, decode
 from isa.program import Instruction, Program
 from isa.rows import Row, pack
-from isa.vocabulary import RZ, Kind, Operation, Space, Unit
+from isa.vocabulary import BARRIERS, RZ, Flag, Kind, Operation, Space, Unit
 from sim.traces.text import Head, Static
 
 MOST_LINES = 6  # of one mistake that are named
@@ -82,6 +82,9 @@ def _row(static: Static, head: Head, is_shared: bool) -> Row:
         row.space, row.unit = Space.SHARED, Unit.SHARED
     destinations, sources = _numbers(static.destinations), _numbers(static.sources)
     if row.operation == Operation.BAR:
+        if row.flags & Flag.ASYNC or not 0 <= static.immediate < BARRIERS:
+            message = f"{static.opcode} {static.immediate}: how many threads a barrier is for is not in a trace; read it with its listing"
+            raise SpellingError(message, static.opcode, ())
         row.function = static.immediate
     if destinations:
         row.destination = destinations[0]

@@ -1,22 +1,23 @@
 """`kernelslist.g` or `.traceg` -> one `Trace` per kernel.
 
-Stages: 1. the text of each block; 2. the program, by the trace or by a listing; 3. paths, each stored once; 4. accesses, moved below 4 GiB.
+Stages: 1. what each warp executed (`steps`); 2. the program, by the trace or by a listing; 3. accesses in launch order, moved below 4 GiB.
 """
 
 from pathlib import Path
 
 import numpy as np
 
+from isa.architecture import CONSTANT_BANK_BYTES
 from isa.program import Program
-from isa.vocabulary import Operation, Space
-from sim.launch import Launch
-from sim.trace import Trace, TraceArrays
-from sim.traces import files, program
-from sim.traces.accesses import Accesses
-from sim.traces.text import WARP, KernelFile, Static, Step
+from sim.launch.launch import Launch
+from sim.traces import files, program, scan
+from sim.traces.accesses import placed
+from sim.traces.steps import read as read_steps
+from sim.traces.text import KernelFile, Static
+from sim.traces.trace import Trace, TraceArrays, logged, names_lanes
 
 SHARED_WINDOW = 1 << 24  # bytes of the window through which generic addresses reach shared memory
-ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM)
+GENERIC = ("LD", "ST", "ATOM", "RED")
 
 
 def read(path: str | Path, listing: str | Path | None = None) -> list[Trace]:
@@ -29,23 +30,19 @@ def read(path: str | Path, listing: str | Path | None = None) -> list[Trace]:
 
 
 class _Kernel:
-    """Reads one kernel."""
+    """One kernel, its file read."""
 
     def __init__(self, path: Path, listing: Path | None) -> None:
         self.path, self.listing = path, listing
         self.text = KernelFile(path)
         self.head = self.text.head
-        self.warps_per_block = -(-int(np.prod(self.head.block)) // WARP)
-        self.warps: list[list[Step] | None] = [None] * (int(np.prod(self.head.grid)) * self.warps_per_block)
+        self.steps = read_steps(self.text)
         self.first: dict[Static, int] = {}  # line where each instruction is executed first
-        self.shared: set[Static] = set()  # generic accesses that reach shared memory
+        for static, line in zip(self.steps.statics, self.steps.lines, strict=True):
+            self.first.setdefault(static, line)
 
     def trace(self) -> Trace:
         """Return the kernel's trace."""
-        for block in self.text.blocks():
-            self._place(block.place, block.warps)
-        steps = [[] if warp is None else warp for warp in self.warps]
-        self._check_complete(steps)
         known, number = self._program()
         launch = Launch(
             known,
@@ -55,90 +52,97 @@ class _Kernel:
             shared_static=self.head.shared_bytes,
             name=self.head.name,
         )
-        arrays = self._arrays(steps, known, number)
+        arrays = self._arrays(known, np.array([number[static] for static in self.steps.statics], np.int64))
         executed, lanes = _tallies(arrays, len(known))
         return Trace(launch, arrays, executed, lanes, lanes.copy())
 
-    def _place(self, place: tuple[int, int, int], warps: dict[int, list[Step]]) -> None:
-        """Keep the warps of a block in launch order."""
-        (x, y, z), (wide, high, deep) = place, self.head.grid
-        if not (x < wide and y < high and z < deep):
-            self.text.fail(f"block {x},{y},{z} lies outside the grid")
-        start = (x + wide * (y + high * z)) * self.warps_per_block
-        for warp, steps in warps.items():
-            if warp >= self.warps_per_block:
-                self.text.fail(f"warp {warp} of a block of {self.warps_per_block} warps")
-            self.warps[start + warp] = steps
-            for step in steps:
-                self._note(step)
-
-    def _note(self, step: Step) -> None:
-        """Remember where an instruction comes first, and whether it reaches shared memory by a generic address."""
-        self.first.setdefault(step.static, step.line)
-        base = self.head.shared_base
-        is_generic = step.static.opcode.split(".")[0] in ("LD", "ST", "ATOM", "RED")
-        if base and is_generic and step.addresses and base <= step.addresses[0] < base + SHARED_WINDOW:
-            self.shared.add(step.static)
-
-    def _check_complete(self, steps: list[list[Step]]) -> None:
-        lacking = next((warp for warp, found in enumerate(steps) if not found), None)
-        if lacking is not None:
-            block, warp = divmod(lacking, self.warps_per_block)
-            hint = "trace all blocks, and warps that execute nothing, too"
-            self.text.fail(f"the trace has no instructions of warp {warp} of block {block}", hint)
+    def _reach_shared(self) -> set[Static]:
+        """Return the instructions that reach shared memory by a generic address."""
+        base, found = self.head.shared_base, self.steps.accesses
+        if not base:
+            return set()
+        inside = found["static"][(found["first"] >= base) & (found["first"] < base + SHARED_WINDOW)]
+        reaching = {self.steps.statics[number] for number in np.unique(inside)}
+        return {static for static in reaching if static.opcode.split(".")[0] in GENERIC}
 
     def _program(self) -> tuple[Program, dict[Static, int]]:
         """Return the program, and the number of each instruction of the trace in it."""
-        statics = sorted(self.first, key=lambda static: (static.pc, self.first[static]))
+        statics, shared = sorted(self.first, key=lambda static: (static.pc, self.first[static])), self._reach_shared()
         if self.listing is None:
-            made = program.of_trace(self.head, statics, self.first, self.shared, self.path)
+            made = program.of_trace(self.head, statics, self.first, shared, self.path)
             return made, {static: i for i, static in enumerate(statics)}
-        if self.shared:
-            line = min(self.first[static] for static in self.shared)
-            self.text.fail(
-                "a generic access reaches shared memory, which the listing cannot say", "read the trace without the listing", line
-            )
+        if shared:
+            line = min(self.first[static] for static in shared)
+            hint = "read the trace without the listing"
+            self.text.fail("a generic access reaches shared memory, which the listing cannot say", hint, line)
         return program.of_listing(self.head, statics, self.first, self.listing, self.path)
 
-    def _arrays(self, steps: list[list[Step]], known: Program, number: dict[Static, int]) -> TraceArrays:
-        encoded = known.encoded
-        space_of = [int(space) if operation in ACCESSES else -1 for space, operation in zip(encoded.space, encoded.operation, strict=True)]
-        accesses, warp_path, starts = Accesses(), [], [0]
-        paths: dict[bytes, int] = {}
-        for warp in steps:
-            path = np.array([(number[step.static], step.mask) for step in warp], np.int64)
-            warp_path.append(paths.setdefault(path.tobytes(), len(paths)))
-            for step in warp:
-                space = space_of[number[step.static]]
-                if space >= 0:
-                    accesses.add(space, *self._addresses(step, space))
-            starts.append(len(accesses.found))
-        entries = [np.frombuffer(path, np.int64).reshape(-1, 2) for path in paths]
-        joined = np.concatenate(entries)
-        base, stride, scattered = accesses.arrays(list(range(len(accesses.found))), self.text.fail)
+    def _arrays(self, known: Program, number: np.ndarray) -> TraceArrays:
+        """Return what was executed. number: int64 [statics] in the program."""
+        steps = self.steps
+        space = np.where(logged(known), known.encoded.space, -1)[number]
+        named = np.where(names_lanes(known), known.encoded.source_value[:, 0], -1)[number]
+        warps, order = np.unique(steps.warp_path, return_index=True)
+        order = warps[np.argsort(order)]  # paths by the first warp that takes them
+        renumbered = np.empty_like(order)
+        renumbered[order] = np.arange(len(order))
+        warp_path = renumbered[steps.warp_path]
+        paths = [steps.paths[path] for path in order]
+        accesses, starts = self._in_launch_order(paths, warp_path, space, named)
+        spaces = space[accesses["static"]]
+        self._check_constants(accesses, named[accesses["static"]] >= 0)
+        base, stride, scattered = placed(accesses, spaces, steps.rows, self.head.shared_base, self.text.fail)
+        joined = np.concatenate(paths)
         return TraceArrays(
-            path_start=np.cumsum([0, *map(len, entries)], dtype=np.int64),
-            instruction=joined[:, 0].astype(np.int32),
-            mask=joined[:, 1].astype(np.uint32),
-            warp_path=np.array(warp_path, np.int32),
-            access_start=np.array(starts, np.int64),
+            path_start=np.cumsum([0, *map(len, paths)], dtype=np.int64),
+            instruction=number[joined >> 32].astype(np.int32),
+            mask=(joined & 0xFFFFFFFF).astype(np.uint32),
+            warp_path=warp_path.astype(np.int32),
+            access_start=starts,
             access_base=base,
             access_stride=stride,
             scattered=scattered,
         )
 
-    def _addresses(self, step: Step, space: int) -> tuple[int, tuple[int, ...], bool]:
-        """Return mask, addresses and their form. In shared memory they count from the start of its window."""
-        if step.addresses is None:
-            if step.mask:
-                self.text.fail(f"{step.static.opcode} has no addresses", "trace the kernel with its memory addresses", step.line)
-            return 0, (), False
-        start = self.head.shared_base
-        if space != Space.SHARED or not start or min(step.addresses[: 1 if step.is_strided else None]) < start:
-            return step.mask, step.addresses, step.is_strided
-        if step.is_strided:
-            return step.mask, (step.addresses[0] - start, step.addresses[1]), True
-        return step.mask, tuple(address - start for address in step.addresses), False
+    def _in_launch_order(
+        self, paths: list[np.ndarray], warp_path: np.ndarray, space: np.ndarray, named: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the accesses of all warps, and where each warp's begin.
+
+        space, named: int64 [statics], the space of its accesses, -1 = it makes none; the offset of a load of a constant in its text, else
+        -1: taken where the trace has no addresses of constants.
+        """
+        steps, count = self.steps, len(self.steps.accesses)
+        more = np.zeros(1 + len(steps.statics), scan.Access)  # without an active lane; constants
+        more["static"][1:], more["low"] = np.arange(len(steps.statics)), -1
+        more["start"][1:] = more["low"][1:] = more["high"][1:] = named
+        templates = [self._template(path, space, named) for path in paths]  # rows of accesses from the warp's first on, or of `more`
+        starts = np.append(0, np.cumsum(np.array([len(template) for template in templates], np.int64)[warp_path]))
+        rows, by_path = np.empty(starts[-1], np.int64), np.argsort(warp_path, kind="stable")
+        for template, warps in zip(templates, np.split(by_path, np.cumsum(np.bincount(warp_path))[:-1]), strict=True):
+            places = starts[warps][:, None] + np.arange(len(template))
+            rows[places] = np.where(template >= 0, steps.first_access[warps][:, None] + template, count - 1 - template)
+        return np.concatenate([steps.accesses, more])[rows], starts
+
+    def _template(self, path: np.ndarray, space: np.ndarray, named: np.ndarray) -> np.ndarray:
+        """Return which access each instruction of a path makes: the k-th of the warp, or -1 - row of `more`."""
+        static, mask = path >> 32, path & 0xFFFFFFFF
+        has_addresses, makes = self.steps.has_addresses[static], space[static] >= 0
+        lacking = makes & ~has_addresses & (mask != 0) & (named[static] < 0)
+        if lacking.any():
+            number = int(static[lacking.argmax()])
+            message = f"{self.steps.statics[number].opcode} has no addresses"
+            self.text.fail(message, "trace the kernel with its memory addresses", self.steps.lines[number])
+        other = np.where(mask == 0, -1, -2 - static)
+        return np.where(has_addresses, np.cumsum(has_addresses) - 1, other)[makes]
+
+    def _check_constants(self, accesses: np.ndarray, is_constant: np.ndarray) -> None:
+        beyond = is_constant & ((accesses["low"] < -1) | (accesses["high"] >= CONSTANT_BANK_BYTES))
+        if beyond.any():
+            one = accesses[beyond.argmax()]
+            opcode, line = self.steps.statics[one["static"]].opcode, self.steps.lines[one["static"]]
+            hint = "addresses of LDC count from the start of its bank; leave them out where the tracer does not know them"
+            self.text.fail(f"{opcode} at 0x{int(one['high']):x}, beyond a bank of {CONSTANT_BANK_BYTES:,} bytes", hint, line)
 
 
 def _tallies(arrays: TraceArrays, instructions: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,16 +9,15 @@ from isa.architecture import number
 from isa.errors import UserError
 from isa.program import Program
 from isa.vocabulary import RZ, Kind, Operation
-from sim.trace import SCATTERED, Trace
 from sim.traces.program import STEP
 from sim.traces.text import WARP
+from sim.traces.trace import SCATTERED, Trace, logged
 
 LIST = "kernelslist.g"
 VERSION = 5
 DEFAULT_BINARY = 70  # of a listing that is for any architecture
 SHARED_BASE, LOCAL_BASE = 0x7F0000000000, 0x7F0100000000  # beyond every array
 FORMAT = "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate"
-ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM)
 
 
 def write(traces: Sequence[Trace], folder: str | Path) -> Path:
@@ -39,7 +38,8 @@ def write(traces: Sequence[Trace], folder: str | Path) -> Path:
 def lines(trace: Trace, kernel_id: int = 1) -> Iterator[str]:
     """Yield the lines of a kernel file."""
     launch, program, arrays = trace.launch, trace.program, trace.arrays
-    fixed = [_static(program, i) for i in range(len(program))]
+    keeps = logged(program)
+    fixed = [_static(program, i, bool(keeps[i])) for i in range(len(program))]
     yield from _head(trace, kernel_id)
     grid = (*launch.grid, 1, 1)
     for block in range(launch.blocks):
@@ -78,16 +78,19 @@ def _head(trace: Trace, kernel_id: int) -> Iterator[str]:
     yield FORMAT
 
 
-def _static(program: Program, i: int) -> tuple[str, str, int, int]:
+def _static(program: Program, i: int, is_access: bool) -> tuple[str, str, int, int]:
     """Return what every execution of an instruction has: its address, its registers and opcode, bytes per lane, the immediate."""
     e = program.encoded
-    is_access = Operation(e.operation[i]) in ACCESSES
     destinations = [int(e.destination[i])] if 0 <= e.destination[i] < RZ else []
     sources = [int(e.address_register[i])] if is_access and 0 <= e.address_register[i] <= RZ else []
     sources += [int(v) for kind, v in zip(e.source_kind[i], e.source_value[i], strict=True) if kind == Kind.REGISTER and v <= RZ]
     pc = program.addresses[i] if program.addresses else STEP * i
     names = [" ".join([str(len(found)), *(f"R{register}" for register in found)]) for found in (destinations, sources)]
-    immediate = int(e.function[i]) if Operation(e.operation[i]) == Operation.BAR else 0
+    is_barrier = Operation(e.operation[i]) == Operation.BAR
+    if is_barrier and e.address_offset[i]:
+        message = f"{program.instructions[i].opcode} is for {e.address_offset[i]} threads: the format has no place for that"
+        raise UserError(message, path=program.path, line=program.instructions[i].line)
+    immediate = int(e.function[i]) if is_barrier else 0
     return f"{pc:04x}", f"{names[0]} {program.instructions[i].opcode} {names[1]}", int(e.width[i]) if is_access else 0, immediate
 
 

@@ -11,7 +11,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from sim.bench import CHAINS, chain, stream
 from sim.functional import execute
 from sim.gpus.loader import load
-from sim.launch import Launch
+from sim.launch.launch import Launch
 from sim.timing import simulate
 
 PROGRAMS: dict[str, Callable[[], Launch]] = {"ffma": lambda: chain(48, 32, 16), "memory": lambda: stream(132, 300)}

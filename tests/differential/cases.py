@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 import isa
 from isa.program import Control
-from sim.explain import Recording, why
-from sim.explain.segments import segments
+from sim.causes.explain import Recording, why
+from sim.causes.explain.segments import segments
 from sim.functional import execute
 from sim.gpus.model import Gpu
-from sim.launch import Launch
-from sim.result import Result
-from sim.trace import Trace
-from sim.vocabulary import CAUSE_NAMES
+from sim.launch.launch import Launch
+from sim.result.causes import CAUSE_NAMES
+from sim.result.result import Result
+from sim.traces.trace import Trace
 from tests.differential.gpus import tables
 from tests.differential.programs import WORDS, listings
 

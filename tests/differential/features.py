@@ -3,12 +3,13 @@
 import numpy as np
 
 from isa.vocabulary import Operation, Space
-from sim.constants import constant_lines
-from sim.control import obeys_control_words
-from sim.result import Result
+from sim.lowering.constant_lines import constant_lines
+from sim.lowering.control_words import obeys_control_words
+from sim.policies import Policy
+from sim.result.causes import CAUSE_NAMES, SLOT_CAUSE_NAMES, StallCause, WakeRule
+from sim.result.result import Result
 from sim.timing.state import WHEEL
-from sim.trace import Trace
-from sim.vocabulary import CAUSE_NAMES, SLOT_CAUSE_NAMES, Policy, StallCause, WakeRule
+from sim.traces.trace import Trace
 
 NOT_MODELLED = {"membar", "sleeping"}
 NEVER_OF_A_SLOT = {"not_selected", "drain"}  # a ready warp that another one displaced, a warp past its end: no slot waits for these
@@ -50,6 +51,7 @@ SECOND_SLOT = [
     StallCause.MIO_THROTTLE,
     StallCause.LG_THROTTLE,
     StallCause.BRANCH_RESOLVING,
+    StallCause.NO_INSTRUCTION,
     StallCause.IMC_MISS,
     StallCause.DISPATCH_STALL,
 ]
@@ -81,7 +83,7 @@ def machine_features(result: Result) -> dict[str, bool]:
         "sleep beyond the wheel": bool((rows.eligible - rows.since >= WHEEL).any()),
         "a pipe within another": any(pipe.within for pipe in pipes),
         "a constant that an instruction waits for": result.gpu.constants.near > 0 and "imc_miss" in result.stalls,
-        "constants of the far level": result.gpu.constants.far > 0 and bool((named.group[named.line[named.line >= 0]] >= 0).any()),
+        "constants of the far level": result.gpu.constants.far > 0 and bool((named.line >= named.present).any()),
         "a jump to code not fetched": result.gpu.fetch.jump > 1 and bool((rows.cause == StallCause.NO_INSTRUCTION)[rows.since > 0].any()),
         "a first fetch": result.gpu.fetch.first > 0,
     }
@@ -138,7 +140,7 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
         "L2 of two parts": bool(modelled and l2 and l2.far and count["l2_sectors_read"]),
         "sectors stored at a cost of their own": bool(modelled and l2 and l2.partial_cost > 1 and count["l2_sectors_written"]),
         "turnarounds of DRAM": bool(modelled and gpu.dram.turnaround and count["dram_bytes_read"] and count["dram_bytes_written"]),
-        "late kilobytes of DRAM": bool(modelled and gpu.dram.late_share * gpu.dram.late and count["dram_bytes_read"]),
+        "refresh of DRAM": bool(modelled and gpu.dram.refresh and count["dram_bytes_read"]),
         "more requests of an instruction than the port has room for": modelled and count["sm_requests_peak"] > gpu.interconnect.depth,
         "written back beyond what stood in L2 before": bool(modelled and l2 and l2.start != "dirty" and count["dram_bytes_written"]),
         **{

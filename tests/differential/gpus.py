@@ -12,7 +12,27 @@ PIPES = ("alu", "sfu", "memory", "control")
 HOME = {"mufu": "sfu", "special": "sfu", "convert": "sfu", "branch": "control", "barrier": "control"} | dict.fromkeys(
     ("global", "local", "shared", "constant"), "memory"
 )
-CONSTANTS = {"near": (0, 0, 5, 30), "far": (0, 0, 11, 80), "cold": (0, 0, 40)}  # cycles
+FETCH = {  # what each may be
+    "first": (0, 0, 7, 90),
+    "jump": (0, 0, 3, 40),
+    "ahead": (0, 1, 3),
+    "far_ahead": (0, 2, 6),
+    "near_bytes": (0, 128, 512),
+    "near_ways": (1, 2),
+    "bytes": (0, 512, 1024),
+    "ways": (1, 2, 4),
+    "prefetched": (0, 128, 1024),
+}
+CONSTANTS = {
+    "near": (0, 0, 5, 30),
+    "load_near": (0, 0, 9, 40),
+    "far": (0, 0, 11, 80),
+    "cold": (0, 0, 40),
+    "bytes": (0, 64, 192, 256, 512),
+    "ways": (1, 2, 4),
+    "address_latency": (0, 3, 11),
+    "address_cycles": (0, 1, 2),
+}
 LIMITS = {
     "blocks": 8,
     "registers": 65536,
@@ -109,14 +129,16 @@ def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
         "chip": "random",
         "compute_capability": "1.0",
         "sms": draw(st.integers(1, 4)),
-        "clock": {"alu_mhz": 1000},
+        "clock": {"core_mhz": 1000},
         "core": core,
         "pipes": ports,
         "units": draw(units(ports)),
-        "fetch": {"first": draw(st.sampled_from((0, 0, 7, 90))), "jump": draw(st.sampled_from((0, 0, 3, 40)))},
-        "constants": {name: draw(st.sampled_from(cycles)) for name, cycles in CONSTANTS.items()},
+        "fetch": {name: draw(st.sampled_from(values)) for name, values in FETCH.items()},
+        "constants": {name: draw(st.sampled_from(values)) for name, values in CONSTANTS.items()},
         "blocks": {
             "start_interval": draw(st.sampled_from((0, 0, 0.3, 1, 2.7, 7))),
+            "sm_interval": draw(st.sampled_from((0, 0, 2, 11))),
+            "retire_interval": draw(st.sampled_from((0, 0, 0.6, 2.7, 9))),
             "start_latency": draw(st.sampled_from((0, 0, 1, 9))),
             "awaits_stores": draw(st.booleans()),
             "retire_latency": draw(st.sampled_from((0, 0, 1, 13))),

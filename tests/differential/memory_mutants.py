@@ -1,6 +1,6 @@
 """Bugs seeded in the memory hierarchy of either engine.
 
-REFERENCE: as `reference_mutants.MUTANTS`. TABLES: what is changed in the numbers that `sim.lower` gives the Numba engine.
+REFERENCE: as `reference_mutants.MUTANTS`. TABLES: what is changed in the numbers that `sim.lowering.core` gives the Numba engine.
 CODE: as `numba_mutants.CODE`, for the uncompiled Numba engine.
 """
 
@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from sim.gpus.path import TICKS, cycles
-from sim.hierarchy import Hierarchy
+from sim.lowering.memory import Hierarchy
 from sim.reference.blocks import BlockScheduler
 from sim.reference.memory import banks, coalescer, l2
 from sim.reference.memory.access import Access
-from sim.reference.memory.joins import StoreLines
 from sim.reference.memory.l1 import L1, Line
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.lsu import Queue
 from sim.reference.memory.network import RequestPort
 from sim.reference.memory.system import MemorySystem
+from sim.reference.memory.write_combining import WriteCombiningBuffer
 from sim.reference.moments import Moment
-from sim.timing.memory import joins
+from sim.timing.memory import write_combining
 from sim.timing.memory.banks import fewest
 
 Right = Callable[..., Any]
@@ -84,7 +84,7 @@ def whole_cycles_between_blocks(right: Right) -> Right:
 
 
 def newest_line_leaves(right: Right) -> Right:
-    def put(self: StoreLines, packet: Any, cycle: int) -> None:
+    def put(self: WriteCombiningBuffer, packet: Any, cycle: int) -> None:
         if len(self.lines) == self.places and packet.line not in self.lines:
             self.lines = dict(reversed(self.lines.items()))
         right(self, packet, cycle)
@@ -117,11 +117,16 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "replay ignored": (MemorySystem, "__init__", with_number("replay", 1)),
     "word_cycles ignored": (MemorySystem, "__init__", with_number("word_cycles", 0)),
     "the shared unit takes one instruction per cycle": (MemorySystem, "__init__", with_number("interval", 1)),
+    "an atomic is a packet for each of its sectors": (
+        coalescer,
+        "packets",
+        lambda right: lambda at, requests: [len(request.sectors) for request in requests],
+    ),
     "segments do not shrink": (coalescer, "shrink", lambda right: lambda segment, used: set(segment)),
     "half-warps never in order": (coalescer, "by_order", lambda right: lambda at, width: right({**at, min(at): at[min(at)] ^ 64}, width)),
     "a store is over when it is taken": (Access, "stored_at", lambda right: lambda self, at: right(self, at.then(self.taken.cycle + 1))),
-    "the newest of the lines kept of stores leaves": (StoreLines, "put", newest_line_leaves),
-    "lines kept of stores outlive their block": (StoreLines, "let_go", lambda right: lambda self, block, moment: None),
+    "the newest of the lines kept of stores leaves": (WriteCombiningBuffer, "put", newest_line_leaves),
+    "lines kept of stores outlive their block": (WriteCombiningBuffer, "release", lambda right: lambda self, block, moment: None),
     "start interval rounded up": (BlockScheduler, "_keep_interval", whole_cycles_between_blocks),
 }
 
@@ -165,13 +170,13 @@ def newest_leaves(m: int, k: int, start: int, mh: Any, memory: Any) -> None:
     LEAVE(m, memory.units[m].kept - 1 if memory.units[m].kept == mh.store_lines else k, start, mh, memory)
 
 
-LEAVE = joins.leave
+LEAVE = write_combining.leave
 CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
-    "the newest of the lines kept of stores leaves": ("sim.timing.memory.joins", "leave", newest_leaves),
-    "lines kept of stores outlive their block": ("sim.timing.memory.lsu", "let_go", lambda m, block, start, mh, memory: None),
-    "a line that is given up is still found": ("sim.timing.memory.l1", "give_up", lambda m, place, memory: None),
+    "the newest of the lines kept of stores leaves": ("sim.timing.memory.write_combining", "leave", newest_leaves),
+    "lines kept of stores outlive their block": ("sim.timing.memory.lsu", "release", lambda m, block, start, mh, memory: None),
+    "a line that is invalidated is still found": ("sim.timing.memory.l1", "invalidate", lambda m, place, memory: None),
     "write-back lost": ("sim.timing.memory.l2", "write_back", lambda number, words, valid, done, mh, memory: done),
     "L2 evicts the first place": ("sim.timing.memory.l2", "victim", first_place),
     "answers of one cycle in reverse": ("sim.timing.memory.responses", "earlier", later_first),
-    "bank conflicts missed": ("sim.timing.memory.lsu", "wavefronts", no_conflicts),
+    "bank conflicts missed": ("sim.timing.memory.access", "wavefronts", no_conflicts),
 }

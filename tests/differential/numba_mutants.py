@@ -1,7 +1,7 @@
 """Bugs seeded in the Numba engine.
 
-TABLES: name -> what is changed in the tables that `sim.lower` makes. CODE: name -> (module, function, wrong version); compiled kernels
-cannot be patched, so these run uncompiled, in a process of their own:
+TABLES: name -> what is changed in the tables that `sim.lowering.core` makes. CODE: name -> (module, function, wrong version);
+compiled kernels cannot be patched, so these run uncompiled, in a process of their own:
 
     NUMBA_DISABLE_JIT=1 python -m tests.differential.numba_mutants 80
 """
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from sim import reference, timing
-from sim.lower import Code, Hardware
-from sim.result import Result
+from sim.lowering.core import Code, Hardware
+from sim.result.result import Result
 from sim.timing import blocks
 from sim.timing.blocks import emptiest
 from tests.differential import memory_mutants
@@ -32,6 +32,10 @@ TABLES: dict[str, Change] = {
     "wake rule always per_register": lambda hw: {"wake_all": np.int64(0)},
     "start interval ignored": lambda hw: {"start_ticks": np.int64(0)},
     "retire latency ignored": lambda hw: {"retire_latency": np.int64(0)},
+    "retire interval ignored": lambda hw: {"retire_ticks": np.int64(0)},
+    "an SM's start interval ignored": lambda hw: {"sm_interval": np.int64(0)},
+    "code follows as fast as it is asked for": lambda hw: {"code_ticks": np.int64(0), "code_far_ticks": np.int64(0)},
+    "caches of code of one line": lambda hw: {"code_sets": np.int64(1), "code_ways": np.int64(1)},
     "one port per pipe": lambda hw: {"row_ports": np.ones_like(hw.row_ports)},
     "registers read in one cycle more": lambda hw: {"read_window": hw.read_window + 1},
     "ports of register banks ignored": lambda hw: {"banks": np.int64(0)},
@@ -69,10 +73,10 @@ CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
 
 
 def numba_result(job: Job, _: Result | None = None) -> Result | None:
-    """Return what the Numba engine says; None when it gives up."""
+    """Return what the Numba engine says; None when it ends with an error, its own checks among them."""
     try:
         return timing.simulate(job.trace, job.gpu, EVERYTHING)
-    except RuntimeError:
+    except (RuntimeError, AssertionError):
         return None
 
 

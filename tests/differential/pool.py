@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from sim.compare import first_difference
 from sim.gpus.model import Gpu
 from sim.reference import Session
-from sim.result import Result
-from sim.trace import Trace
+from sim.result.compare import first_difference
+from sim.result.result import Result
+from sim.traces.trace import Trace
 from tests.differential.cases import EVERYTHING, Case, cases
 
 PATIENCE = 1000  # cycles after the end of the right run

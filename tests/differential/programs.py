@@ -59,6 +59,8 @@ ARITHMETIC = (
     "LDC {d}, c[0x0][scale]",
     "LDC.64 R4, c[0x0][data]",
     "LDC {d}, c[0x3][{place}]",
+    "LDC {d}, c[0x3][R12]",
+    "LDC {d}, c[0x3][R12]",
     "FADD {d}, {a}, c[0x3][{place}]",
     "NOP",
     "DEPBAR.LE SB{counter}, {left}",

@@ -6,7 +6,7 @@ from typing import Any
 from sim.reference import issue, machine
 from sim.reference.account import IssueSlots
 from sim.reference.barriers import Barrier
-from sim.reference.blocks import Block, BlockScheduler
+from sim.reference.blocks import BlockScheduler
 from sim.reference.counters import DependenceCounters
 from sim.reference.decode import Instruction
 from sim.reference.issue import Scheduler
@@ -14,7 +14,7 @@ from sim.reference.pipes import Pipes
 from sim.reference.scoreboard import Scoreboard
 from sim.reference.sm import SM
 from sim.reference.wakeup import Warp
-from sim.vocabulary import SlotCause, StallCause
+from sim.result.causes import SlotCause, StallCause
 
 Right = Callable[..., Any]
 
@@ -68,14 +68,23 @@ def idle_slots_to_nobody(right: Right) -> Right:
 
 
 def no_retire_latency(right: Right) -> Right:
-    def live(self: Block) -> Any:
-        life = right(self)
-        yield next(life)
-        yield life.send(None)
-        life.send(None)
-        self.sm.free_places.add(self.place)
+    def step(self: BlockScheduler) -> None:
+        self.leaving[:] = sorted((int(self.machine.env.now), *block[1:]) for block in self.leaving)
+        right(self)
 
-    return live
+    return step
+
+
+def no_retire_interval(right: Right) -> Right:
+    def step(self: BlockScheduler) -> None:
+        self.retire_ticks = 0
+        right(self)
+
+    return step
+
+
+def no_sm_interval(right: Right) -> Right:
+    return lambda self, sm, started: None
 
 
 def no_start_interval(right: Right) -> Right:
@@ -146,7 +155,7 @@ def no_sync_latency(right: Right) -> Right:
 
 
 def first_holder_opens(right: Right) -> Right:
-    """A counter is zero as soon as one of its holders lets go."""
+    """A counter is zero as soon as one of its holders releases it."""
 
     def missing(self: DependenceCounters, instruction: Instruction) -> Any:
         for holders in self.holders.values():
@@ -166,7 +175,9 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "all_outstanding wakes per register": (Warp, "blocked_by", wrong_wake_rule),
     "branch latency dropped": (Scheduler, "_hold", no_branch_latency),
     "idle slots charged to nobody": (IssueSlots, "charge_idle", idle_slots_to_nobody),
-    "retire latency ignored": (Block, "_live", no_retire_latency),
+    "retire latency ignored": (BlockScheduler, "step", no_retire_latency),
+    "retire interval ignored": (BlockScheduler, "step", no_retire_interval),
+    "an SM's start interval ignored": (BlockScheduler, "_keep_sm_interval", no_sm_interval),
     "start interval ignored": (BlockScheduler, "step", no_start_interval),
     "second instruction ignores pending results": (Scheduler, "_second", second_ignores_results),
     "narrow pipe does not hold the scheduler": (Scheduler, "_hold_dispatch", dispatch_not_held),

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from sim import lower, timing
-from sim.result import Result
+from sim import timing
+from sim.lowering import core as lower
+from sim.result.result import Result
 from tests.differential import memory_mutants, numba_mutants, reference_mutants
 from tests.differential.aimed import AIMED, aimed
 from tests.differential.cases import EVERYTHING

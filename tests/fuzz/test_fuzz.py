@@ -17,7 +17,7 @@ import isa
 from isa.errors import UserError
 from sim.functional import execute
 from sim.gpus.loader import load
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 from sim.timing import simulate
 from tests.fuzz.mutate import mutate
 

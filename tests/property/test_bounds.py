@@ -8,8 +8,8 @@ import isa
 import sim
 from programs.intervals.kernels import launch
 from sim.analysis.prior_bounds import bounds
-from sim.launch import Launch
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
 from tests.test_programs import FOLDER
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import isa
 from isa.vocabulary import Operation
 from sim.functional import execute
-from sim.launch import Launch
-from sim.trace import Trace
+from sim.launch.launch import Launch
+from sim.traces.trace import Trace
 from tests.property import structured as oracle
 
 REGISTERS = 6

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import isa
-from isa.vocabulary import Operation
 from sim import reference, timing
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
-from sim.launch import Launch
-from sim.result import Result
-from sim.trace import Trace, TraceArrays
-from sim.vocabulary import CAUSE_NAMES
+from sim.launch.launch import Launch
+from sim.result.causes import CAUSE_NAMES
+from sim.result.result import Result
+from sim.traces.trace import Trace, TraceArrays, logged
 
 Accesses = Sequence[tuple[int, int]]
 
@@ -27,7 +26,7 @@ def straight(program: isa.Program, blocks: int, warps: int, accesses: Accesses =
     masked: an instruction that no lane executes.
     """
     n, count = len(program), blocks * warps
-    memory = int(np.isin(program.encoded.operation, (Operation.LOAD, Operation.STORE, Operation.ATOM)).sum())
+    memory = int(logged(program).sum())
     base, stride = np.array([*accesses, *[(0, 4)] * (memory - len(accesses))], np.int64).reshape(-1, 2).T
     mask = np.where(np.arange(n) == masked, 0, 0xFFFFFFFF).astype(np.uint32)
     arrays = TraceArrays(

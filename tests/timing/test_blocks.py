@@ -43,3 +43,18 @@ def test_an_sm_without_blocks_counts_for_nothing(run) -> None:
 def test_achieved_occupancy_is_resident_warps_over_the_limit(run) -> None:
     counters = run(ONE, warps=4, limits__warps=8, limits__blocks=1, limits__threads_per_block=256).result.counters
     assert counters["achieved_occupancy"] == counters["warp_cycles"] / (counters["sm_active_cycles"] * 8)
+
+
+def test_an_sm_starts_a_block_per_interval_and_warps(run) -> None:
+    done = run(ONE, blocks=3, warps=2, blocks__sm_interval=7)
+    assert [done.first(block=block)[0] for block in range(3)] == [0, 9, 18]
+
+
+def test_the_dispatcher_takes_finished_blocks_one_after_another(run) -> None:
+    done = run(ONE, blocks=4, sms=2, limits__blocks=1, blocks__retire_interval=4)
+    assert [done.first(block=block)[0] for block in range(4)] == [0, 0, 10, 14]  # both end after 6 cycles
+
+
+def test_a_launch_ends_when_the_dispatcher_has_done_with_its_last_block(run) -> None:
+    done = run(ONE, blocks=2, sms=2, blocks__retire_latency=10, blocks__retire_interval=2.5, blocks__launch_overhead=100)
+    assert (done.result.cycles, done.result.elapsed_cycles) == (6, 121)  # it is told of both in cycle 16

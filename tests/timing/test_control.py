@@ -8,8 +8,8 @@ import dataclasses
 import pytest
 
 import isa
-from sim.control import obeys_control_words
 from sim.gpus.loader import load
+from sim.lowering.control_words import obeys_control_words
 from tests.control_words import END, FREE, listing, word
 
 CONTROL = {"core__kind": "control", "core__register_banks": 2}

@@ -11,8 +11,8 @@ import pytest
 
 import isa
 import sim
-from isa.scheduling import lint
-from isa.scheduling.finding import HAZARD
+from sim.control_words import lint
+from sim.control_words.finding import HAZARD
 from sim.gpus.loader import load
 from tests.control_words import FREE, listing, word
 
@@ -111,7 +111,7 @@ def memory_instruction(opcode: str, address: str, bits: int) -> str:
 def issue_distance(run, opcode: str, address: str, bits: int, first: list[str], then: str) -> int:
     """Return the cycles from the first of some instructions to the one behind them, when the lines of its addresses are in L1."""
     warm = [f"{word(2, write='5')} LDG.{bits} R12, [R20]", f"{word(1, wait='-----5')} MOV R16, R12"]
-    base = 0 if opcode in ("LDS", "STS") else LINE
+    base = 0 if opcode in ("LDS", "STS", "LDC") else LINE
     stride = 0 if address == UNIFORM else bits // 8
     done = run(".shared 1024\n" + listing(*warm, *first, then), accesses=[(LINE, bits // 8), (base, stride)], gpu=A6000).first()
     return done[2 + len(first)] - done[2]

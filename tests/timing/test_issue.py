@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.vocabulary import CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES
 
 PAIR = "FADD R0, R1, R2\nFADD R3, R4, R5\nEXIT"
 
@@ -59,12 +59,25 @@ def test_dual_issue_refuses_a_dependent_pair_and_a_busy_pipe(run) -> None:
 
 
 def test_the_second_of_a_pair_waited_for_nothing(run) -> None:
-    """Not even for its constant, which a warp that goes on alone would wait for."""
-    listing = "FADD R0, R1, R2\nFADD R3, R4, c[0x3][0x0]\nEXIT"
-    done = run(listing, core__issue_width=2, pipes__fp32__count=2, constants__near=30)
-    assert done.first()[:2] == [0, 0]
+    done = run(PAIR, core__issue_width=2, pipes__fp32__count=2)
     rows = done.result.timeline
     assert [CAUSE_NAMES[rows.cause[k]] for k in np.flatnonzero(rows.instruction == 1)] == ["wait"]
+
+
+def test_an_instruction_whose_constant_is_missing_is_no_second(run) -> None:
+    listing = "FADD R0, R1, R2\nFADD R3, R4, c[0x3][0x0]\nEXIT"
+    done = run(listing, core__issue_width=2, pipes__fp32__count=2, constants__near=30)
+    assert done.first()[:2] == [0, 30]
+    assert done.result.issue_slots["imc_miss"] == 1 + 2 * 29  # the second of cycle 0, both of the others until it comes
+
+
+def test_an_instruction_whose_code_is_missing_is_no_second(run) -> None:
+    listing = "\n".join(["FADD R0, R0, R2"] * 8 + ["FADD R3, R4, R5", "EXIT"])  # the ninth begins a line of code
+    width = {"core__issue_width": 2, "pipes__fp32__count": 2}
+    assert run(listing, **width).first()[7:9] == [42, 42]
+    done = run(listing, **width, fetch__jump=100)
+    assert done.first()[7:9] == [42, 100]
+    assert done.result.issue_slots["no_instruction"] == 1 + 2 * 57  # the second of cycle 42, both of the others until it comes
 
 
 def test_a_slow_scheduler_issues_every_interval(run) -> None:

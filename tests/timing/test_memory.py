@@ -39,7 +39,7 @@ def test_unloaded_latencies_are_those_of_the_machine(run) -> None:
 @pytest.mark.parametrize("name", [name for name in names() if load(name).memory.kind == "hierarchy"])
 def test_unloaded_latencies_are_those_of_the_preset(run, name: str) -> None:
     gpu = load(name)
-    near = {"lsu.coalescing": "sectors", "dram.late_share": 0.0} | ({"l2.far": 0} if gpu.l2 else {})  # CC 1.x makes 32 requests of it
+    near = {"lsu.coalescing": "sectors", "dram.refresh": 0} | ({"l2.far": 0} if gpu.l2 else {})  # CC 1.x makes 32 requests of it
     listing = "LDG.CG R0, [R4]\nFADD R1, R0, R0\nLDG.CG R2, [R4]\nFADD R3, R2, R2\n"
     listing += "LDG.CA R5, [R4]\nFADD R6, R5, R5\nLDG.CA R7, [R4]\nFADD R8, R7, R7\nEXIT"
     issued = run(listing, accesses=[ONE_SECTOR] * 4, gpu=gpu.replace(near)).first()
@@ -148,8 +148,18 @@ def test_a_store_is_over_when_it_has_left_the_sm(run) -> None:
 def test_lanes_that_update_a_word_go_one_after_another(run) -> None:
     listing = "ATOM.ADD R0, [R8], R1\nFADD R2, R0, R0\nEXIT"
     apart, together = (run(listing, accesses=[(1 << 20, stride)], **ROUND, l2__atomic_cycles=3) for stride in (4, 0))
-    shorter = 3 + 4 + 3 + 3  # its one sector goes to L2, is read from DRAM and comes back in so much less, of which 3 ...
+    shorter = 3 + 4 * 3 + 3 + 3 + 3  # one sector instead of four goes to L2, is updated, leaves it, is read from DRAM, comes back
     assert together.first()[1] - apart.first()[1] == 32 * 3 - shorter
+
+
+@pytest.mark.parametrize(
+    ("stride", "packets"),
+    [(0, 32), (4, 4), (16, 16), (32, 32), (128, 32)],  # a word of all lanes; eight words in a sector, two, one; a line each
+)
+def test_an_atomic_is_as_many_packets_of_a_sector_as_lanes_want_its_most_wanted_word(run, stride: int, packets: int) -> None:
+    done = run("RED.ADD [R8], R1\nEXIT", accesses=[(1 << 20, stride)], **ROUND)
+    assert done.result.counters["sm_requests_peak"] == -(-packets // 3)
+    assert 10 <= done.result.cycles - packets <= 11  # taken in cycle 10, a cycle at the unit for each; one more for the look-up, or not
 
 
 def test_loads_do_not_count_among_results_in_flight(run) -> None:

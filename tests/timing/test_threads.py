@@ -9,15 +9,15 @@ import pytest
 
 import isa
 import sim
-from sim import cores as cores_of
 from sim import timing
-from sim.atomics import add_one, give_way, publish, seen, take_turn
 from sim.bench import COPY, SAXPY, elementwise, stream
-from sim.compare import first_difference
-from sim.cores import LEAST_INSTRUCTIONS, MOST, threads_for
+from sim.compiled import cores as cores_of
+from sim.compiled.atomics import add_one, give_way, publish, seen, take_turn
+from sim.compiled.cores import LEAST_INSTRUCTIONS, MOST, threads_for
+from sim.compiled.kernel import is_compiled, kernel
 from sim.functional import execute
-from sim.kernel import is_compiled, kernel
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
+from sim.result.compare import first_difference
 from sim.timing import simulate
 from sim.timing.team import form, members, together
 from tests.listings import FOLDER
@@ -140,10 +140,10 @@ def test_threads_of_the_public_functions() -> None:
 
 def test_what_threads_add_is_put_together() -> None:
     """Sums are added, peaks are not, and clock reads stand in a row."""
-    from sim import lower
     from sim.gpus.occupancy import residency
+    from sim.lowering import core as lower
+    from sim.result.causes import Tally
     from sim.timing.state import allocate
-    from sim.vocabulary import Tally
 
     launch, gpu = elementwise(COPY, 20), sim.gpu("gtx480")
     hw = lower.hardware(gpu, launch, residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block))

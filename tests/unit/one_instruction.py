@@ -6,7 +6,7 @@ import numpy as np
 
 import isa
 from sim.functional import execute
-from sim.launch import Launch
+from sim.launch.launch import Launch
 
 THREADS = 1024
 SOURCES, RESULT, FLAGS = ("R10", "R12", "R14"), "R20", "R24"

@@ -7,8 +7,8 @@ import numpy as np
 import isa
 import sim
 from sim.gpus.model import Gpu
-from sim.result import Result
-from sim.trace import Trace
+from sim.result.result import Result
+from sim.traces.trace import Trace
 
 CHAIN = """
 .kernel chain

@@ -10,7 +10,7 @@ import isa
 import sim
 from sim.analysis.accesses import global_sites, shared_sites
 from sim.gpus.path import LINE, SECTOR
-from sim.trace import Trace
+from sim.traces.trace import Trace
 
 ROOT = Path(__file__).parents[2]
 COUNTERS = list(csv.DictReader((ROOT / "programs" / "coalescing" / "h100_sectors.csv").open()))

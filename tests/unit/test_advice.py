@@ -6,7 +6,7 @@ import re
 import pytest
 
 import sim
-from sim.advice import FULL, diagnose, resident_warps, utilisation
+from sim.causes.advice import FULL, diagnose, resident_warps, utilisation
 from tests.unit.report_runs import add_one, chain_on, text_program
 
 GTX480 = sim.gpu("gtx480")

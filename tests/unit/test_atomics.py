@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import isa
 from isa.errors import UserError
 from sim import reference, timing
-from sim.compare import first_difference
 from sim.functional import execute, growth
 from sim.gpus.loader import load
-from sim.launch import Launch
-from sim.trace import SCATTERED, Trace
-from sim.vocabulary import StallCause
+from sim.launch.launch import Launch
+from sim.result.causes import StallCause
+from sim.result.compare import first_difference
+from sim.traces.trace import SCATTERED, Trace
 
 BINS = 8
 INTEGERS = ("U32", "S32", "U64", "S64")
@@ -249,3 +249,11 @@ def test_a_read_only_array_is_refused() -> None:
     memory.flags.writeable = False
     with pytest.raises(UserError, match=r"atomic of 4 bytes at .* array memory is read-only"):
         run(".param ptr memory\nMOV R1, c[0x0][memory]\nRED.OR [R1], R0\nEXIT", memory)
+
+
+def test_nans_of_float64_stay_as_they_are_of_two_the_operand_as_on_an_h200() -> None:
+    memory = np.array([0x7FFFFFFF216F941E, 0xFFFE6955B87FC000, 0xFFFFDF87BBD40000, 0x12FCC28745D6FE66], np.uint64)
+    given = np.array([0xFFF8000000000000, 0xFFF4000012345678, 0xC354000000000000, 0x7FF8000000000000], np.uint64)
+    text = "S2R R0, SR_TID.X\nSHL R1, R0, 3\nIADD R2, R1, c[0x0][first]\nLDG.64 R4, [R2]\nIADD R3, R1, c[0x0][memory]\n"
+    run(f".param ptr memory\n.param ptr first\n{text}ATOM.ADD.F64.RN R6, [R3], R4\nEXIT", memory, given, block=4)
+    assert memory.tolist() == [0xFFF8000000000000, 0xFFF4000012345678, 0xFFFFDF87BBD40000, 0x7FF8000000000000]

@@ -56,6 +56,16 @@ def test_a_broadcast_is_served_at_once(rule: Rule) -> None:
     assert wavefronts(same, 0xFFFF, rule=rule) == 1
 
 
+@pytest.mark.parametrize(
+    ("vectors", "passes"),
+    [(LANES // 16, 2), (LANES % 16 // 8 * 0, 2), (LANES // 2, 2), (LANES // 4 * 2 + LANES % 2, 2), (LANES % 16, 4), (LANES % 16 * 2, 8)],
+)
+def test_pairs_of_lanes_that_want_the_same_vector_go_twice_as_many_at_once(vectors: np.ndarray, passes: int) -> None:
+    """Tile products on an H200 (population.csv, product_221 and product_048): 2 of `LANES // 16` and 4, or 4 and 16, per step."""
+    assert wavefronts(vectors * 16, width=16) == passes
+    assert wavefronts(LANES // 2 * 8, width=8) == 1
+
+
 def test_several_broadcasts_at_once_need_fermi() -> None:
     pairs = LANES // 2 * 4
     assert wavefronts(pairs) == 1

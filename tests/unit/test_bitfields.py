@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import isa
 from tests.unit.one_instruction import compute, words
 
 MASK = 0xFFFFFFFF
@@ -113,6 +114,16 @@ def test_three_predicates(tables: tuple[int, int]) -> None:
     for x, flags in pairs(a, compute(text, a, prologue="R2P PR, {a}, 0x7f")[1]):
         index = (x >> 2 & 1) << 2 | (~x >> 3 & 1) << 1 | x >> 4 & 1
         assert flags == (tables[0] >> index & 1) | (tables[1] >> index & 1) << 1
+
+
+@pytest.mark.parametrize("tables", [(0x80, 0x8), (0x96, 0xE8)])
+def test_three_signs(tables: tuple[int, int]) -> None:
+    a, b, c = words(17), words(18), words(19)
+    flags = compute(f"PLOP3.LUT P0, P1, {{a}}.SIGN, {{b}}.SIGN, {{c}}.SIGN, {tables[0]:#x}, {tables[1]:#x}", a, b, c)[1]
+    index = a >> 31 << 2 | b >> 31 << 1 | c >> 31
+    assert flags.tolist() == [(tables[0] >> k & 1) | (tables[1] >> k & 1) << 1 for k in index.tolist()]
+    with pytest.raises(isa.UserError, match=r"predicates, or the signs of registers: R1\.SIGN"):
+        isa.parse("PLOP3.LUT P0, P1, R1, R2, R3, 0x80, 0x8\nEXIT")
 
 
 def test_logic_with_predicates() -> None:

@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
 import sim
-from sim.cli import app, reproduce
+from sim.cli import COMMANDS, app, reproduce
 from sim.cli import output as cli_output
-from sim.cores import MOST, cores
+from sim.compiled.cores import MOST, cores
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 CHAIN = str(PROGRAMS / "volkov" / "ffma_ilp1.sass")
@@ -184,8 +185,12 @@ def test_bench_measures_every_part(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     rates = json.loads((tmp_path / "b.json").read_text())["rates"]
     shared = {f"both, {min(cores(), MOST)} threads"} if cores() > 1 else set()
-    assert {rate["part"] for rate in rates} == {"timing", "functional", "both", "growth", "simpy"} | shared
+    assert {rate["part"] for rate in rates} == {"timing", "functional", "reading", "both", "growth", "simpy"} | shared
     assert all(len(rate["seconds"]) == 2 and rate["million_per_second"] > 0 for rate in rates)
+
+
+def test_a_command_is_registered_by_the_file_of_its_name() -> None:
+    assert sorted(typer.main.get_command(app).commands) == sorted(COMMANDS)  # type: ignore[attr-defined]
 
 
 def test_help_and_version() -> None:
@@ -202,12 +207,14 @@ def test_help_and_version() -> None:
         (["run", "nowhere.sass"], "nowhere.sass: cannot read the listing"),
         (["run", PROGRAMS], "it is a folder"),
         (["run", CHAIN, "--gpu", "gtx48"], "did you mean gtx480?"),
+        (["run", CHAIN, "--gpu", "H100"], "did you mean h100?"),
         (["run", CHAIN, "--gpu", str(PROGRAMS)], "no GPU is called"),
         (["run", CHAIN, "--set", "core.schedulrs=2"], "did you mean core.schedulers?"),
-        (["run", CHAIN, "--set", "core.schedulers=0"], "an integer from 1 to 8"),
+        (["run", CHAIN, "--set", "core.schedulers=0"], "an integer from 1 to 32"),
         (["run", CHAIN, "--set", "core"], "not of the form name=value\n  write --set core.schedulers=2"),
         (["run", CHAIN, "--set", "dram.efficiency=1.5"], "a number above 0 and at most 1"),
         (["run", CHAIN, "--policy", "fifo"], "one of lrr, gto"),
+        (["run", CHAIN, "--policy", "none.py:mine"], "there is no such Python file"),
         (["run", CHAIN, "--block", "12y"], "not one to three sizes"),
         (["run", CHAIN, "--grid", "0"], "not one to three sizes"),
         (["run", CHAIN, "--grid", "1x1x1x1"], "not one to three sizes"),
@@ -235,7 +242,7 @@ def test_help_and_version() -> None:
         (["timeline", CHAIN, "--figure", "t.jpg"], ".png, .svg, .pdf"),
         (["occupancy", "--block", "0", "--registers", "1"], "not one to three sizes"),
         (["occupancy", "--block", "32"], "--registers"),
-        (["gpus", "show", "g81"], "did you mean g80?"),
+        (["gpus", "show", "gtx481"], "did you mean gtx480?"),
         (["reproduce", "volkov"], "there are: "),
         (["reproduce", "notes-loops", "--gpu", "h100"], "not for h100"),
         (["bench", "--repeats", "0"], "--repeats"),
@@ -259,10 +266,14 @@ def test_files_that_are_not_what_they_should_be(tmp_path: Path) -> None:
 
 def test_a_listing_without_launch_file_says_what_is_missing(kernel: Path) -> None:
     assert "give --block N or --warps N" in refused("run", kernel)
-    assert "give --arg a=VALUE" in refused("run", kernel, "--warps", "1")
+    assert "arguments a, n have no values\n  give --arg a=VALUE --arg n=VALUE, or" in refused("run", kernel, "--warps", "1")
     assert "not a u32" in refused("run", kernel, "--warps", "1", "--arg", "a=1", "--arg", "n=-1")
     kernel.write_text(".kernel f\n.param ptr x\nEXIT\n")
-    assert "argument x is an array\n  give --arg 'x=f32[1024]=random'" in refused("run", kernel, "--warps", "1")
+    assert "argument x has no value\n  give --arg 'x=f32[1024]=random'" in refused("run", kernel, "--warps", "1")
+    assert "argument x is an array\n  give --arg 'x=f32[1024]=random'" in refused("run", kernel, "--warps", "1", "--arg", "x=3")
+    assert "write x=1.5 for a number, or x=f32[1024]=RULE" in refused("run", kernel, "--warps", "1", "--arg", "x=float[3]=zeros")
+    assert "--arg x=f32[3]=rand: no rule is called rand, and no file" in refused("run", kernel, "--warps", "1", "--arg", "x=f32[3]=rand")
+    assert "--arg v={&y, s32:3}: &y points to y" in refused("run", kernel, "--warps", "1", "--arg", "v={&y, s32:3}")
     assert "write --arg NAME=VALUE, or 'NAME=f32[1024]=random'" in refused("run", kernel, "--warps", "1", "--arg", "f32[64]=zeros")
     assert "no argument is called y" in refused("run", kernel, "--warps", "1", "--arg", "y=f32[64]=zeros")
     assert simtlab("run", kernel, "--warps", "1", "--arg", "x=f32[64]=zeros").exit_code == 0
@@ -283,21 +294,10 @@ def test_figures_without_matplotlib_are_refused_before_the_run(monkeypatch: pyte
 
 
 def test_compilation_is_announced_once_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.kernel.is_cached", lambda: False)
+    monkeypatch.setattr("sim.warming.missing", lambda: ["executor"])
     result = simtlab("timeline", LOOP, "--gpu", "textbook")
-    assert result.stderr.count(f"compiling the simulator's kernels, once (about {cli_output.COMPILE_SECONDS} s)") == 1
+    assert result.stderr.count(f"compiling the simulator's kernels, once (about {cli_output.COMPILE_SECONDS} s on two cores)") == 1
     assert "compiling" not in result.stdout
-
-
-def test_a_second_copy_of_the_sources_counts_as_not_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import shutil
-
-    import sim.kernel
-
-    here = sim.kernel.cache_folder.__wrapped__()
-    shutil.copytree(sim.kernel.ROOT, tmp_path / "sim", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr("sim.kernel.ROOT", tmp_path / "sim")
-    assert sim.kernel.cache_folder.__wrapped__() != here
 
 
 def test_an_interrupt_exits_130_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,7 +331,12 @@ def test_a_terminal_that_knows_only_ascii_still_gets_the_report() -> None:
 
 def test_a_real_interrupt_exits_130() -> None:
     endless = [*COMMAND, "bench", "--repeats", "100000"]
-    process = subprocess.Popen(endless, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # As a terminal starts it: a parent that runs in the background, with SIGINT ignored, would hand that on.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(endless, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
     try:
         process.wait(timeout=4)
     except subprocess.TimeoutExpired:
@@ -374,3 +379,14 @@ def test_the_command_runs_on_the_base_install() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "gtx480" in done.stdout
+
+
+def test_results_that_are_not_compared_are_said_to_be() -> None:
+    listing = PROGRAMS / "reduce_shared.sass"
+    assert "results were not compared" in simtlab("run", listing, "--grid", "8").stderr
+    assert "results were not compared" not in simtlab("run", listing).stderr
+
+
+def test_an_overhead_that_only_one_gpu_has_is_no_speed_up() -> None:
+    said = " ".join(simtlab("compare", PROGRAMS / "saxpy.sass", "--gpu", "h100", "--gpu-b", "a100").stdout.split())
+    assert "The launch overhead of NVIDIA A100 SXM4 80 GB is not known and counts as 0; without both, A is" in said

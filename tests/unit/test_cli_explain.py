@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from sim.cli import app
-from sim.cli.tour import steps
+from sim.cli.tour import Step, steps
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 LOOP = str(PROGRAMS / "intervals" / "simple_loop.sass")
@@ -71,6 +73,19 @@ def test_the_tour_runs_through_and_says_what_is_true(tmp_path: Path) -> None:
     assert abs(hardware - 2 * few) < 1
     assert "R8 came from FFMA R8, R8, R2, R3 (line 19): units.fp32.latency, 18 cycles" in printed["Why did this warp wait?"]
     assert re.search(r"99\.\d% ████████████████████ units\.fp32\.latency", printed["What did the whole run wait for?"])
+
+
+def test_a_step_of_the_tour_finds_its_command_though_only_the_tour_is_loaded() -> None:
+    code = "from sim.cli.tour import Step; print(Step('', '', ['occupancy', '--block', '256', '--registers', '32']).run())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Occupancy 66.7%" in done.stdout, done.stderr
+
+
+def test_a_step_that_fails_ends_the_tour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.cli.tour.steps", lambda: [Step("title", "look", ["occupancy", "--block", "many"])])
+    result = simtlab("tour")
+    assert result.exit_code == 2
+    assert "That was the tour" not in result.stdout
 
 
 def test_a_tour_may_begin_later() -> None:

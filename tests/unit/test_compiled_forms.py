@@ -6,7 +6,7 @@ import pytest
 import isa
 from isa.vocabulary import CARRY
 from sim.functional import execute
-from sim.launch import Launch
+from sim.launch.launch import Launch
 from tests.unit.one_instruction import THREADS, compute, floats, words
 
 KERNEL = """.target {target}
@@ -33,8 +33,10 @@ def test_sums_of_two_halves() -> None:
     a, b = words(5), words(6)
     found, _ = compute("VIADD.16x2 {d}, {a}, {b}", a, b)
     assert np.array_equal(found.view(np.uint16), a.view(np.uint16) + b.view(np.uint16))
-    with pytest.raises(isa.UserError, match="a sign before two halves"):
-        isa.parse("VIADD.16x2 R0, R1, -R2\nEXIT")
+    found, _ = compute("VIADD.16x2 {d}, {a}, -{b}", a, b)
+    assert np.array_equal(found.view(np.uint16), a.view(np.uint16) - b.view(np.uint16))
+    found, _ = compute("VIADDMNMX.U16x2 {d}, -{a}, {b}, RZ, !PT", a, b)
+    assert np.array_equal(found.view(np.uint16), b.view(np.uint16) - a.view(np.uint16))
 
 
 @pytest.mark.parametrize(("which", "function"), [("PT", np.minimum), ("!PT", np.maximum)])

@@ -27,11 +27,13 @@ __global__ void half_sum(__half *x) { x[threadIdx.x] = x[threadIdx.x] + x[thread
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_the_kernels_of_the_repository_compile(source: Path, architecture: str) -> None:
-    program = isa.compile(source, architecture)
-    listed = isa.load(source.with_name(f"{source.stem}.{architecture}.sass"))
-    assert (program.name, program.architecture, program.path) == (listed.name, architecture, str(source))
+    listing = source.with_name(f"{source.stem}.{architecture}.sass")
+    if not listing.exists():
+        pytest.skip("matrix products of these shapes begin with sm_80")
+    program, listed = isa.compile(source, architecture), isa.load(listing)
+    assert (program.name, program.architecture, program.path) == (listed.name, architecture, f"{source} (SASS for {architecture})")
     assert program.shared_bytes == listed.shared_bytes
-    assert [finding for finding in isa.lint(program) if finding.level == "hazard"] == []
+    assert [finding for finding in sim.lint(program) if finding.level == "hazard"] == []
 
 
 @needs_compiler
@@ -57,7 +59,9 @@ def test_errors_are_the_compilers_with_file_and_line(tmp_path: Path) -> None:
         isa.compile(file, "sm_90")
     assert (caught.value.path, caught.value.line) == (str(file), 3)
     with pytest.raises(UserError, match="__CUDACC_RTC__"):
-        isa.compile("#include <cstdio>\n__global__ void k() {}\n", "sm_90")
+        isa.compile("#include <vector>\n__global__ void k() {}\n", "sm_90")
+    said = '#include <cstdio>\n#include <cassert>\n__global__ void k(int n) { assert(n); printf("%d", n); }\n'
+    assert isa.compile(said, "sm_90").driver_functions
     with pytest.raises(UserError, match="__CUDACC_RTC__"):
         isa.compile("__global__ void k() {}\nint main() { return 0; }\n", "sm_90")
     with pytest.raises(UserError, match=r"no installed CUDA compiler knows architecture sm_20\n  installed is one for sm_75"):

@@ -1,4 +1,4 @@
-"""Binary64 against NumPy and exact rationals; high-word reciprocals within the accuracy that PTX states."""
+"""Binary64 against NumPy and exact rationals, NaNs and high-word reciprocals as on an H200."""
 
 import math
 from collections.abc import Callable
@@ -15,8 +15,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 CANONICAL = 0xFFF8 << 48
 
 
-def canonical(values: np.ndarray) -> list[int]:
-    return np.where(np.isnan(values), np.uint64(CANONICAL), values.view(np.uint64)).tolist()
+def bits(values: np.ndarray, *sources: np.ndarray) -> list[int]:
+    """Return the bits of results; a NaN is the quiet one of the second source, else the third, else the first, else that of no source."""
+    nan = np.full(THREADS, CANONICAL, np.uint64)
+    for source in (*sources[:1], *sources[2:], *sources[1:2]):
+        nan = np.where(np.isnan(source), source.view(np.uint64) | np.uint64(1 << 51), nan)
+    return np.where(np.isnan(values), nan, values.view(np.uint64)).tolist()
 
 
 def exact_fma(a: float, b: float, c: float) -> float:
@@ -34,25 +38,25 @@ def exact_fma(a: float, b: float, c: float) -> float:
 
 def test_sums_and_products_are_numpys() -> None:
     a, b = doubles(1), doubles(2)
-    assert compute("DADD {d}, {a}, {b}", a, b, wide=True)[0].tolist() == canonical(a + b)
-    assert compute("DADD {d}, -{a}, |{b}|", a, b, wide=True)[0].tolist() == canonical(np.abs(b) - a)
-    assert compute("DMUL {d}, {a}, -{b}", a, b, wide=True)[0].tolist() == canonical(a * -b)
-    assert compute("DMUL {d}, {a}, 0.5", a, wide=True)[0].tolist() == canonical(a * 0.5)
-    assert compute("DADD {d}, {a}, 0x3ff00000", a, wide=True)[0].tolist() == canonical(a + 1.0)
-    assert compute("DADD {d}, {a}, -RZ", a, wide=True)[0].tolist() == canonical(a + -0.0)
+    assert compute("DADD {d}, {a}, {b}", a, b, wide=True)[0].tolist() == bits(a + b, a, b)
+    assert compute("DADD {d}, -{a}, |{b}|", a, b, wide=True)[0].tolist() == bits(np.abs(b) - a, a, b)
+    assert compute("DMUL {d}, {a}, -{b}", a, b, wide=True)[0].tolist() == bits(a * -b, a, b)
+    assert compute("DMUL {d}, {a}, 0.5", a, wide=True)[0].tolist() == bits(a * 0.5, a)
+    assert compute("DADD {d}, {a}, 0x3ff00000", a, wide=True)[0].tolist() == bits(a + 1.0, a)
+    assert compute("DADD {d}, {a}, -RZ", a, wide=True)[0].tolist() == bits(a + -0.0, a)
 
 
 def test_fused_multiply_add_rounds_once() -> None:
     a, b, c = doubles(3), doubles(4), doubles(5)
     c[::2] = -(a * b)[::2]  # what is left is the rounding error of the product
     result = compute("DFMA {d}, {a}, {b}, {c}", a, b, c, wide=True)[0]
-    assert result.tolist() == canonical(np.array([exact_fma(*row) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]))
+    exact = np.array([exact_fma(*row) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)])
+    assert result.tolist() == bits(exact, a, b, c)
     python = np.array([dfma(*row) for row in zip(a, b, c, strict=True)])
-    assert result.tolist() == canonical(python)
+    assert result.tolist() == bits(python, a, b, c)
     negated = compute("DFMA {d}, -{a}, {b}, |{c}|", a, b, c, wide=True)[0]
-    assert negated.tolist() == canonical(
-        np.array([exact_fma(-x, y, abs(z)) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)])
-    )
+    exact = np.array([exact_fma(-x, y, abs(z)) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)])
+    assert negated.tolist() == bits(exact, a, b, c)
 
 
 SUFFIXES = {Rounding.DOWN: ".RM", Rounding.UP: ".RP", Rounding.ZERO: ".RZ"}
@@ -142,6 +146,10 @@ def test_minimum_and_maximum() -> None:
 
 
 def test_reciprocals_of_high_words() -> None:
+    """An H200's: results are cut off, NaN is 0x7fffffff as of float32."""
+    edges = {"RCP64H": {0: 0x7FF00000, 0x80000001: 0xFFF00000, 0x7FF00000: 0, 0xFFF00000: 0x80000000, 0x7FF00001: 0x7FFFFFFF}}
+    edges["RCP64H"] |= {0x3FF00000: 0x3FF00000, 0x3FF00001: 0x3FEFFFFE, 0x3FFFFFFF: 0x3FE00000, 0x3FFFFFFE: 0x3FE00001}
+    edges["RSQ64H"] = {0: 0x7FF00000, 0x80000000: 0xFFF00000, 0x7FF00000: 0, 0xBFF00000: 0x7FFFFFFF, 0x3FF00000: 0x3FF00000}
     x = doubles(12)
     high = (x.view(np.uint64) >> np.uint64(32)).astype(np.uint32)
     cut = (high.astype(np.uint64) << np.uint64(32)).view(float)
@@ -149,12 +157,49 @@ def test_reciprocals_of_high_words() -> None:
         result = (compute(f"MUFU.{name} {{d}}, {{a}}", high)[0].astype(np.uint64) << np.uint64(32)).view(float)
         normal = (np.abs(cut) >= 2.0**-1022) & np.isfinite(exact) & (np.abs(exact) >= 2.0**-1022)
         assert (np.abs(result[normal] / exact[normal] - 1) < 2.0**-19).all()
-        assert np.isnan(result[np.isnan(cut)]).all()
-        assert np.isinf(result[np.abs(cut) < 2.0**-1022]).all()
-    edges = np.array([0, 0x80000000, 1, 0x80000001, 0x7FF00000, 0xFFF00000], np.uint32)
-    padded = np.resize(edges, THREADS)
-    assert [hex(v) for v in compute("MUFU.RCP64H {d}, {a}", padded)[0][:6].tolist()] == ["0x7ff00000", "0xfff00000"] * 2 + [
-        "0x0",
-        "0x80000000",
-    ]
-    assert compute("MUFU.RSQ64H {d}, {a}", np.full(THREADS, 0xBFF00000, np.uint32))[0][0] == 0xFFF80000
+        given = np.resize(np.array(list(edges[name]), np.uint32), THREADS)
+        assert compute(f"MUFU.{name} {{d}}, {{a}}", given)[0][: len(edges[name])].tolist() == list(edges[name].values())
+
+
+def test_nans_are_an_h200s() -> None:
+    """Quiet, with their own sign and payload; a sign or magnitude asked for does not touch them. DSETP.MIN of two NaNs names the second."""
+    nan = np.full(THREADS, 0xFFF4000012345678, np.uint64).view(float)
+    other = np.full(THREADS, 0x7FF0000000000001, np.uint64).view(float)
+    one = np.ones(THREADS)
+    quiet, other_quiet = 0xFFFC000012345678, 0x7FF8000000000001
+    for text, sources, expected in (
+        ("DADD {d}, {a}, -{b}", (one, nan), quiet),
+        ("DADD {d}, -RZ, |{a}|", (nan,), quiet),
+        ("DADD.RP {d}, {a}, {b}", (nan, other), other_quiet),
+        ("DMUL.RM {d}, -{a}, {b}", (nan, other), other_quiet),
+        ("DFMA {d}, {a}, {b}, {c}", (nan, other, nan), other_quiet),
+        ("DFMA {d}, {a}, {b}, {c}", (one, one, other), other_quiet),
+        ("DADD {d}, {a}, -{a}", (one * np.inf,), CANONICAL),
+    ):
+        assert set(compute(text, *sources, wide=True)[0].tolist()) == {expected}, text
+    assert set(compute("DSETP.MIN.AND P0, P1, {a}, {b}, PT", nan, other)[1].tolist()) == {2}
+    assert set(compute("DSETP.MAX.AND P0, P1, {a}, {b}, PT", one, other)[1].tolist()) == {1}
+
+
+def test_immediates_of_float64_are_high_words() -> None:
+    """The disassembler prints the double whose low word is 0: what takes a float64 or its high word takes that number's high word."""
+    x = np.float64(3.0999984741210938)  # what a compiler leaves of a division by 3.1
+    high = np.full(THREADS, int(x.view(np.uint64)) >> 32, np.uint32)
+    for name in ("RCP64H", "RSQ64H"):
+        for sign in ("", "-"):
+            given = high ^ np.uint32(0x80000000 if sign else 0)
+            expected = compute(f"MUFU.{name} {{d}}, {{a}}", given)[0]
+            assert compute(f"MUFU.{name} {{d}}, {sign}3.0999984741210938", high)[0].tolist() == expected.tolist()
+    words = np.full(THREADS, x)
+    for spelling, wide in (("F2I.F64.TRUNC", False), ("F2I.S64.F64.CEIL", True), ("F2F.F32.F64", False), ("FRND.F64.FLOOR", True)):
+        expected = compute(f"{spelling} {{d}}, {{a}}", words, wide=wide)[0]
+        assert compute(f"{spelling} {{d}}, 3.0999984741210938", words, wide=wide)[0].tolist() == expected.tolist()
+    for text in ("DADD {d}, {a}, %", "DMUL {d}, {a}, %", "DFMA {d}, {a}, {a}, %", "DFMA {d}, {a}, %, {b}", "DMNMX {d}, {a}, %, PT"):
+        assert (
+            compute(text.replace("%", "-3.0999984741210938"), doubles(14), words, wide=True)[0].tolist()
+            == compute(text.replace("%", "{c}"), doubles(14), words, -words, wide=True)[0].tolist()
+        )
+    assert (
+        compute("DSETP.LT.AND P0, P1, {a}, 3.0999984741210938, PT", doubles(15))[1].tolist()
+        == compute("DSETP.LT.AND P0, P1, {a}, {b}, PT", doubles(15), words)[1].tolist()
+    )

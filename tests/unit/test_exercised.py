@@ -25,3 +25,12 @@ def test_the_end_of_a_run_says_how_many_cases_exercised_what(tmp_path: Path, pro
     assert done.returncode == 0, done.stdout + done.stderr
     assert "differential cases by what they exercised, of 3" in done.stdout
     assert "       2  barrier\n       0  never\n" in done.stdout
+
+
+def test_a_rule_that_many_cases_miss_fails_the_run(tmp_path: Path) -> None:
+    file = tmp_path / "test_counting.py"
+    file.write_text(COUNTING.replace('"cases": 1', '"cases": 500'))
+    command = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider", "-n", "2", str(file)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "FAILED: no case exercised never\n" in done.stdout

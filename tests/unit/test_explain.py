@@ -11,9 +11,9 @@ import pytest
 import isa
 import sim
 from isa.errors import UserError
-from sim.explain import Chain, Link
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES
+from sim.causes.explain import Chain, Link
+from sim.result.causes import CAUSE_NAMES
+from sim.result.result import Result
 
 TEXTBOOK = {"sms": 1, "core.schedulers": 1}
 FETCH = """    S2R R0, SR_TID.X

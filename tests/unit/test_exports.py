@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 import sim
 from sim.cli import app
 from sim.cli import timeline as command
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 from sim.report.exports import konata, perfetto, table
 from sim.report.slices import NOT_SELECTED, SELECTED, slices
 from sim.report.tracks import tracks
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES
+from sim.result.result import Result
 from tests.unit.report_runs import add_one, chain
 
 PROGRAMS = Path(__file__).parents[2] / "programs"

@@ -16,6 +16,8 @@ from sim.gpus.model import Gpu, Source
 PRESETS = {
     "textbook": (2.56, 100, 4),
     "g80": (0.346, 4.0, 0.25),
+    "g84": (0.093, 5.5, 0.25),
+    "g92": (0.429, 2.6, 0.25),
     "gt200": (0.622, 3.6, 0.25),
     "gtx480": (1.345, 8.4, 1),
     "gtx460": (0.907, 12.2, 1.5),
@@ -71,9 +73,9 @@ FITTED = {
         *("dram.efficiency", "blocks.retire_latency", "lsu.depth"),
     },
     "h100": {
-        *("blocks", "blocks.start_interval", "fetch.first", "dram.efficiency", "dram.late", "dram.late_share"),
+        *("blocks", "fetch.first", "dram.efficiency"),
         *("dram.turnaround", "dram.write_batch", "dram.channel_depth"),
-        *("l2.store_cost", "l2.partial_cost", "l2.fill_cost", "lsu.store_line_cycles", "interconnect.store_mask", "interconnect.depth"),
+        *("l2.store_cost", "l2.partial_cost", "l2.fill_cost", "lsu.store_line_cycles", "interconnect.store_mask"),
     },
 } | {name: {"blocks"} for name in ("v100", "a100", "a6000", "rtx4090")}
 
@@ -218,10 +220,10 @@ def test_replace_fills_an_absent_section() -> None:
         ({"core.schedulars": 2}, ["no field 'core.schedulars'", "did you mean core.schedulers?", "warp schedulers per SM"]),
         ({"latency": 2}, ["no field 'latency'", "latency"]),
         ({"core": 2}, ["'core' is a section", "core.policy"]),
-        ({"core.schedulers": 0}, ["core.schedulers = 0", "from 1 to 8"]),
+        ({"core.schedulers": 0}, ["core.schedulers = 0", "from 1 to 32"]),
         ({"core.policy": "fifo"}, ["core.policy = 'fifo'", "one of lrr"]),
         ({"limits.warps": 16}, ["limits.threads_per_block = 1024 exceeds the 512 threads of limits.warps"]),
-        ({"clock.core_mhz": 2000}, ["clock.core_mhz = 2000 exceeds clock.alu_mhz"]),
+        ({"clock.scheduler_mhz": 2000}, ["clock.scheduler_mhz = 2000 exceeds clock.core_mhz"]),
     ],
     ids=lambda value: "" if isinstance(value, list) else str(value),
 )

@@ -13,7 +13,7 @@ import sim
 from isa.program import Program
 from programs.measurements.gpu.convergence import LANES, inputs
 from programs.published import rows
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 
 MEASURED = Path(__file__).parents[2] / "programs" / "measurements" / "h100"
 FOLDER = MEASURED / "convergence"

@@ -27,4 +27,4 @@ def test_first_loads_take_as_long_as_on_the_h100(blocks: int, threads: int) -> N
     measured, found = np.repeat(list(counts), list(counts.values())) + 12.5, simulated(blocks, threads)
     assert np.quantile(found, [0.25, 0.75]) == pytest.approx(np.quantile(measured, [0.25, 0.75]), rel=0.06)  # near and far part of L2
     late = (measured > LATE).mean()
-    assert late / 4 < (found > LATE).mean() < late  # too few: see dram.late in the preset
+    assert late / 4 < (found > LATE).mean() < late  # too few: see dram.refresh in the preset

@@ -10,7 +10,7 @@ import sim
 from programs.measurements.copies import H100
 from programs.measurements.profiled import EXPERIMENTS
 from programs.published import rows
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 
 LISTING = H100 / "joins.sm_90.sass"
 STORES = 256  # of each warp
@@ -45,7 +45,7 @@ JOINED, WHOLE = 0.03, 0.26
     ("kernel", "warps", "percent", "most"),
     [
         ("touch_4_4", 1, 4, WHOLE),
-        ("touch_4_4", 2, 13, WHOLE),
+        ("touch_4_4", 2, 14, WHOLE),
         ("touch_4_4", 4, 8, WHOLE),
         ("touch_8_8", 1, 15, WHOLE),
         ("touch_16_1", 1, 3, JOINED),

@@ -27,4 +27,4 @@ def test_l1_misses_as_many_sectors_as_on_the_h100(kernel: str, steps: int, measu
     assert found["global_store_sectors"] == measured["store_sectors"]
     assert found["l2_sectors_read"] == measured["load_misses"]
     assert round(found["l1_sectors"] * (1 - found["l1_hit_rate"])) == measured["load_misses"] + measured["store_misses"]
-    assert -0.17 < found["cycles"] / measured["cycles"] - 1 < (-0.02 if steps else 0.09)
+    assert -0.17 < found["cycles"] / measured["cycles"] - 1 < (0.02 if steps else 0.11)

@@ -42,7 +42,7 @@ def simulated() -> list[int]:
     return found
 
 
-def test_l1_keeps_and_gives_up_what_an_h100_does() -> None:
+def test_l1_keeps_and_invalidates_what_an_h100_does() -> None:
     others = [row for row, found in zip(TABLE, simulated(), strict=True) if int(row["lost"], 16) != found]
     # A store two steps after a load: on the H100 what was loaded has just come, here it has not.
     assert all(row["wait_1"] == row["wait_2"] == "1" for row in others)

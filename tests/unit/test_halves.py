@@ -120,3 +120,14 @@ def test_minimum_and_maximum() -> None:
         assert np.array_equal(got, function(x, y).astype(np.float16), equal_nan=True)
         kept = compute(f"HMNMX2.NAN {{d}}, {{a}}, {{b}}, {choice}", a, b)[0].view(np.float16).reshape(-1, 2)
         assert np.array_equal(kept, keeping(x, y).astype(np.float16), equal_nan=True)
+
+
+def test_what_is_small_is_flushed_as_on_an_h200() -> None:
+    """Rounded with any exponent, (1 - 2**-11) * 2**-14 is subnormal, (1 - 2**-12) * 2**-14 is not; -0 is no result of .RELU."""
+    smallest = np.full(THREADS, 0x0400, np.uint32)
+    assert set(compute("HMUL2.FTZ {d}, {a}, {b}", smallest, np.full(THREADS, 0x3BFF, np.uint32))[0].tolist()) == {0}
+    assert set(compute("HMUL2 {d}, {a}, {b}", smallest, np.full(THREADS, 0x3BFF, np.uint32))[0].tolist()) == {0x400}
+    nearly = compute("HFMA2.FTZ {d}, {a}, {b}, {c}", smallest, np.full(THREADS, 0x3C00, np.uint32), np.full(THREADS, 0x8000, np.uint32))
+    assert set(nearly[0].tolist()) == {0x400}
+    minus = np.full(THREADS, 0x80008000, np.uint32)
+    assert set(compute("HFMA2.RELU {d}, {a}, {b}, {c}", minus, smallest, minus)[0].tolist()) == {0}

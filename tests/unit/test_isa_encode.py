@@ -142,7 +142,7 @@ def test_atomics() -> None:
         ("ST.E.WT [R2], R0", Cache.VOLATILE),
         ("LDG.E.STRONG.GPU R0, [R2]", Cache.VOLATILE),
         ("STG.E.STRONG.SYS [R2], R0", Cache.VOLATILE),
-        ("LDG.E.STRONG.CTA R0, [R2]", Cache.DEFAULT),
+        ("LDG.E.STRONG.CTA R0, [R2]", Cache.ALL),
         ("LDG.E.CI R0, [R2]", Cache.READ_ONLY),
         ("LDG.E.CONSTANT.SYS R0, [R2]", Cache.READ_ONLY),
         ("RED.E.ADD.STRONG.GPU [R2], R0", Cache.VOLATILE),

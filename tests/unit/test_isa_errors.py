@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import isa
+from isa.diagnostics import SHOWN
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "isa_errors.txt"
 MISTAKES = {
@@ -21,7 +22,7 @@ MISTAKES = {
     "bracket not closed": "LDS R0, [R2\nEXIT",
     "operands missing": "LOP3.LUT R0, R1, R2\nEXIT",
     "operand of a wrong kind": "ISETP.GE P0, R0, [R1]\nEXIT",
-    "operand too many": "BAR.SYNC 0, 64\nEXIT",
+    "operand too many": "BAR.SYNC 0, 64, 1\nEXIT",
     "register too high": "MOV R255, RZ\nEXIT",
     "pair at an odd register": "LDG.E.64 R3, [R2]\nEXIT",
     "quad past the last register": "LDS.128 R252, [R0]\nEXIT",
@@ -37,13 +38,17 @@ MISTAKES = {
     "three registers in an address": "LDG.E R0, [R2+UR4+UR6]\nEXIT",
     "64-bit shared address": "LDS R0, [R2.64]\nEXIT",
     "architecture not known": ".target sm_20\nEXIT",
+    "flushed selection": "FSEL.FTZ R0, R1, R2, P0\nEXIT",
     "unaligned constant": "MOV R0, c[0x0][0x141]\nEXIT",
     "register in a constant": "MOV R0, c[0x3][R1]\nEXIT",
     "no such parameter": ".param u32 count\nMOV R0, c[0x0][cuont]\nEXIT",
     "no such special register": "S2R R0, SR_TIDX\nEXIT",
     "no such barrier": "l: BSSY B16, l\nEXIT",
     "carry-in without .X": "IADD3 R0, R1, R2, R3, P0\nEXIT",
-    "carry-in PT": "IADD3.X R0, R1, R2, R3, PT\nEXIT",
+    "carry-in of a shifted low word": "LEA.X R0, R1, R2, 3, P0\nEXIT",
+    "shift of more bits than a shift has": "LEA R0, R1, R2, 0x21\nEXIT",
+    "truth table of more than 8 bits": "LOP3.LUT R0, R1, R2, R3, 0x1c0, !PT\nEXIT",
+    "truth table that would run into the second": "PLOP3.LUT P0, P1, P2, P3, P4, 0x180, 0x0\nEXIT",
     "carry of .WIDE": "IMAD.WIDE.X R0, R2, R3, R4\nEXIT",
     "number as a wide addend": "IMAD.WIDE R0, R2, R3, 4\nEXIT",
     ".EX without the low result": "ISETP.GE.AND.EX P0, PT, R0, R1, PT\nEXIT",
@@ -84,10 +89,10 @@ MISTAKES = {
     "compiler-made listing": """\
 \t\tFunction : k
 \t.headerflags\t@"EF_CUDA_SM75"
-        /*0000*/                   HMMA R4 ;
+        /*0000*/                   HGMMA R4 ;
         /*0010*/                   BRA 0x8 ;
         /*0020*/                   FADD.XX R1, R2, R3 ;
-        /*0030*/                   HMMA R5 ;
+        /*0030*/                   HGMMA R5 ;
 \t\t..........""",
     "all at once": """\
 loop: FFMMA R0, R1, R2, R3
@@ -111,6 +116,13 @@ def test_messages_are_those_of_the_golden_file(request: pytest.FixtureRequest) -
     if request.config.getoption("--update-golden"):
         GOLDEN.write_text(shown)
     assert shown == GOLDEN.read_text()
+
+
+def test_a_text_that_is_no_listing_is_told_in_so_many_words_and_the_rest_counted() -> None:
+    shown = message("Dear reader\n" * 50)
+    assert shown.startswith("k.sass: 51 mistakes")  # the last: nothing ends the program
+    assert shown.count("    Dear reader") == SHOWN
+    assert shown.endswith(f"... and {51 - SHOWN} more; is this file a listing?")
 
 
 @pytest.mark.parametrize("name", MISTAKES)

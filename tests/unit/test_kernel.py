@@ -1,4 +1,4 @@
-"""Kernels compile with a Numba that lacks the classes of `sim.inlining`, too."""
+"""Kernels compile with a Numba that lacks the classes of `sim.compiled.inlining`, too."""
 
 import os
 import subprocess
@@ -7,8 +7,8 @@ from pathlib import Path
 
 WITHOUT = """
 import sys
-sys.modules["sim.inlining"] = None  # as with an ImportError in it
-from sim.kernel import PART, bit, first_bit, inner, kernel, outlined
+sys.modules["sim.compiled.inlining"] = None  # as with an ImportError in it
+from sim.compiled.kernel import PART, bit, first_bit, inner, kernel, outlined
 from numba.core.registry import CPUDispatcher
 
 @inner

@@ -8,10 +8,10 @@ import pytest
 
 import isa
 from isa.errors import UserError
-from sim.expectation import check, evaluate, fft, fma
 from sim.functional import execute
-from sim.launchfile import LaunchFile, load_launch
-from sim.placement import BASE, place
+from sim.launch.expectation import check, evaluate, fft, fma
+from sim.launch.file import LaunchFile, load_launch
+from sim.launch.placement import BASE, place
 
 LISTING = """
 .param u32 n

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import sim
-from sim.advice import diagnose
 from sim.analysis import little
-from sim.launchfile import load_launch
-from sim.memory_advice import MEMORY_FULL, uses, waste
-from sim.result import Result
+from sim.causes.advice import diagnose
+from sim.causes.memory_advice import MEMORY_FULL, uses, waste
+from sim.launch.file import load_launch
+from sim.result.result import Result
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 
@@ -46,7 +46,7 @@ def on(program: str, gpu: str, **changes: Any) -> Result:
         (
             "cuda/stencil.sm_90",
             "h100",
-            {"fetch__first": 0, "dram__late_share": 0.0},
+            {"fetch__first": 0, "dram__refresh": 0},
             "latency",
             "Caches bring most of it (17% of the bytes loaded",
         ),
@@ -77,7 +77,7 @@ def test_more_bytes_in_flight_are_a_cure_where_they_were_said_to_be() -> None:
 
 def test_little_asks_for_the_latency_times_the_bandwidth_that_streams_reach() -> None:
     gpu = sim.gpu("gtx480")
-    need = little.memory(gpu, bandwidth=gpu.dram.bandwidth * gpu.dram.efficiency)
+    need = little.streams(gpu)
     result = on("copy/copy_1_float", "gtx480", limits__blocks=1)
     assert f"{need.latency} cycles x {need.bandwidth:,.0f} GB/s = {need.bytes / 1024:,.1f} KiB" in diagnose(result).sentence
 

@@ -5,7 +5,7 @@ import itertools
 import sim
 from sim.report.tracks import tracks
 from sim.report.view.places import drawn_rows
-from sim.result import Result
+from sim.result.result import Result
 from tests.unit.report_runs import chain
 
 RETIRE = 40

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.policies import choose
-from sim.vocabulary import Policy
+from sim.policies import Policy
+from sim.policies.builtin import choose
 
 masks = st.integers(1, 2**64 - 1)
 ages = st.permutations(range(64))

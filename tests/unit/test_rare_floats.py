@@ -39,6 +39,17 @@ def test_ordinary_quotients_do_not_take_the_slow_path() -> None:
     assert not compute("FCHK.DIVIDE P0, {a}, {b}", a, b)[1].any()
 
 
+def test_fchk_depends_on_exponents_as_on_an_h200() -> None:
+    exponents = np.array([0, 1, 2, 24, 25, 26, 100, 127, 151, 152, 226, 227, 251, 252, 254, 255], np.uint32)
+    a, b = (x.ravel() for x in np.meshgrid(exponents, exponents, indexing="ij"))
+    slow = (a < 25) | (a == 255) | (b < 2) | (b > 251)
+    slow |= (a.astype(int) - b > 126) | (a.astype(int) - b < -124)
+    pad = np.resize(np.arange(len(a)), THREADS)
+    for mantissa in (0, 0x7FFFFF, 0x80123456):
+        given = [((x[pad] << 23) | np.uint32(mantissa)).view(np.float32) for x in (a, b)]
+        assert compute("FCHK P0, {a}, {b}", *given)[1].tolist() == slow[pad].astype(int).tolist()
+
+
 def test_compare_into_a_register() -> None:
     a, b = floats(1), floats(2)
     b[::3] = a[::3]
@@ -63,3 +74,16 @@ def test_scaled_products_round_once(scale: str, factor: float) -> None:
     assert np.array_equal(result, expected, equal_nan=True)
     finite = np.isfinite(expected)
     assert (compute(f"FMUL.{scale}.RM {{d}}, {{a}}, {{b}}", a, b)[0].view(np.float32)[finite] <= expected[finite]).all()
+
+
+def test_products_below_the_smallest_normal_number_are_flushed_though_rounding_makes_them_normal() -> None:
+    """0x3f7fffff * 0x00800000 is 0 with .FTZ on an H200 (a random kernel), 0x00800000 without."""
+    a = np.array([0x3F7FFFFF, 0xBF7FFFFF, 0x3F800000, 0x3F800001, 0x3F7FFFFF], np.uint32)
+    b = np.array([0x00800000, 0x00800000, 0x00800000, 0x00800000, 0x00800001], np.uint32)
+    a, b = np.resize(a, THREADS), np.resize(b, THREADS)
+    kept = [0x00800000, 0x80800000, 0x00800000, 0x00800001, 0x00800000]
+    assert compute("FMUL {d}, {a}, {b}", a, b)[0][:5].tolist() == kept
+    flushed = [0, 0x80000000, *kept[2:]]
+    assert compute("FMUL.FTZ {d}, {a}, {b}", a, b)[0][:5].tolist() == flushed
+    assert compute("FFMA.FTZ {d}, {a}, {b}, -RZ", a, b)[0][:5].tolist() == flushed
+    assert compute("FMUL.RZ.FTZ {d}, {a}, {b}", a, b)[0][4] == 0x00800000

@@ -167,11 +167,29 @@ def test_funnel_shifts_without_a_type_are_maxwells() -> None:
     assert kepler.tolist() == [((z << 32 | x) << n >> 32) & MASK for x, n, z in rows(a, b, c)]
 
 
+@pytest.mark.parametrize("sign", "US")
+@pytest.mark.parametrize("wrap", ["", ".W"])
+def test_funnel_shifts_of_64_bits_shift_everything_out(sign: str, wrap: str) -> None:
+    a, b, c = words(34), words(35), words(36)
+    b[:128] = np.arange(128)
+    counts = b & 63 if wrap else np.minimum(b, 64)
+    value = [z << 32 | x for x, z in rows(a, c)]
+    extended = [v - (1 << 64) if sign == "S" and v >> 63 else v for v in value]
+    spelling = f"SHF.{{side}}{wrap}.{sign}64{{part}} {{{{d}}}}, {{{{a}}}}, {{{{b}}}}, {{{{c}}}}"
+    for part, place in (("", 0), (".HI", 32)):
+        left = compute(spelling.format(side="L", part=part), a, b, c)[0]
+        assert left.tolist() == [v << n >> place & MASK for v, n in zip(value, counts.tolist(), strict=True)]
+        right = compute(spelling.format(side="R", part=part), a, b, c)[0]
+        assert right.tolist() == [v >> n >> place & MASK for v, n in zip(extended, counts.tolist(), strict=True)]
+
+
 def test_special_registers_of_two_words() -> None:
     ones = np.full(THREADS, 2**64 - 1, np.uint64)
     assert not compute("CS2R {d}, SRZ", ones, prologue="MOV.64 {d}, {a}", wide=True)[0].any()
-    kept = compute("CS2R.32 {d}, SR_CLOCKLO", ones, prologue="MOV.64 {d}, {a}", wide=True)[0]
-    assert set(kept.tolist()) == {MASK << 32}
-    assert set(compute("CS2R {d}, SR_CLOCKLO", ones, prologue="MOV R20, {a}\nMOV R21, {a}", base=0x140, wide=True)[0].tolist()) == {
-        MASK << 32
-    }
+    for prologue, base in (("MOV.64 {d}, {a}", {}), ("MOV R20, {a}\nMOV R21, {a}", {"base": 0x140})):
+        operation = "CS2R {d}, SR_CLOCKLO" if base else "CS2R.32 {d}, SR_CLOCKLO"
+        kept = compute(operation, ones, prologue=prologue, wide=True, **base)[0]
+        assert set((kept >> np.uint64(32)).tolist()) == {MASK}  # the other register stays
+        clocks = (kept & np.uint64(MASK)).reshape(-1, 32)
+        assert (clocks == clocks[:, :1]).all()  # one for all lanes of a warp
+        assert (np.diff(clocks[:, 0].astype(np.int64)) > 0).all()  # warps run in turn

@@ -12,11 +12,11 @@ import isa
 import sim
 from isa.errors import UserError
 from sim import reference, timing
-from sim.compare import differences, first_difference
 from sim.gpus.loader import load
 from sim.reference import Session, session
 from sim.reference.views import SchedulerView, dependence_name
-from sim.trace import Trace
+from sim.result.compare import differences, first_difference
+from sim.traces.trace import Trace
 
 LISTING = """
 .kernel two_warps_meet

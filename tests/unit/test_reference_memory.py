@@ -16,7 +16,7 @@ from isa.errors import UserError
 from sim.reference import Session
 from sim.reference.memory.queues import Queue
 from sim.reference.moments import NOBODY, Moment
-from sim.trace import Trace
+from sim.traces.trace import Trace
 
 COPY = """
 .kernel copy

@@ -8,9 +8,9 @@ import pytest
 import sim
 from isa.errors import UserError
 from sim.gpus.path import SECTOR
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 from sim.report import memory, memory_figure, text, words
-from sim.result import Result
+from sim.result.result import Result
 from tests.unit.report_runs import add_one, chain_on
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -86,6 +86,16 @@ def test_bytes_have_three_digits_and_a_unit(number: int, written: str) -> None:
         ("gtx480", "memory.global_store", 9, "it has left the SM"),
         ("gtx480", "core.register_banks", 2, "obeys no control words"),
         ("h100", "core.read_window", 4, ""),
+        ("h100", "clock.l2_mhz", 1500, ""),
+        ("h100", "clock.dram_mhz", 2500, ""),
+        ("gtx480", "fetch.ahead", 3, "code is always there"),
+        ("h100", "fetch.ahead", 2, ""),
+        ("h100", "units.fp32.wide_passes", 2, "only units.imad"),
+        ("h100", "units.imad.wide_passes", 1, ""),
+        ("gtx480", "lsu.store_wait", 9, "joins none"),
+        ("h100", "lsu.store_wait", 9, ""),
+        ("g80", "constants.cold", 9, "all constants are there at once"),
+        ("h100", "constants.cold", 9, ""),
     ],
 )
 def test_a_change_that_is_not_read_says_so(gpu: str, field: str, value: int, says: str) -> None:

@@ -10,7 +10,7 @@ import isa
 import sim
 from isa import dependences
 from sim.report import text, words
-from sim.vocabulary import CAUSE_NAMES, SLOT_CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES, SLOT_CAUSE_NAMES
 from tests.unit.report_runs import add_one, chain_on, text_program
 
 GTX480 = sim.gpu("gtx480")
@@ -96,3 +96,28 @@ def test_code_that_the_gpu_is_too_old_for_is_flagged() -> None:
     trace = sim.execute(sim.Launch(program, grid=(1,), block=(32,)))
     assert "note: this is sm_90 code, which no sm_70 GPU runs" in text.report(sim.simulate(trace, sim.gpu("v100")))
     assert "note:" not in text.report(sim.simulate(trace, sim.gpu("h100")))
+
+
+def test_a_program_that_reads_a_clock_is_told_what_it_got() -> None:
+    listing = ".kernel f\nS2R R0, SR_CLOCKLO;\nIADD R1, R0, 1;\nS2R R2, SR_CLOCKLO;\nEXIT"
+    printed = " ".join(text.report(sim.run(sim.Launch(isa.parse(listing), (1,), (32,)), GTX480)).split())
+    assert "note: the program reads a clock, and got the number of warp instructions executed before, which is no measurement" in printed
+    assert "the cycle of each of the 2 clock reads is in --json" in printed
+    quiet = sim.run(sim.Launch(isa.parse(".kernel f\nS2R R0, SR_TID.X;\nEXIT"), (1,), (32,)), GTX480)
+    assert "note:" not in text.report(quiet)
+
+
+def test_accesses_of_several_memories_by_generic_addresses_are_said_to_be_timed_as_global() -> None:
+    address = "MOV R2, c[0x0][x]\nMOV R3, 0\nS2R R5, SR_TID.X\nISETP.LT P1, R5, {lanes}\n@P1 MOV R2, 0x20\n@P1 MOV R3, 1\n"
+    listing = f".param ptr x\n{address}LD.E R4, [R2]\nST.E [R2], R4\n@P0 ST.E [R2], R4\nATOM.E.ADD R4, [R2], R4\nEXIT"
+    x = np.zeros(1, np.int32)
+
+    def printed(lanes: int) -> str:
+        program = isa.parse(listing.format(lanes=lanes))
+        return " ".join(text.report(sim.run(sim.Launch(program, (1,), (32,), (x,), shared_dynamic=64), GTX480)).split())
+
+    said = printed(16)
+    assert "note: line 8 (LD.E R4, [R2]) and 2 other instructions found shared or local memory by generic addresses" in said
+    assert "; timed as accesses of global memory" in said
+    assert "note:" not in printed(0)
+    assert "note:" not in printed(32)

@@ -8,9 +8,9 @@ import pytest
 import sim
 from isa.errors import UserError
 from programs.intervals import loops
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 from sim.report import timeline
-from sim.result import Result
+from sim.result.result import Result
 from tests.unit.report_runs import add_one, chain_on
 
 PROGRAMS = Path(__file__).parents[2] / "programs"

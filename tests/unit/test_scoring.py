@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 import isa
 import sim
 from isa.errors import UserError
-from sim import callback, reference, timing
-from sim.compare import first_difference
-from sim.scoring import ScoredPolicy
-from sim.trace import Trace
+from sim import reference, timing
+from sim.compiled import callback
+from sim.policies.user import ScoredPolicy
+from sim.result.compare import first_difference
+from sim.traces.trace import Trace
 
 LISTING = """.kernel mixed
 .shared 128
@@ -27,6 +29,7 @@ LISTING = """.kernel mixed
     EXIT
 """
 EVERYTHING = (0, 10**6)
+OWN = "def youngest(slot, age, last, again):\n    return age\n"
 
 
 def round_robin(slot: int, age: int, last: int, again: bool) -> float:
@@ -60,7 +63,7 @@ def trace() -> Trace:
 
 @given(eligible=st.integers(1, 2**64 - 1), last=st.integers(-64, 63), age=st.permutations(range(64)), which=st.sampled_from(MINE))
 def test_machine_code_chooses_as_python_does(eligible: int, last: int, age: list[int], which: Callable[..., float]) -> None:
-    policy = sim.scoring.scored(which)
+    policy = sim.policies.user.scored(which)
     order = np.array(age, np.int64)
     slot = policy.choose(eligible, last, order)
     assert eligible >> slot & 1
@@ -107,3 +110,29 @@ def test_mistakes_are_answered() -> None:
     bad = ScoredPolicy(lambda slot, age, last, again: {"a": slot}[0] + missing)  # type: ignore[name-defined]  # noqa: F821
     with pytest.raises(UserError, match=r"Numba cannot compile the policy <lambda>(?s:.*)engine='simpy'"):
         _ = bad.address
+    with pytest.raises(UserError, match="the policy <lambda> fails: KeyError: 0"):
+        bad.choose(0b1110, ~63, np.arange(64))
+
+
+def test_a_policy_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    found = sim.policies.user.of_file(tmp_path / "mine.py", "youngest")
+    assert found.choose(0b1110, ~63, np.arange(64)) == 3
+    trace = sim.execute(sim.Launch(isa.parse(LISTING), (4,), (128,)))
+    assert sim.simulate(trace, sim.gpu("gtx480").replace({"core.policy": found})).cycles > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (OWN, "oldest", "mine.py: no function oldest\n  it has youngest"),
+        (OWN + "raise SystemExit(3)\n", "youngest", "mine.py:3: the file of the policy fails: SystemExit: 3"),
+        (OWN + "1 / 0\n", "youngest", "mine.py:3: the file of the policy fails: ZeroDivisionError"),
+        ("def youngest(slot:\n", "youngest", "mine.py:1: the file of the policy fails: SyntaxError"),
+        ("def youngest(slot):\n    return slot\n", "youngest", r"youngest takes \(slot\)"),
+    ],
+)
+def test_files_that_have_no_policy(text: str, name: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(UserError, match=message):
+        sim.policies.user.of_file(tmp_path / "mine.py", name)

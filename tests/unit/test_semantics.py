@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from isa.semantics import floats, functions, integers, rounding, words
 from isa.vocabulary import Compare, Mufu, Rounding
-from sim.kernel import kernel
+from sim.compiled.kernel import kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 CANONICAL = 0x7FFFFFFF
@@ -146,16 +146,17 @@ def test_integers_are_pythons(a: np.uint32, b: np.uint32, c: np.uint32) -> None:
     assert int(integers.popc(a)) == x.bit_count()
 
 
-@given(any_word, any_word, any_word, st.booleans(), st.booleans(), st.booleans(), st.booleans())
+@given(any_word, any_word | st.integers(0, 130).map(np.uint32), any_word, *[st.booleans()] * 4)
 def test_funnel_shift(low: np.uint32, count: np.uint32, high: np.uint32, wrap: bool, upper: bool, wide: bool, is_signed: bool) -> None:
-    limit = 63 if wide else 32
-    n = int(count) & (63 if wide else 31) if wrap else min(int(count), limit)
+    """The count of a type of 64 bits ends at 64, of 32 bits at 32: PTX's shl.b64 and shr.u64 shift everything out."""
+    size = 64 if wide else 32
+    n = int(count) % size if wrap else min(int(count), size)
     value = int(high) << 32 | int(low)
     left = (value << n >> (32 if upper else 0)) & 0xFFFFFFFF
-    assert int(integers.shf_left(low, count, high, wrap, upper, limit)) == left
+    assert int(integers.shf_left(low, count, high, wrap, upper, size)) == left
     value -= (1 << 64) if is_signed and value >> 63 else 0
     right = (value >> n >> (32 if upper else 0)) & 0xFFFFFFFF
-    assert int(integers.shf_right(low, count, high, wrap, upper, limit, is_signed)) == right
+    assert int(integers.shf_right(low, count, high, wrap, upper, size, is_signed)) == right
 
 
 @given(any_word, any_word, any_word, st.integers(0, 255))
@@ -182,7 +183,11 @@ def test_lop3_is_its_table(a: np.uint32, b: np.uint32, c: np.uint32, table: int)
 def test_multi_function_unit(function: Mufu, reference: Callable[[float], float], samples: tuple[float, ...]) -> None:
     for x in samples:
         x32 = np.float32(x)
-        assert functions.mufu(function, x32, 0) == np.float32(reference(float(x32)))
+        expected = reference(float(x32))
+        if function == Mufu.LG2 and abs(x32) < 2.0**-126:  # counts as zero
+            assert functions.mufu(function, x32, 0) == -math.inf
+        else:
+            assert functions.mufu(function, x32, 0) == pytest.approx(expected, rel=1e-4 if function == Mufu.TANH else 3e-7, abs=2.0**-126)
     assert bits(functions.mufu(function, np.float32(math.nan), 0)) == CANONICAL
 
 

@@ -11,13 +11,13 @@ import sim
 from programs.steady import shared_for
 from sim.analysis.bounds import bounds
 from sim.bench import chain
+from sim.causes.sensitivity import ideal, sensitivity
+from sim.causes.sensitivity.limits import LIMITS, least_latencies
+from sim.causes.sensitivity.steps import neighbours, steps
 from sim.gpus.model import Gpu
-from sim.launch import Launch
-from sim.launchfile import load_launch
-from sim.sensitivity import ideal, sensitivity
-from sim.sensitivity.limits import LIMITS, least_latencies
-from sim.sensitivity.steps import neighbours, steps
-from sim.trace import Trace
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
+from sim.traces.trace import Trace
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 GTX480 = sim.gpu("gtx480")
@@ -181,3 +181,10 @@ def test_a_trace_with_free_instructions_keeps_its_data_accesses_in_step() -> Non
     assert result.counters["shared_requests"] == 0
     assert result.counters["global_load_sectors"] == sim.simulate(trace, GTX480).counters["global_load_sectors"]
     assert dataclasses.replace(free, launch=trace.launch, arrays=trace.arrays) == dataclasses.replace(trace)
+
+
+def test_steps_of_caches_of_code_are_whole_sets_and_clocks_have_none() -> None:
+    found = {step.field: step for step in steps(listing("saxpy.toml", grid=[1]), sim.gpu("h100"))}
+    assert found["fetch.near_bytes"][1:] == (32768, 29696, 35840)
+    assert found["fetch.bytes"][1:] == (131072, 118784, 143360)
+    assert not [field for field in found if field.startswith("clock.") or field.endswith("fp32.wide_passes")]

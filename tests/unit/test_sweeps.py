@@ -14,7 +14,7 @@ import pytest
 import sim
 from isa.errors import UserError
 from sim.bench import COPY, chain, elementwise
-from sim.launch import Launch
+from sim.launch.launch import Launch
 from sim.sweeps import cluster, driver, work
 from sim.sweeps.store import Store
 
@@ -83,7 +83,7 @@ def test_a_function_of_its_parameters_makes_the_launches() -> None:
     [
         ({"l2.latancy": [3]}, "did you mean l2.latency.*an integer above 0"),
         ({"l2.latency": [300, "3 ns"]}, "l2.latency = '3 ns' is not legal.*cycles from a load's issue"),
-        ({"core.schedulers": [9]}, "an integer from 1 to 8"),
+        ({"core.schedulers": [33]}, "an integer from 1 to 32"),
         ({"bloc": [32]}, "did you mean block"),
         ({"gpu": ["h10"]}, "did you mean h100"),
         ({"l2.latency": []}, "has no values"),

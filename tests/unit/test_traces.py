@@ -1,5 +1,6 @@
 """Accel-Sim traces: what the text says, what goes out comes back, mistakes."""
 
+import functools
 import gzip
 import json
 import lzma
@@ -14,9 +15,10 @@ import isa
 import sim
 from isa.errors import UserError
 from sim.cli import app
-from sim.launchfile import load_launch
-from sim.placement import BASE
-from sim.trace import SCATTERED, Trace
+from sim.launch.file import load_launch
+from sim.launch.placement import BASE
+from sim.traces import files, scan
+from sim.traces.trace import SCATTERED, Trace
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 HEAD = """-kernel name = _Z4copyPfS_
@@ -115,6 +117,31 @@ def test_what_is_written_reads_back(listing: str, tmp_path: Path) -> None:
     assert sim.simulate(alone, gpu).counters["global_load_sectors"] == sim.simulate(trace, gpu).counters["global_load_sectors"]
 
 
+@pytest.mark.parametrize("more", [1, 100])
+def test_what_is_read_does_not_depend_on_how_much_at_once(more: int, trace_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (whole,) = sim.read_traces(trace_file)
+    monkeypatch.setattr(files, "CHUNK", len(HEAD) + more)  # the head is read at once
+    monkeypatch.setattr(scan, "tables", functools.partial(scan.tables, steps=3, rows=1, markers=2, statics=2))
+    (parts,) = sim.read_traces(trace_file)
+    for name, array in whole.arrays._asdict().items():
+        assert np.array_equal(array, getattr(parts.arrays, name)), name
+
+
+def test_damaged_traces_are_refused_or_read(trace_file: Path) -> None:
+    """Never a traceback: bytes replaced, cut out, doubled."""
+    random, text = np.random.default_rng(7), TEXT.encode()
+    refused = 0
+    for _ in range(300):
+        at, count = int(random.integers(len(text))), int(random.integers(1, 20))
+        with_what = [bytes(random.integers(0, 256, count, np.uint8)), b"", text[at : at + count] * 2][int(random.integers(3))]
+        trace_file.write_bytes(text[:at] + with_what + text[at + count :])
+        try:
+            sim.read_traces(trace_file)
+        except UserError:
+            refused += 1
+    assert refused > 150
+
+
 def test_run_times_every_kernel_of_a_list(tmp_path: Path) -> None:
     (tmp_path / "kernel-1.traceg.xz").write_bytes(lzma.compress(TEXT.encode()))
     (tmp_path / "kernel-2.traceg.gz").write_bytes(gzip.compress(TEXT.replace("copy", "same").encode()))
@@ -140,6 +167,13 @@ def test_save_trace_writes_what_run_executed(tmp_path: Path) -> None:
     assert trace.program.name == "reduce_shared"
 
 
+def test_a_barrier_for_a_number_of_threads_is_not_written(tmp_path: Path) -> None:
+    trace = sim.execute(sim.Launch(isa.parse("BAR.SYNC 1, 32\nEXIT\n"), (1,), (32,), ()))
+    with pytest.raises(UserError, match=r"1: BAR\.SYNC is for 32 threads"):
+        sim.write_traces([trace], tmp_path / "out")
+
+
+ODD = "is no instruction of a trace"
 MISTAKES = {
     "cut": (TEXT[: TEXT.rindex("0060")] + "\n#END_TB\n", "of 8 instructions"),
     "cut in a block": (TEXT[: TEXT.rindex("#END_TB")], "ends inside a block"),
@@ -149,9 +183,26 @@ MISTAKES = {
     "too few addresses": (TEXT.replace(" 0x7f5d0f000000 0\n", "\n"), "is no instruction of a trace"),
     "no addresses": (TEXT.replace("4 1 0x7f5d0f000000 4 0", "0 0"), "LDG.E.SYS has no addresses"),
     "unknown opcode": (TEXT.replace("S2R", "QQQ"), "unknown opcode QQQ"),
+    "barrier for a number of threads": (TEXT.replace("1 R0 S2R 0 0 33", "0 BAR.SYNC 0 0 64"), "BAR.SYNC 64: how many threads"),
+    "barrier that is passed": (TEXT.replace("1 R0 S2R 0 0 33", "0 BAR.ARV 0 0 1"), "BAR.ARV 1: how many threads"),
     "block outside": (TEXT.replace("block = 1,0,0", "block = 2,0,0"), "outside the grid"),
     "block missing": (HEAD + BLOCK.replace("{x}", "1"), "no instructions of warp 0 of block 0"),
     "too far": (TEXT.replace("4 2 0x7f5d50000000 128", "4 2 0x7f5d50000000 128000000000"), "bytes of memory"),
+    "negative address": (TEXT.replace("4 1 0x7f5d0f000000 4", "4 1 -0x7f5d0f000000 4"), ODD),
+    "stride below address 0": (TEXT.replace("4 1 0x7f5d0f000000 4", "4 1 0x10 -4"), ODD),
+    "stride that overflows": (TEXT.replace("4 1 0x7f5d0f000000 4", f"4 1 0x7f5d0f000000 {1 << 61}"), ODD),
+    "delta below address 0": (TEXT.replace("4 2 0x7f5d50000000 128", "4 2 0x10 -128"), ODD),
+    "addresses as far apart as SCATTERED": (
+        TEXT.replace("0x7f5d0f000200 0x7f5d0f000300 0x7f5d0f000000", f"{1 << 61:#x} -{1 << 61:#x} 0x0"),
+        ODD,
+    ),
+    "negative number of registers": (TEXT.replace("1 R0 S2R 0 0 33", "1 R0 S2R -1 0 0"), ODD),
+    "blank of another alphabet": (TEXT.replace("1 R2 4 1 0x7f5d0f000000", "1 R2\u00a00 4 1 0x7f5d0f000000"), ODD),
+    "misspelt warp": (TEXT.replace("warp = 0", "wrap = 0"), ODD),
+    "size 00": (TEXT.replace("(64,1,1)", "(00,1,1)"), "not three sizes"),
+    "size of 5000 digits": (TEXT.replace("(64,1,1)", f"({'9' * 5000},1,1)"), "not three sizes"),
+    "negative registers": (TEXT.replace("-nregs = 18", "-nregs = -18"), "-nregs = -18: not a number, or too large"),
+    "window too far": (TEXT.replace("0x00007f5d3a000000", f"{1 << 90:#x}"), "not a number, or too large"),
 }
 
 
@@ -176,3 +227,21 @@ def test_mistakes_of_lists_and_listings(trace_file: Path, tmp_path: Path) -> Non
     (tmp_path / "f.sass").write_text(".kernel _Z4copyPfS_\nFADD R0, R0, 1;\nEXIT;\n")
     with pytest.raises(UserError, match=r"executes S2R at 0x0, where f\.sass has FADD"):
         sim.read_traces(trace_file, tmp_path / "f.sass")
+
+
+def test_an_address_of_ldc_lies_in_its_bank(trace_file: Path, tmp_path: Path) -> None:
+    warp = "warp = {}\ninsts = 2\n0000 ffffffff 1 R2 LDC 1 R2 4 1 0xff90 4 0\n0010 ffffffff 0 EXIT 0 0\n"
+    blocks = [f"#BEGIN_TB\n\nthread block = {x},0,0\n{warp.format(0)}{warp.format(1)}#END_TB\n" for x in range(2)]
+    trace_file.write_text(HEAD + "".join(blocks))
+    (tmp_path / "f.sass").write_text(".kernel _Z4copyPfS_\nLDC R2, c[0x3][R2];\nEXIT;\n")
+    with pytest.raises(UserError, match=r"traceg:21: LDC at 0x1000c, beyond a bank of 65,536 bytes"):
+        sim.read_traces(trace_file, tmp_path / "f.sass")
+
+
+@pytest.mark.parametrize("name", ["../kernel-1.traceg", "/etc/passwd", "sub/../../kernel-1.traceg"])
+def test_a_list_names_no_file_outside_its_folder(name: str, tmp_path: Path) -> None:
+    (tmp_path / "list").mkdir()
+    (tmp_path / "kernel-1.traceg").write_text("secret")
+    (tmp_path / "list" / "kernelslist.g").write_text(f"{name}\n")
+    with pytest.raises(UserError, match=r"kernelslist\.g:1: .* lies outside the list's folder"):
+        sim.read_traces(tmp_path / "list" / "kernelslist.g")

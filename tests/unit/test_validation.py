@@ -24,7 +24,7 @@ def test_errors_are_of_the_measured_duration() -> None:
     assert chain.mean == pytest.approx(7.5)
     assert chain.worst.what == "1"
     assert copy.worst.error == pytest.approx(-50)
-    assert copy.fitted.startswith("blocks.start_interval")
+    assert copy.fitted.startswith("dram.channel_depth")
 
 
 def test_the_correlation_is_that_of_the_logarithms() -> None:

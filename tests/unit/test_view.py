@@ -1,8 +1,8 @@
 """The page of `simtlab view`, in a browser: it opens, draws, zooms, steps, and names the cause of a known cycle."""
 
 import re
-import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +14,14 @@ import sim
 from isa.errors import UserError
 from programs.intervals import loops
 from sim.cli import app
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
 from sim.report.tracks import tracks
 from sim.report.view.page import page
-from sim.result import Result
+from sim.result.result import Result
 from tests.unit.report_runs import add_one, chain
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 EVERYTHING = (0, 1 << 60)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Return a headless Chromium: the machine's own, or the one that playwright has installed."""
-    drive = pytest.importorskip("playwright.sync_api", reason="playwright, which drives the browser, is not installed")
-    with drive.sync_playwright() as session:
-        found = next(filter(None, map(shutil.which, BROWSERS)), session.chromium.executable_path)
-        if not Path(found).exists():
-            pytest.skip("no browser: install Chromium (apt install chromium, or playwright install chromium)")
-        running = session.chromium.launch(executable_path=found, args=FLAGS)
-        yield running
-        running.close()
 
 
 class Opened:
@@ -242,3 +227,9 @@ def test_200_000_events_stay_small(browser: Any, tmp_path: Path, capsys: pytest.
             f"\n{len(result.timeline.cycle):,} issues: {file.stat().st_size / 1e6:.2f} MB, first paint {paint:.0f} ms, drawn {drawn:.0f} ms"
         )
     opened.close()
+
+
+def test_pages_need_no_simpy() -> None:
+    """The extra `view` does not bring it: chains alone need it."""
+    code = "import sys; sys.modules['simpy'] = None; import sim.lab.work, sim.cli.view"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,10 +1,12 @@
 """Counters: our names for them, Nsight Compute's names, and how its table is read."""
 
 import csv
+import re
 from collections.abc import Iterator
 
+Sizes = tuple[tuple[int, ...], tuple[int, ...]] | None  # grid and block
 CYCLES = {"cycles": "sm__cycles_active.max"}
-STALLS = (  # as in sim.vocabulary, but what an instruction that issues is charged
+STALLS = (  # as in sim.result.causes, but what an instruction that issues is charged
     *("barrier", "branch_resolving", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard", "math_pipe_throttle"),
     *("membar", "mio_throttle", "no_instruction", "not_selected", "short_scoreboard", "sleeping", "wait"),
 )
@@ -41,6 +43,17 @@ def read(text: str, metrics: dict[str, str]) -> Iterator[dict[str, float]]:
     for row in table:
         if row["ID"]:  # the first row behind the head gives units
             yield {name: float(row[metric].replace(",", "")) for name, metric in metrics.items() if _is_number(row.get(metric))}
+
+
+def sizes(text: str) -> list[Sizes]:
+    """Return the grid and the block of each launch in the same table; None where it does not say."""
+    table = csv.DictReader([line for line in text.splitlines() if line.startswith('"')])
+    return [_sizes(row.get("Grid Size"), row.get("Block Size")) for row in table if row["ID"]]
+
+
+def _sizes(*texts: str | None) -> Sizes:
+    found = [tuple(int(number) for number in re.findall(r"\d+", text or "")) for text in texts]
+    return (found[0], found[1]) if all(len(one) == 3 for one in found) else None
 
 
 def _is_number(text: str | None) -> bool:

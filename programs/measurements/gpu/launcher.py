@@ -15,8 +15,8 @@ import numpy as np
 import isa
 from isa.errors import UserError
 from isa.program import Program
-from sim.launch import Launch
-from sim.launchfile import load_launch
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
 
 
 def main(jobs: str, results: str, repeat: str) -> None:

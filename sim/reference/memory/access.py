@@ -1,4 +1,4 @@
-"""One memory instruction of one warp, from its issue to the end: what it needs, and whom it tells when its time is known."""
+"""One memory instruction of one warp, from its issue to the end: what it needs, and what is told when its time is known."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from isa.vocabulary import Space
 from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory import banks, coalescer
-from sim.result import Timeline
-from sim.vocabulary import Tally
+from sim.reference.memory.network import weight_of
+from sim.result.causes import Tally
+from sim.result.result import Timeline
 
 if TYPE_CHECKING:
     from sim.reference.memory.lsu import LoadStoreUnit
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from sim.reference.scoreboard import Pending
     from sim.reference.wakeup import Warp
 
-WARP_SLOTS = 64  # per SM, in the numbering of local memory
 READY = Timeline._fields.index("ready")
 COUNTED = {  # requests and sectors, by what a global access does
     Kind.LOAD: (Tally.LOAD_REQUESTS, Tally.LOAD_SECTORS),
@@ -48,7 +48,7 @@ class Access:
         self.passes = self.conflicts = 0  # over the banks of shared memory, or of L1 (0: not modelled); of them, beyond those of its width
         self.hits = False  # the shared unit found all its data in L1, to be read in passes
         self.begins = self.taken  # the moment in which it begins to read them
-        self.repeat = 1  # most lanes that update the same word
+        self.packets: list[int] = []  # of each request, if it is an atomic's
         if warp.lanes:
             self._describe(lsu.memory.addresses(warp.next_access, warp.mask))
         warp.next_access += 1
@@ -63,8 +63,8 @@ class Access:
             self.passes = banks.passes(rule, addresses, width, self.kind.updates)
             self.conflicts = max(0, self.passes - banks.passes_needed(rule, addresses, width))
         elif self.decoded.space == Space.LOCAL:
-            sm = self.lsu.sm
-            self.requests = coalescer.local(addresses, width, sm.number * WARP_SLOTS + sm.slot_of(self.warp))
+            slot = self.lsu.sm.number * int(self.lsu.numbers.local_slots) + self.lsu.sm.slot_of(self.warp)
+            self.requests = coalescer.local(addresses, width, slot)
         else:
             self.requests = coalescer.coalesce(gpu.lsu.coalescing, addresses, width)
         if self.requests and self.decoded.cached and self.lsu.l1.sets and self.lsu.numbers.tags and self.kind is Kind.LOAD:
@@ -72,8 +72,12 @@ class Access:
                 self.passes = banks.passes_needed(gpu.shared.rule, addresses, width)
             else:
                 self.passes = banks.passes(gpu.shared.rule, addresses, width, atomic=False)
-        if self.kind.updates:
-            self.repeat = max(Counter(address // coalescer.WORD for address in addresses.values()).values())
+        self.packets = coalescer.packets(addresses, self.requests) if self.kind.updates else [0] * len(self.requests)
+
+    @property
+    def weight(self) -> int:
+        """Places of the port that all its requests take."""
+        return sum(weight_of(self.kind, packets) for packets in self.packets)
 
     @property
     def is_store(self) -> bool:

@@ -7,14 +7,15 @@ sources are told in `sim.analysis.banks`; CC 1.x serves half-warps and broadcast
 
 from collections import Counter
 
-from sim.hierarchy import GEOMETRY
+from sim.lowering.memory import GEOMETRY
 from sim.reference.memory.coalescer import WORD, Addresses
 
 
-def groups(rule: str, addresses: Addresses, width: int) -> list[Addresses]:
-    """Return the lanes that go together, group by group; groups without a lane are none."""
+def groups(rule: str, addresses: Addresses, width: int, doubled: bool = False) -> list[Addresses]:
+    """Return the lanes that go together, group by group; groups without a lane are none. doubled: twice as many as their width allows."""
     _, pass_bytes, _, _ = GEOMETRY[rule]
     size = 16 if rule == "cc1" else min(32, pass_bytes // max(width, WORD))
+    size *= 2 if doubled else 1
     parts = [{lane: address for lane, address in addresses.items() if lane // size == group} for group in range(32 // size)]
     return [members for members in parts if members]
 
@@ -22,7 +23,14 @@ def groups(rule: str, addresses: Addresses, width: int) -> list[Addresses]:
 def passes(rule: str, addresses: Addresses, width: int, atomic: bool) -> int:
     """Return the passes of one access. atomic: lanes that meet in a bank go one after another, whatever they want there."""
     one_word = rule == "cc1" and not atomic
-    return sum(one_broadcast(lanes, width) if one_word else busiest(rule, lanes, width, atomic) for lanes in groups(rule, addresses, width))
+    doubled = rule == "fermi" and width > WORD and not atomic and in_pairs(addresses)
+    together = groups(rule, addresses, width, doubled)
+    return sum(one_broadcast(lanes, width) if one_word else busiest(rule, lanes, width, atomic) for lanes in together)
+
+
+def in_pairs(addresses: Addresses) -> bool:
+    """Return whether lanes n and n xor 1, or n and n xor 2, want the same place, as far as both take part."""
+    return any(all(addresses.get(lane ^ apart, address) == address for lane, address in addresses.items()) for apart in (1, 2))
 
 
 def passes_needed(rule: str, addresses: Addresses, width: int) -> int:

@@ -5,10 +5,11 @@ memory). CC 1.2 and 1.3: per half-warp, segments that shrink to what is used. CC
 lanes are in order, else one transaction per lane (Guide 4.2, G.3.2).
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from sim.gpus.path import LINE, SECTOR
-from sim.hierarchy import LOCAL_BASE, LOCAL_BYTES
+from sim.lowering.memory import LOCAL_BASE, LOCAL_BYTES
 
 WORD = 4  # bytes
 HALF = 16  # lanes of a half-warp
@@ -85,6 +86,16 @@ def by_order(addresses: Addresses, width: int) -> list[Request]:
         requests.append(Request(address // LINE))
         requests[-1].add(address, width)
     return requests
+
+
+def packets(addresses: Addresses, requests: list[Request]) -> list[int]:
+    """Return how many packets each request of an atomic is: of a sector, as many as lanes want its most wanted word."""
+    most: Counter[int] = Counter()
+    for word, lanes in Counter(address // WORD for address in addresses.values()).items():
+        sector = word * WORD // SECTOR
+        most[sector] = max(most[sector], lanes)
+    sectors = LINE // SECTOR
+    return [sum(most[request.line * sectors + sector] for sector in range(sectors)) for request in requests]
 
 
 def local(addresses: Addresses, width: int, slot: int) -> list[Request]:

@@ -1,7 +1,7 @@
 """DRAM channel: moves sectors one after another at the channel's share of the bandwidth; a bounded queue before it.
 
 Peak rate: dram.bandwidth * dram.efficiency / dram.channels. With `dram.turnaround` reads go first: what is to be written waits until there
-is a batch of it and nothing to read, or too much of it. Left out: rows, refresh (they are in `dram.efficiency`).
+is a batch of it and nothing to read, or too much of it. Left out: rows (they are in `dram.efficiency`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import cycles
-from sim.hierarchy import SECTORS
+from sim.lowering.memory import SECTORS
 from sim.reference.memory.queues import Queue
-from sim.vocabulary import Tally
+from sim.result.causes import Tally
 
 if TYPE_CHECKING:
     from sim.reference.memory.system import MemorySystem

@@ -2,8 +2,8 @@
 
 A load looks each of its lines up: sectors whose words are there are hits, those that another load is fetching are joined, the rest is
 fetched. A store is written through; what it does to the cache is the preset's `l1.stores`. One that takes a line of its own does so also
-when the line is there and some of it is being fetched: the line is given up then, and what comes goes to the loads that wait for it alone.
-A load that lacks words of a sector of which others are there gives the line up, too (both: programs/measurements/h100/races.csv).
+when the line is there and some of it is being fetched: the line is then invalid, and what comes goes only to the loads that wait for it.
+A load that lacks words of a sector of which others are there invalidates the line, too (both: programs/measurements/h100/races.csv).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from sim.hierarchy import SECTORS, place_of
+from sim.lowering.memory import SECTORS, place_of
 
 if TYPE_CHECKING:
-    from sim.hierarchy import Hierarchy
+    from sim.lowering.memory import Hierarchy
     from sim.reference.memory.coalescer import Request
-    from sim.reference.memory.table import Piece
+    from sim.reference.memory.mshr import Mshr
     from sim.reference.moments import Moment
 
 WORDS_OF_SECTOR = 8
@@ -40,7 +40,7 @@ class Line:
 
     there: set[int] = field(default_factory=set)  # words
     pending: set[int] = field(default_factory=set)  # sectors on their way
-    waiting: list[Piece] = field(default_factory=list)  # for some of them
+    waiting: list[Mshr] = field(default_factory=list)  # for some of them
 
     def lacks(self, request: Request) -> set[int]:
         """Return the sectors of which a word that a load wants is not there; where the rule fetches more than lanes want, any word."""
@@ -54,9 +54,9 @@ class Line:
         """Put in sectors that have come, to be read from `ready` on."""
         self.there |= words_of(sectors)
         self.pending -= sectors
-        for piece in self.waiting:
-            piece.receive(sectors, ready)
-        self.waiting = [piece for piece in self.waiting if piece.need]
+        for mshr in self.waiting:
+            mshr.receive(sectors, ready)
+        self.waiting = [mshr for mshr in self.waiting if mshr.need]
 
 
 class L1:
@@ -65,7 +65,7 @@ class L1:
     def __init__(self, numbers: Hierarchy, stores: str) -> None:
         self.ways, self.fetch_whole, self.stores = int(numbers.l1_ways), numbers.l1_fetch == 128, stores
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
-        self.given_up = count(-1, -1)  # numbers for lines that keep their places until what was asked for has come
+        self.invalidated = count(-1, -1)  # numbers for lines that keep their places until what was asked for has come
 
     def _set_of(self, number: int) -> OrderedDict[int, Line]:
         return self.sets[place_of(number, len(self.sets))]
@@ -99,7 +99,7 @@ class L1:
         """
         line = self.find(request.line)
         if line and any(line.has_part_of(sector) for sector in line.lacks(request) - line.pending):
-            self._give_up(request.line)
+            self._invalidate(request.line)
             line = None
         return line or self.allocate(request.line)
 
@@ -111,7 +111,7 @@ class L1:
         """Do what a store does; return whether it found its line. whole_words: no lane writes a part of a word."""
         line, allocates = self.find(request.line), self.stores == "allocate"
         if line and line.pending and allocates:
-            self._give_up(request.line)
+            self._invalidate(request.line)
             line = None
         there = line or (self.allocate(request.line) if allocates else None)
         if there and self.stores != "evict":
@@ -121,8 +121,8 @@ class L1:
             del self._set_of(request.line)[request.line]
         return line is not None
 
-    def _give_up(self, number: int) -> None:
-        """Let nobody find a line any more; when all has come that it waits for, its place is the next to be taken."""
-        lines, other = self._set_of(number), next(self.given_up)
+    def _invalidate(self, number: int) -> None:
+        """Invalidate a line; when all that it waits for has come, its place is the next to be taken."""
+        lines, other = self._set_of(number), next(self.invalidated)
         lines[other] = lines.pop(number)
         lines.move_to_end(other, last=False)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS, cycles
-from sim.hierarchy import SECTORS, lateness, part_of
+from sim.lowering.memory import SECTORS, away, part_of
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
 from sim.reference.memory.queues import Queue
 from sim.reference.moments import Moment, latest
-from sim.vocabulary import Tally
+from sim.result.causes import Tally
 
 if TYPE_CHECKING:
     from sim.reference.memory.network import Packet
@@ -58,14 +58,15 @@ class Slice:
         return room, answer.then(answer.cycle + int(self.numbers.l2_latency), "l2.latency", packet.moment.work)
 
     def _ticks(self, packet: Packet) -> int:
-        """Return how long a request holds the slice: for its sectors, or for the updates of one word one after another."""
+        """Return how long a request holds the slice: for the sectors that it takes or sends; updates of one word come one after another."""
         if packet.kind is Kind.STORE:
             whole = len(packet.sectors & whole_sectors(packet.words))
             partial = len(packet.sectors) - whole
             mask = int(self.numbers.slice_mask_ticks) if partial else 0
             return whole * int(self.numbers.store_ticks) + partial * int(self.numbers.partial_ticks) + mask
         moved = len(packet.sectors) * int(self.numbers.l2_ticks)
-        return max(moved, packet.repeat * int(self.numbers.atomic_ticks)) if packet.kind.updates else moved
+        updated = max(moved, packet.packets * int(self.numbers.atomic_ticks)) if packet.kind.updates else 0
+        return updated + (moved if packet.kind.returns else 0)
 
     def _pass_on(self, packet: Packet) -> Moment:
         """Send a request to DRAM; return the moment in which its sectors are there."""
@@ -74,9 +75,10 @@ class Slice:
         return self._late(packet.line, sent)
 
     def _late(self, line: int, sent: Moment) -> Moment:
-        """Return the moment in which a line is there that DRAM would have sent by then, were it not late."""
-        late = lateness(line, int(self.numbers.late_share), int(self.numbers.late))
-        return sent.then(sent.cycle + late, "dram.late") if late else sent
+        """Return the moment in which a line is there that DRAM would have sent by then, were its bank there."""
+        at, refresh = sent.cycle - int(self.numbers.dram_latency), int(self.numbers.refresh)
+        late = away(line, at, refresh, int(self.numbers.refresh_interval)) if refresh else 0
+        return sent.then(sent.cycle + late, "dram.refresh") if late else sent
 
     def _look_up(self, packet: Packet) -> Moment:
         """Find or fetch a request's sectors; return the moment in which they are there."""

@@ -20,13 +20,13 @@ from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
 from sim.reference.memory.coalescer import WORD
-from sim.reference.memory.joins import StoreLines
 from sim.reference.memory.l1 import L1
+from sim.reference.memory.mshr import Load, MshrFile
 from sim.reference.memory.network import Deliver, Packet, RequestPort, ResponsePort
-from sim.reference.memory.table import Load, PendingTable
+from sim.reference.memory.write_combining import WriteCombiningBuffer
 from sim.reference.moments import Moment, latest
 from sim.reference.pipes import Ports
-from sim.vocabulary import Tally
+from sim.result.causes import Tally
 
 if TYPE_CHECKING:
     from sim.reference.memory.coalescer import Request
@@ -72,7 +72,7 @@ class Queue:
 
 
 class LoadStoreUnit:
-    """The unit, with the L1 cache, the pending request table and the ports of its SM."""
+    """The unit, with the L1 cache, the MSHRs and the ports of its SM."""
 
     def __init__(self, sm: SM) -> None:
         memory = sm.machine.memory
@@ -85,10 +85,10 @@ class LoadStoreUnit:
         self.last = 0  # queue served last; at the start as if the first one had been
         self.unit = Ports(self.env)
         self.l1 = L1(self.numbers, memory.gpu.l1.stores if memory.gpu.l1 else "")
-        self.table = PendingTable(int(self.numbers.pending), self.tallies)
+        self.table = MshrFile(int(self.numbers.pending), self.tallies)
         self.responses = ResponsePort(memory)
         self.requests = RequestPort(memory, self.responses)
-        self.stores = StoreLines(int(self.numbers.store_lines), int(self.numbers.store_wait), self.requests, self.tallies)
+        self.stores = WriteCombiningBuffer(int(self.numbers.store_lines), int(self.numbers.store_wait), self.requests, self.tallies)
         self.banks = sm.machine.record.origin  # the moment from which another load may read data from the banks of L1
         self.sectors_in_flight: int = 0  # that loads have asked for and not got
 
@@ -116,7 +116,7 @@ class LoadStoreUnit:
     def _room_for(self, access: Access) -> bool:
         """Return whether the port, and for a load the table, has room for all its lines, whether they will be needed or not."""
         lines = len(access.requests)
-        return not lines or (self.requests.room_for(lines) and (not access.kind.returns or self.table.room_for(lines)))
+        return not lines or (self.requests.room_for(access.weight) and (not access.kind.returns or self.table.room_for(lines)))
 
     def _take(self, queue: Queue, access: Access, again: bool) -> None:
         taken = access.taken = self._free_for(queue, access).then(int(self.env.now), work=access.arrival.work)
@@ -146,13 +146,14 @@ class LoadStoreUnit:
         again: the one before came from the same queue.
         """
         numbers, lines = self.numbers, len(access.requests)
+        sent = sum(access.packets) if access.kind.updates else lines
         if access.decoded.space == Space.SHARED:
             busy = [(access.passes * int(numbers.pass_cycles), "shared.pass_cycles", f"{access.passes} passes over the banks")]
         elif access.passes:
             busy = [(self._lookups(access), "l1.tags_per_cycle", f"{lines} lines")]
         else:
             busy = [
-                (lines * int(numbers.line_cycles), "l1.line_cycles", f"{lines} lines"),
+                (sent * int(numbers.line_cycles), "l1.line_cycles", f"{sent} lines"),
                 (self._data_cycles(access), "l1.bytes_per_cycle", ""),
             ]
             if again and access.kind is Kind.STORE:
@@ -209,11 +210,11 @@ class LoadStoreUnit:
             self._send(access, k, request.sectors, None)
         done = latest(done, self.requests.sent) if len(self.requests.packets) > before else done
         access.warp.block.to_take -= 1
-        self.stores.let_go(access.warp.block, self._looked_up(access))
+        self.stores.release(access.warp.block, self._looked_up(access))
         access.stored_at(done)
 
     def _load(self, access: Access) -> None:
-        """Look a load or an atomic up, line by line; what is not there becomes pieces that it waits for."""
+        """Look a load or an atomic up, line by line; what is not there becomes MSHRs that it waits for."""
         access.count(self.tallies)
         load = Load(self._hit_at(access), access.loaded_at, partial(self._replay, access))
         for k, request in enumerate(access.requests):
@@ -276,10 +277,11 @@ class LoadStoreUnit:
         if access.passes:
             start = looked_up.then(looked_up.cycle + k // int(self.numbers.tags), "l1.tags_per_cycle", note=f"{k} lines before")
         else:
-            start = looked_up.then(looked_up.cycle + k * int(self.numbers.line_cycles), "l1.line_cycles", note=f"{k} lines before")
+            ahead = sum(access.packets[:k]) if access.kind.updates else k
+            start = looked_up.then(looked_up.cycle + ahead * int(self.numbers.line_cycles), "l1.line_cycles", note=f"{ahead} lines before")
         words = set() if access.kind is Kind.LOAD else request.words
         block = access.warp.block
-        packet = Packet(self.sm.number, request.line, sectors, words, access.kind, access.repeat, deliver, block, start)
+        packet = Packet(self.sm.number, request.line, sectors, words, access.kind, access.packets[k], deliver, block, start)
         if access.kind is Kind.STORE:
             self.stores.put(packet, access.taken.cycle)
         else:

@@ -12,11 +12,12 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import FILL, TICKS, cycles
+from sim.lowering.memory import REQUEST_WEIGHT
 from sim.reference.clock import Process, after
 from sim.reference.decode import Kind
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, words_of
 from sim.reference.moments import Moment, latest
-from sim.vocabulary import Tally
+from sim.result.causes import Tally
 
 if TYPE_CHECKING:
     from sim.reference.blocks import Block
@@ -34,11 +35,16 @@ class Packet:
     sectors: set[int]
     words: set[int]  # that it writes
     kind: Kind
-    repeat: int  # most lanes on one word, which an atomic updates one after another
+    packets: int  # of an atomic, which L2 makes one after another
     deliver: Deliver  # what to do with an answer; None: it is a store's
     block: Block  # that sent it
     moment: Moment  # when it will have come to where it is on its way
     arrived: bool = False  # at L2
+
+
+def weight_of(kind: Kind, packets: int) -> int:
+    """Return the places of a port that a request takes: an atomic one for each packet."""
+    return packets if kind.updates else REQUEST_WEIGHT
 
 
 class RequestPort:
@@ -52,9 +58,14 @@ class RequestPort:
         origin = memory.machine.record.origin
         self.sent = self.left = self.unblocked = origin  # moments: the last one has left the port, has left for L2's queues, L2 has room
 
-    def room_for(self, packets: int) -> bool:
-        """Return whether so many more may be on their way."""
-        return not self.packets or len(self.packets) + packets <= int(self.numbers.request_depth)
+    @property
+    def in_port(self) -> int:
+        """The places taken."""
+        return sum(weight_of(packet.kind, packet.packets) for packet in self.packets)
+
+    def room_for(self, more: int) -> bool:
+        """Return whether so many places more may be taken."""
+        return not self.packets or self.in_port + more <= int(self.numbers.request_depth)
 
     def send(self, packet: Packet) -> None:
         """Send a packet, which may leave from its moment on: its header, and its sectors unless it is a load."""
@@ -70,7 +81,7 @@ class RequestPort:
         self.sent = begins.then(cycles(self.free), "interconnect.request_bytes_per_cycle", packet.moment.work)
         packet.moment = self.sent.then(self.sent.cycle + int(self.numbers.network), "interconnect.latency")
         self.packets.append(packet)
-        self.memory.tallies[Tally.PORT_PEAK] = max(self.memory.tallies[Tally.PORT_PEAK], len(self.packets))
+        self.memory.tallies[Tally.PORT_PEAK] = max(self.memory.tallies[Tally.PORT_PEAK], -(-self.in_port // REQUEST_WEIGHT))
         self.env.process(self._travel(packet))
 
     def _travel(self, packet: Packet) -> Process:

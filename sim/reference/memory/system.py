@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from sim.hierarchy import hierarchy, place_of
-from sim.placement import lines_of
+from sim.launch.placement import lines_of
+from sim.lowering.memory import hierarchy, place_of
 from sim.reference.memory.coalescer import Addresses
 from sim.reference.memory.l2 import Slice
-from sim.trace import SCATTERED
-from sim.vocabulary import Tally
+from sim.result.causes import Tally
 
 if TYPE_CHECKING:
     from sim.reference.machine import Machine
@@ -57,9 +56,4 @@ class MemorySystem:
 
     def addresses(self, access: int, mask: int) -> Addresses:
         """Return the byte addresses of the lanes that take part in an access of the trace."""
-        arrays = self.machine.trace.arrays
-        base, stride = int(arrays.access_base[access]), int(arrays.access_stride[access])
-        lanes = [lane for lane in range(32) if mask >> lane & 1]
-        if stride == SCATTERED:
-            return {lane: int(arrays.scattered[base, lane]) for lane in lanes}
-        return {lane: base + lane * stride for lane in lanes}
+        return self.machine.trace.addresses(access, mask)

@@ -15,8 +15,8 @@ import numpy as np
 
 from sim.report.slices import NOT_SELECTED
 from sim.report.tracks import Tracks, tracks
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES
+from sim.result.result import Result
 
 ENDS, BEGINS, STARTS, ARROWS, RETIRES = range(5)  # the order within a cycle
 

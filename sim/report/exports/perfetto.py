@@ -18,8 +18,8 @@ from isa.dependences import name as dependence_name
 from sim.report.slices import NOT_SELECTED, SELECTED, slices
 from sim.report.tracks import Tracks, in_flight, steps, tracks
 from sim.report.words import CAUSE_MEANINGS
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES
+from sim.result.result import Result
 
 
 def text(result: Result) -> str:
@@ -29,8 +29,8 @@ def text(result: Result) -> str:
     other = {
         "kernel": result.name,
         "gpu": result.gpu.name,
-        "alu_mhz": result.gpu.clock.alu_mhz,
-        "time": "a microsecond of this trace is a cycle of the ALU clock",
+        "alu_mhz": result.gpu.clock.core_mhz,
+        "time": "a microsecond of this trace is a cycle of the core clock",
     }
     return f'{{"displayTimeUnit":"ns","otherData":{json.dumps(other)},"traceEvents":[\n{events}\n]}}\n'
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from isa.errors import UserError
 from sim.report.tracks import recorded
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES
+from sim.result.result import Result
 
 
 def columns(result: Result) -> dict[str, list[Any]]:

@@ -2,7 +2,7 @@
 
 They come from what `result.why` starts from: the run timed once more in the SimPy engine, so for small runs only. A wait is split where
 its cause changes, so that the page need not guess what a timeline leaves open: which part of being ready was a held port, and which
-another warp's turn.
+another warp's turn. Pages without chains need no SimPy, so what leads to it is imported where it is used.
 """
 
 import base64
@@ -11,13 +11,9 @@ import zlib
 from importlib.util import find_spec
 from typing import Any
 
-from sim.explain.recording import seconds
-from sim.explain.segments import merged, segments
-from sim.explain.wait import link, on_path
-from sim.report import causes
 from sim.report.tracks import Tracks
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES
+from sim.result.result import Result
 
 MOST_SECONDS = 8.0  # that the second run may take unless chains are asked for
 MOST_ISSUES = 25_000
@@ -25,7 +21,11 @@ MOST_ISSUES = 25_000
 
 def are_cheap(result: Result, issues: int) -> bool:
     """Return whether the chains of a run take only seconds to find, and the page does not grow much by them."""
-    return find_spec("simpy") is not None and issues <= MOST_ISSUES and seconds(result) <= MOST_SECONDS
+    if find_spec("simpy") is None or issues > MOST_ISSUES:
+        return False
+    from sim.causes.explain.recording import seconds
+
+    return seconds(result) <= MOST_SECONDS
 
 
 def chains(result: Result, tracks: Tracks) -> dict[str, Any]:
@@ -35,6 +35,8 @@ def chains(result: Result, tracks: Tracks) -> dict[str, Any]:
     reason first. path: [warp, cycle] of its issues, backwards. exact: whether the causes of the waits add up to the closed account.
     Raises UserError for a run that is too long, or without its trace.
     """
+    from sim.causes.explain.wait import on_path
+
     first = tracks.first[:-1]
     warps = list(zip(tracks.rows.block[first].tolist(), tracks.rows.warp[first].tolist(), strict=True))
     texts: dict[str, int] = {}
@@ -54,11 +56,16 @@ def chains(result: Result, tracks: Tracks) -> dict[str, Any]:
 
 def path_text(result: Result) -> str:
     """Return the critical path in words and tables."""
+    from sim.report import causes
+
     return causes.text(result.critical_path(), result.program)
 
 
 def _waits(result: Result, who: tuple[int, int], texts: dict[str, int]) -> list[list[Any]]:
     """Return the waits of one warp in order of time, each for one cause; the last one is its drain, if it has one."""
+    from sim.causes.explain.segments import merged, segments
+    from sim.causes.explain.wait import link
+
     recording = result.recording
     begin = recording.moments.starts[who[0]].cycle
     found: list[list[Any]] = []

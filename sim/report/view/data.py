@@ -6,22 +6,25 @@ import numpy as np
 
 from isa.dependences import name as dependence_name
 from isa.vocabulary import Unit
-from sim.advice import pipe_of
-from sim.report.figures import OTHER, STYLES
+from sim.analysis.resources import pipe_of
+from sim.report.figures import ISSUE, OTHER, STYLES
 from sim.report.tracks import Tracks, far_loads
 from sim.report.view.packing import COLUMNS, pack
 from sim.report.view.places import drawn_rows
 from sim.report.words import CAUSE_MEANINGS
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES, PORT_CAUSE
+from sim.result.causes import CAUSE_NAMES, PORT_CAUSE
+from sim.result.result import Result
+
+ON_BLACK = {ISSUE: "#FFFFFF", "#EFEFEF": "#33373D", "#FFFFFF": "#5B626C"}  # of black, white and near-white
 
 
 def causes() -> list[dict[str, str]]:
-    """Return the stall causes in the order of the vocabulary: name, meaning, colour and hatch."""
-    styles = {"selected": ("#000000", "")} | STYLES
+    """Return the stall causes in the order of the vocabulary: name, meaning, hatch, colour on white and colour on black."""
+    styles = {"selected": (ISSUE, "")} | STYLES
+    found = [(name, *styles.get(name, OTHER)) for name in CAUSE_NAMES]
     return [
-        {"name": name, "meaning": CAUSE_MEANINGS[name], "colour": styles.get(name, OTHER)[0], "hatch": styles.get(name, OTHER)[1]}
-        for name in CAUSE_NAMES
+        {"name": name, "meaning": CAUSE_MEANINGS[name], "colour": colour, "dark": ON_BLACK.get(colour, colour), "hatch": hatch}
+        for name, colour, hatch in found
     ]
 
 

@@ -5,6 +5,7 @@ become a compressed text (`packing.py`) and the rest of the run JSON (`data.py`)
 into one text. Nothing in it asks the network for anything.
 """
 
+import functools
 import json
 from collections.abc import Sequence
 from importlib.resources import files
@@ -15,12 +16,12 @@ from sim.report import text
 from sim.report.gpus import differences, facts, shown
 from sim.report.tracks import recorded, tracks
 from sim.report.view import chains, data, sections
-from sim.result import Result
+from sim.result.result import Result
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS = ("data", "waits", "run", "state", "shares", "paint", "words", "timeline", "overview", "panel", "charts", "listing", "main")
+SCRIPTS = ("data", "waits", "run", "state", "shares", "paint", "words", "timeline", "overview", "panel", "charts", "listing")
 MOST_RUNS = 2
 
 
@@ -30,13 +31,15 @@ def page(
     sms: Sequence[int] | None = None,
     changed: str = "",
     with_chains: bool | None = None,
+    embedded: bool = False,
 ) -> str:
     """Return the page of one run, or of two beside each other.
 
     windows: first and last cycle to show of each run, None = the whole timeline; a timeline that is longer completes the waits that the
     last one cuts. sms: which SMs to show, None = all that the timeline has. changed: what the second run changes, in words. with_chains:
-    whether to add the chains of causes; None = for whole runs in which that takes seconds. Raises UserError without Jinja, for a run
-    without a timeline, and for chains of a run that is too long or not recorded whole.
+    whether to add the chains of causes; None = for whole runs in which that takes seconds. embedded: for the frame of another page,
+    which shows listing and machine itself and is told what the cursor points at (`assets/embedded.js`). Raises UserError without Jinja,
+    for a run without a timeline, and for chains of a run that is too long or not recorded whole.
     """
     environment = _environment()
     windows = windows or [_recorded(result) for result in results]
@@ -51,19 +54,20 @@ def page(
     return environment.get_template("page.html").render(
         title=" against ".join(dict.fromkeys(run["title"] for run in runs)),
         changed=changed,
+        embedded=embedded,
         runs=[sections.head(*each) for each in zip(results, runs, windows, strict=True)],
-        listings=sections.listings(results, same=same),
+        listings=[] if embedded else sections.listings(results, same=same),
         same=same,
         causes=data.causes(),
         paths=[chains.path_text(result) if "chains" in run else "" for run, result in zip(runs, results, strict=True)],
         account=sections.account(results),
         memories=[sections.memory(result) for result in results],
         occupancies=[sections.occupancy(result) for result in results],
-        machines=[_machine(result) for result in {result.gpu.name: result for result in results}.values()],
+        machines=[] if embedded else [_machine(result) for result in {result.gpu.name: result for result in results}.values()],
         gpu_differences=_differences(results),
         data=json.dumps({"causes": data.causes(), "runs": runs}, separators=(",", ":")).replace("<", "\\u003c"),
         style=_asset("page.css") + _vendored("uPlot.min.css"),
-        scripts="\n".join(_asset(f"{name}.js") for name in SCRIPTS),
+        scripts="\n".join(_asset(f"{name}.js") for name in (*SCRIPTS, *(("embedded",) if embedded else ()), "main")),
         uplot=_vendored("uPlot.iife.min.js"),
         uplot_licence=_vendored("uPlot.LICENSE"),
     )
@@ -82,6 +86,7 @@ def check_jinja() -> None:
     _environment()
 
 
+@functools.cache
 def _environment() -> "Environment":
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -94,10 +99,12 @@ def _environment() -> "Environment":
     return found
 
 
+@functools.cache
 def _asset(name: str) -> str:
     return (files("sim.report.view") / "assets" / name).read_text(encoding="utf-8")
 
 
+@functools.cache
 def _vendored(name: str) -> str:
     return (files("sim.report.view") / "vendor" / name).read_text(encoding="utf-8")
 
@@ -105,7 +112,7 @@ def _vendored(name: str) -> str:
 def _machine(result: Result) -> dict[str, Any]:
     """Return the fields of the GPU, and what was changed of the preset."""
     rows = [fact | {"value": shown(fact["value"])} for fact in facts(result.gpu) if fact["value"] is not None and fact["field"] != "note"]
-    return {"name": result.gpu.name, "note": result.gpu.note, "rows": rows, "changes": text.changes(result.gpu)}
+    return {"name": result.gpu.name, "note": result.gpu.note, "rows": rows, "changes": text.changes(result.gpu, result.words)}
 
 
 def _differences(results: list[Result]) -> list[tuple[str, str, str]]:

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from sim.advice import diagnose
+from sim.causes.advice import diagnose
 from sim.gpus.occupancy import UNLIMITED
 from sim.report import memory as memory_text
 from sim.report import text
 from sim.report.occupancy import RESOURCES, limit_sentence
 from sim.report.words import CAUSE_MEANINGS, count, seconds, size, sizes
-from sim.result import Result
-from sim.vocabulary import CAUSE_NAMES, StallCause
+from sim.result.causes import CAUSE_NAMES, StallCause
+from sim.result.result import Result
 
 WAITS = [int(cause) for cause in StallCause if cause is not StallCause.SELECTED]
 ARROW = (1.0, 16.0)  # thinnest and thickest arrow of the memory chart, pixels

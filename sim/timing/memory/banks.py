@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from sim.hierarchy import BANK_RULES
-from sim.kernel import first_bit, inner, outlined
+from sim.compiled.kernel import first_bit, inner, outlined
+from sim.lowering.memory import BANK_RULES
 from sim.timing.memory.coalescer import ALL_LANES, has_lane, lane_address
-from sim.trace import SCATTERED, TraceArrays
+from sim.traces.trace import SCATTERED, TraceArrays
 
 FERMI, CC1 = BANK_RULES.index("fermi"), BANK_RULES.index("cc1")
 HALF = 16  # lanes
@@ -42,6 +42,8 @@ def wavefronts_of_any(
     if mh.bank_rule == FERMI and mask == ALL_LANES and width == 4 and stride != SCATTERED and stride & 3 == 0 and not atomic:
         return np.int64(1) if stride == 0 else min(power_of_two_in(stride >> 2), mh.banks)
     lanes = np.int64(HALF) if mh.bank_rule == CC1 else group_lanes(width, mh)
+    if mh.bank_rule == FERMI and width > 4 and not atomic and (in_pairs(access, mask, 1, trace) or in_pairs(access, mask, 2, trace)):
+        lanes *= 2
     passes = np.int64(0)
     for group in range(32 // lanes):
         members = mask & np.uint32(((np.int64(1) << lanes) - 1) << (group * lanes))
@@ -52,6 +54,16 @@ def wavefronts_of_any(
         else:
             passes += busiest_bank(access, members, width, atomic, mh, rows, count, trace)
     return passes
+
+
+@inner
+def in_pairs(access: int, mask: int, apart: int, trace: TraceArrays) -> bool:
+    """Return whether each two lanes whose numbers differ in the bit `apart` want the same place, as far as both take part."""
+    for lane in range(32):
+        other = lane ^ apart
+        if has_lane(mask, lane) and has_lane(mask, other) and lane_address(access, lane, trace) != lane_address(access, other, trace):
+            return False
+    return True
 
 
 @inner

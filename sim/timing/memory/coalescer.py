@@ -6,9 +6,9 @@ An access is aligned to its width, at most 16 bytes, so a lane's words lie in on
 
 import numpy as np
 
-from sim.hierarchy import COALESCING, LOCAL_BASE, LOCAL_BYTES
-from sim.kernel import first_bit, inner
-from sim.trace import SCATTERED, TraceArrays
+from sim.compiled.kernel import first_bit, inner
+from sim.lowering.memory import COALESCING, LOCAL_BASE, LOCAL_BYTES
+from sim.traces.trace import SCATTERED, TraceArrays
 
 SECTORS_RULE, CC12 = COALESCING.index("sectors"), COALESCING.index("cc12")
 ALL_LANES = np.uint32(0xFFFFFFFF)
@@ -181,15 +181,23 @@ def coalesce(
 
 
 @inner
-def most_alike(access: int, mask: int, trace: TraceArrays) -> int:
-    """Return the largest number of lanes that update the same word."""
-    if mask == np.uint32(0):
-        return np.int64(0)
-    most = np.int64(1)
-    for lane in range(32):
-        if has_lane(mask, lane):
-            word, alike = lane_address(access, lane, trace) >> 2, np.int64(0)
-            for other in range(32):
-                alike += has_lane(mask, other) and lane_address(access, other, trace) >> 2 == word
-            most = max(most, alike)
-    return most
+def count_packets(access: int, mask: int, requests: int, line: np.ndarray, packets: np.ndarray, trace: TraceArrays) -> None:
+    """Write how many packets each request of an atomic is: of a sector, as many as lanes want its most wanted word."""
+    for k in range(requests):
+        total = np.int64(0)
+        for sector in range(4):
+            most = np.int64(0)
+            for lane in range(32):
+                if has_lane(mask, lane) and lane_address(access, lane, trace) >> 5 == (line[k] << 2) + sector:
+                    most = max(most, lanes_alike(access, mask, lane, trace))
+            total += most
+        packets[k] = total
+
+
+@inner
+def lanes_alike(access: int, mask: int, lane: int, trace: TraceArrays) -> int:
+    """Return how many lanes want the word that a lane wants."""
+    word, alike = lane_address(access, lane, trace) >> 2, np.int64(0)
+    for other in range(32):
+        alike += has_lane(mask, other) and lane_address(access, other, trace) >> 2 == word
+    return alike

@@ -2,19 +2,19 @@
 
 A load looks each of its lines up: sectors whose words are there, sectors that another load is fetching (joined), sectors to fetch.
 A store is written through; what it does to the cache is the preset's `l1.stores`; whole words that it writes into a line are there at
-once. A line is given up (nobody finds it; what is on its way comes only to the loads that wait for it) by a store that would take a line
-while some of it is being fetched, and by a load that lacks words of a sector of which a store wrote others: seen on an H100,
+once. A line is invalidated (it misses from now on; what is on its way goes only to the loads that wait for it) by a store that would
+take a line while some of it is being fetched, and by a load that lacks words of a sector of which a store wrote others: seen on an H100,
 programs/measurements/h100/races.csv.
 """
 
 import numpy as np
 
-from sim.hierarchy import L1_STORES, WHOLE, place_of
-from sim.kernel import inner, prefetch
+from sim.compiled.kernel import inner, prefetch
+from sim.lowering.memory import L1_STORES, WHOLE, place_of
+from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.memory.requests import sector_count
 from sim.timing.memory.state import NONE, Line, Memory
-from sim.vocabulary import Tally
 
 ALLOCATE, EVICT = L1_STORES.index("allocate"), L1_STORES.index("evict")
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
@@ -28,7 +28,7 @@ l1_set = inner(place_of)
 
 
 @inner
-def ask_for_set(m: int, line: int, mh: np.record, memory: Memory) -> int:
+def prefetch_set(m: int, line: int, mh: np.record, memory: Memory) -> int:
     """Return the first place of the set of a line, which will be looked up soon: the processor finds it in its caches then."""
     first = l1_set(line, mh.l1_sets) * mh.l1_ways
     for way in range(0, mh.l1_ways, LINES_OF_A_LINE):
@@ -66,8 +66,8 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
 
 
 @inner
-def give_up(m: int, place: int, memory: Memory) -> None:
-    """Let nobody find the line in a place any more; when all has come that it waits for, the place is the next to be taken."""
+def invalidate(m: int, place: int, memory: Memory) -> None:
+    """Invalidate the line in a place; when all that it waits for has come, the place is the next to be taken."""
     memory.lines[m, place].tag = 0
     memory.lines[m, place].used = 0
 
@@ -80,7 +80,7 @@ def find_for_load(m: int, line: int, first: int, sectors: int, words: int, mh: n
         there = memory.lines[m, place].there
         lacking = lacks(there, sectors, words) & ~memory.lines[m, place].pending
         if lacking & sectors_with(there) != NO_SECTORS:
-            give_up(m, place, memory)
+            invalidate(m, place, memory)
             place = NO_LINE
     if place < 0:
         place = allocate(m, line, first, mh, memory)
@@ -129,7 +129,7 @@ def store(m: int, line: int, first: int, sectors: int, words: int, whole: bool, 
     memory.tallies[L1_SECTORS] += sector_count(sectors)
     place = find(m, line, first, mh, memory)
     if mh.l1_stores == ALLOCATE and place >= 0 and memory.lines[m, place].pending != NO_SECTORS:
-        give_up(m, place, memory)
+        invalidate(m, place, memory)
         place = NO_LINE
     if place >= 0:
         memory.tallies[L1_HITS] += sector_count(sectors)

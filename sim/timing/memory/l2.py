@@ -1,27 +1,26 @@
-"""L2 slices and DRAM channels: bounded queues served in order, write-back lines of four sectors, least recently used goes first.
+"""L2 slices: bounded queues served in order, write-back lines of four sectors, least recently used goes first.
 
 A request is looked up when it arrives. A load's answer leaves when the slice has served it and its sectors are there; a sector
 being fetched is there when its channel has sent it. A store needs no fetch: the words that it wrote are remembered, and a sector
-written in part is completed from DRAM when its line is evicted.
-"""
+written in part is completed from DRAM when its line is evicted."""
 
 import numpy as np
 
-from sim.hierarchy import L2_START, SECTORS, TICKS, lateness, part_of
-from sim.kernel import inner, prefetch
-from sim.lower import ATOMIC, LOAD, STORE
+from sim.compiled.kernel import inner, prefetch
+from sim.lowering.core import ATOMIC, LOAD, STORE
+from sim.lowering.memory import L2_START, SECTORS, TICKS, part_of
+from sim.result.causes import Tally
 from sim.timing import records
+from sim.timing.memory.dram import from_dram, transfer
 from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import Memory
-from sim.vocabulary import Tally
 
 L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Tally.L2_HITS)
-DRAM_READ, DRAM_WRITTEN = int(Tally.DRAM_READ), int(Tally.DRAM_WRITTEN)
-SLICE_FULL, CHANNEL_FULL = int(Tally.SLICE_FULL), int(Tally.CHANNEL_FULL)
+SLICE_FULL = int(Tally.SLICE_FULL)
 TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a cache line of the processor that simulates
 
-half_of, lateness_of = inner(part_of), inner(lateness)
+half_of = inner(part_of)
 
 
 @inner
@@ -52,64 +51,10 @@ def service(request: np.record, mh: np.record) -> int:
         mask = mh.slice_mask_ticks if count > whole else np.int64(0)
         return whole * mh.store_ticks + (count - whole) * mh.partial_ticks + mask
     moved = count * mh.l2_ticks
-    if request.kind >= ATOMIC:
-        return max(moved, request.alike * mh.atomic_ticks)
-    return moved
-
-
-@inner
-def transfer(number: int, at: int, read: int, written: int, mh: np.record, memory: Memory) -> tuple[int, int]:
-    """Move sectors over a channel; return the ticks at which (its queue has room, the last of those read has been moved)."""
-    memory.tallies[DRAM_READ] += read
-    memory.tallies[DRAM_WRITTEN] += written
-    channel = memory.channels[number]
-    admitted, moved = at, at
-    at_once = written * mh.write_ticks
-    if mh.turnaround_ticks:
-        at_once = np.int64(0)
-        write_batch(at, mh, channel)
-    if read or not mh.turnaround_ticks:
-        turn = channel.served % mh.channel_depth
-        admitted = max(at, memory.channel_done[number, turn])
-        back = channel.writing * mh.turnaround_ticks
-        moved = channel.free = max(admitted, channel.free + back) + read * mh.dram_ticks + at_once
-        channel.writing = 0
-        memory.channel_done[number, turn] = channel.free
-        channel.served += 1
-    if written and mh.turnaround_ticks:
-        admitted = max(admitted, gather(at, written, mh, channel))
-        moved = moved if read else admitted
-    memory.tallies[CHANNEL_FULL] += admitted > at
-    return admitted, moved
-
-
-@inner
-def write_batch(now: int, mh: np.record, channel: np.record) -> None:
-    """Write the sectors that wait, if they are enough and there was nothing to read before now (ticks)."""
-    begins = max(channel.free, channel.since)
-    if channel.waiting >= mh.write_batch and begins < now:
-        write(begins, mh, channel)
-
-
-@inner
-def write(begins: int, mh: np.record, channel: np.record) -> None:
-    """Write all sectors that wait, from that tick on."""
-    turn = (1 - channel.writing) * mh.turnaround_ticks
-    channel.free = begins + turn + channel.waiting * mh.write_ticks
-    channel.writing, channel.waiting = 1, 0
-
-
-@inner
-def gather(now: int, sectors: int, mh: np.record, channel: np.record) -> int:
-    """Let sectors wait to be written; return the ticks when there is room: when too many wait, as these begin to be written."""
-    room = now
-    if channel.waiting + sectors > SECTORS * mh.channel_depth:
-        room = max(channel.free, now)
-        write(room, mh, channel)
-    if channel.waiting < mh.write_batch <= channel.waiting + sectors:
-        channel.since = now
-    channel.waiting += sectors
-    return room
+    if request.kind == LOAD:
+        return moved
+    updated = max(moved, np.int64(request.packets) * mh.atomic_ticks)
+    return updated + moved if request.kind == ATOMIC else updated
 
 
 @inner
@@ -123,8 +68,7 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
     read = np.int64(0) if request.kind == STORE else count
     written = np.int64(0) if request.kind == LOAD else count
     admitted, sent = transfer(number, done, read, written, mh, memory)
-    late = np.int64(lateness_of(request.line, mh.late_share, mh.late))
-    return max(done, admitted), whole_cycles(sent) + mh.dram_latency + late
+    return max(done, admitted), from_dram(request.line, sent, mh)
 
 
 @inner
@@ -186,7 +130,7 @@ def tag_of(line: int) -> int:
 
 
 @inner
-def ask_for_set(request: np.record, mh: np.record, memory: Memory) -> None:
+def prefetch_set(request: np.record, mh: np.record, memory: Memory) -> None:
     """Ask for the tags of a request that is about to reach L2: the processor finds them in its caches then."""
     for way in range(0, mh.l2_ways, TAGS_OF_A_LINE):
         prefetch(memory.l2_tag, np.int64(request.set) + way)
@@ -195,7 +139,7 @@ def ask_for_set(request: np.record, mh: np.record, memory: Memory) -> None:
 
 
 @inner
-def ask_for_line(request: np.record, mh: np.record, memory: Memory) -> None:
+def prefetch_line(request: np.record, mh: np.record, memory: Memory) -> None:
     """Ask for what is kept of the line of a request, or of that whose place it may take."""
     place = find(request.line, np.int64(request.set), mh, memory)
     if place < 0:
@@ -246,10 +190,10 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
         wanted &= ~(entry.valid & ~missing)
     count = sector_count(wanted)
     admitted, sent = transfer(number, done, count, np.int64(0), mh, memory)
-    late = np.int64(lateness_of(line, mh.late_share, mh.late))
+    there = from_dram(line, sent, mh)
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
-            memory.l2_fill[place * SECTORS + sector] = whole_cycles(sent) + mh.dram_latency + late
+            memory.l2_fill[place * SECTORS + sector] = there
     entry.valid |= wanted
     return max(done, admitted) + count * mh.fill_ticks
 

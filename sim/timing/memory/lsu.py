@@ -9,28 +9,25 @@ loads pass over the banks of L1, `tags` lines and one pass of theirs per cycle.
 
 import numpy as np
 
+from sim.compiled.kernel import inner
 from sim.gpus.path import L1_LOOKUP
-from sim.kernel import inner
-from sim.lower import ATOMIC, GLOBAL, LOAD, SHARED, STORE, Code, Hardware
+from sim.lowering.core import ATOMIC, LOAD, SHARED, STORE, Code, Hardware
+from sim.result.causes import Tally
 from sim.timing.account import account_ready
-from sim.timing.memory.banks import fewest, wavefronts
-from sim.timing.memory.coalescer import coalesce, local, most_alike
-from sim.timing.memory.joins import expire, let_go, make_way, put
-from sim.timing.memory.l1 import NO_SECTORS, ask_for_set, fetched, find_for_load, lacks, store, whole_sectors
+from sim.timing.memory.access import count_sectors, data_cycles, describe, hit_takes_longer, lookups
+from sim.timing.memory.l1 import NO_SECTORS, fetched, find_for_load, lacks, store, whole_sectors
+from sim.timing.memory.mshr import allocate_mshr, close_access, open_access, wait_for
 from sim.timing.memory.requests import forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
 from sim.timing.memory.state import NONE, Memory
-from sim.timing.memory.table import add_piece, close_access, open_access, wait_for
+from sim.timing.memory.write_combining import expire, make_way, put, release
 from sim.timing.state import NEVER, Machine
-from sim.trace import TraceArrays
-from sim.vocabulary import Tally
+from sim.traces.trace import TraceArrays
 
 NOTHING = np.int64(NONE)
 WORD = 4  # bytes
 WAITS = (LOAD, ATOMIC)  # accesses whose warp gets data back
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
-LOAD_REQUESTS, LOCAL_REQUESTS = int(Tally.LOAD_REQUESTS), int(Tally.LOCAL_REQUESTS)
-STORE_REQUESTS, ATOMIC_REQUESTS = int(Tally.STORE_REQUESTS), int(Tally.ATOMIC_REQUESTS)
 SHARED_REQUESTS, SHARED_WAVEFRONTS = int(Tally.SHARED_REQUESTS), int(Tally.SHARED_WAVEFRONTS)
 SHARED_CONFLICTS = int(Tally.SHARED_CONFLICTS)
 LOADS, LOAD_CYCLES, LOAD_SECTOR_CYCLES = int(Tally.LOADS), int(Tally.LOAD_CYCLES), int(Tally.LOAD_SECTOR_CYCLES)
@@ -73,53 +70,15 @@ def take_tickets(m: int, entry: np.record, op: np.record, sm: Machine) -> None:
 
 
 @inner
-def describe(
-    m: int, number: int, place: int, op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays
-) -> None:
-    """Find what an access needs: passes over the banks, or requests."""
-    entry = memory.entries[m, number, place]
-    entry.requests, entry.passes, entry.needed, entry.alike = 0, 0, 0, 1
-    if mask == np.uint32(0):
-        return
-    width = np.int64(op.width)
-    if op.memory == SHARED:
-        entry.passes = wavefronts(access, mask, width, op.access >= ATOMIC, mh, memory.bank_rows, memory.bank_count, trace)
-        entry.needed = fewest(mask, width, mh)
-        return
-    line, sectors = memory.entry_line[m, number, place], memory.entry_sectors[m, number, place]
-    words = memory.entry_words[m, number, place]
-    if op.memory == GLOBAL:
-        entry.requests = coalesce(mh.coalescing, access, mask, width, line, sectors, words, trace)
-    else:
-        slot = m * 64 + np.int64(entry.slot)
-        entry.requests = local(access, mask, width, slot, line, sectors, words, trace)
-    if op.cached and mh.l1_sets:
-        for k in range(entry.requests):
-            memory.entry_set[m, number, place, k] = ask_for_set(m, line[k], mh, memory)
-        if mh.tags and op.access == LOAD:
-            entry.passes = passes_of_load(op, access, mask, mh, memory, trace)
-    if op.access >= ATOMIC:
-        entry.alike = most_alike(access, mask, trace)
-
-
-@inner
-def passes_of_load(op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
-    """Return the passes over L1's banks, which are those of shared memory; a word of local memory has a bank for each lane."""
-    if op.memory == GLOBAL:
-        return wavefronts(access, mask, np.int64(op.width), False, mh, memory.bank_rows, memory.bank_count, trace)
-    return fewest(mask, np.int64(op.width), mh)
-
-
-@inner
 def could_go(queue: np.record, m: int, number: int, mh: np.record, code: Code, memory: Memory) -> int:
     """Return the first cycle in which the head of a queue may be taken and finds room for every line in the table and the port."""
     entry = memory.entries[m, number, queue.first]
     ready = max(entry.issued + mh.latency, queue.spaced)
     if entry.requests == 0:
         return ready
-    if code.ops[entry.instruction].access in WAITS and memory.units[m].free_pieces < entry.requests:
+    if code.ops[entry.instruction].access in WAITS and memory.units[m].free_mshrs < entry.requests:
         return np.int64(NEVER)
-    return max(ready, room_from(m, np.int64(entry.requests), mh, memory))
+    return max(ready, room_from(m, np.int64(entry.weight), mh, memory))
 
 
 @inner
@@ -182,19 +141,8 @@ def busy(entry: np.record, op: np.record, again: bool, mh: np.record) -> int:
     if entry.passes:  # of a load, which passes over the banks of L1 when all its lines are there
         return max(mh.interval, lookups(entry, mh))
     stored = whole_cycles(entry.requests * mh.store_line_ticks) if again and op.access == STORE else np.int64(0)
-    return max(mh.interval, entry.requests * mh.line_cycles, stored, data_cycles(op, mh))
-
-
-@inner
-def lookups(entry: np.record, mh: np.record) -> int:
-    """Return the cycles in which the lines of a load are looked up, some at a time."""
-    return (np.int64(entry.requests) + mh.tags - 1) // mh.tags
-
-
-@inner
-def data_cycles(op: np.record, mh: np.record) -> int:
-    """Return the cycles that a whole warp's data take between L1 and the registers."""
-    return (np.int64(op.width) * 32 * 16 + mh.l1_bytes - 1) // mh.l1_bytes
+    sent = entry.weight if op.access >= ATOMIC else entry.requests
+    return max(mh.interval, sent * mh.line_cycles, stored, data_cycles(op, mh))
 
 
 @inner
@@ -219,7 +167,7 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
     if entry.passes:
         tallies[SHARED_REQUESTS] += 1
         tallies[SHARED_WAVEFRONTS] += entry.passes
-        tallies[SHARED_CONFLICTS] += entry.passes - entry.needed
+        tallies[SHARED_CONFLICTS] += max(np.int64(entry.passes) - np.int64(entry.needed), 0)
     needed, passes = np.int64(min(entry.needed, entry.passes)), np.int64(entry.passes)
     covered = min(needed * mh.pass_cycles, max(mh.interval, mh.pass_cycles))  # by the interval: takes no longer
     last = passes * mh.pass_cycles - covered
@@ -228,22 +176,6 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
     else:
         ready = now + mh.shared_latency + last
         resolve(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, ready, entry.log, hw, code, sm)
-
-
-@inner
-def count_sectors(m: int, number: int, place: int, op: np.record, memory: Memory) -> int:
-    """Return the sectors of all requests of an instruction; count them."""
-    entry = memory.entries[m, number, place]
-    total = np.int64(0)
-    for k in range(entry.requests):
-        total += sector_count(memory.entry_sectors[m, number, place, k])
-    if entry.requests:
-        kind = LOCAL_REQUESTS
-        if op.memory == GLOBAL:
-            kind = LOAD_REQUESTS if op.access == LOAD else STORE_REQUESTS if op.access == STORE else ATOMIC_REQUESTS
-        memory.tallies[kind] += 1
-        memory.tallies[kind + 1] += total
-    return total
 
 
 @inner
@@ -258,47 +190,52 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
     before = memory.units[m].in_port
     if mh.store_lines and op.access == STORE:
         expire(m, now, now + L1_LOOKUP, mh, memory)
+    start = now + L1_LOOKUP
     for k in range(entry.requests):
         line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
-        words = memory.entry_words[m, number, place, k]
+        words, packets = memory.entry_words[m, number, place, k], np.int64(memory.entry_packets[m, number, place, k])
         if op.cached and mh.l1_sets and op.access == STORE:
             store(m, line, memory.entry_set[m, number, place, k], sectors, words, op.width >= WORD, mh, memory)
-        start = now + L1_LOOKUP + k * mh.line_cycles
         if mh.store_lines and op.access == STORE:
             sm.places[m, block].stores -= put(m, now, start, line, sectors, words, block, mh, memory)
         else:
             make_way(m, line, start, mh, memory)
-            send(m, start, line, sectors, words, np.int64(op.access), np.int64(entry.alike), NOTHING, block, mh, memory)
+            send(m, start, line, sectors, words, np.int64(op.access), packets, NOTHING, block, mh, memory)
+        start += mh.line_cycles * (packets if op.access >= ATOMIC else np.int64(1))
     over = memory.units[m].free
     if memory.units[m].in_port != before:
         over = max(over, whole_cycles(memory.units[m].request_free))
     sm.places[m, block].to_take -= 1
     if sm.places[m, block].alive == 0:
-        let_stores_go(m, block, now + L1_LOOKUP, mh, sm)
+        flush_stores(m, block, now + L1_LOOKUP, mh, sm)
     taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, over, hw, code, sm)
 
 
 @inner
-def let_stores_go(m: int, block: int, start: int, mh: np.record, sm: Machine) -> None:
+def flush_stores(m: int, block: int, start: int, mh: np.record, sm: Machine) -> None:
     """The last warp of the block in a place has issued its last instruction: what is kept of its stores leaves, once all are taken."""
     if sm.places[m, block].to_take == 0:
-        let_go(m, block, start, mh, sm.memory)
+        release(m, block, start, mh, sm.memory)
 
 
 @inner
 def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Look a load or an atomic up, line by line; what is not there becomes pieces that it waits for."""
+    """Look a load or an atomic up, line by line; what is not there becomes MSHRs that it waits for."""
     mh, memory = hw.memory[0], sm.memory
     entry = memory.entries[m, number, place]
     op = code.ops[entry.instruction]
     sectors = count_sectors(m, number, place, op, memory)
     a = open_access(m, memory)
+    start = now + L1_LOOKUP
     for k in range(entry.requests):
-        start = now + L1_LOOKUP + (k // mh.tags if entry.passes else k * mh.line_cycles)
+        if entry.passes:
+            start = now + L1_LOOKUP + k // mh.tags
         if op.cached and mh.l1_sets:
             look_up(m, number, place, k, a, start, op, mh, memory)
         else:
             go_past(m, number, place, k, a, start, op, mh, memory)
+        if entry.passes == 0:
+            start += mh.line_cycles * (np.int64(memory.entry_packets[m, number, place, k]) if op.access >= ATOMIC else np.int64(1))
     access = memory.accesses[m, a]
     access.reading = max(np.int64(entry.passes), lookups(entry, mh)) if entry.passes else np.int64(0)
     access.ready = now + max(mh.l1_latency, np.int64(1)) + hit_takes_longer(entry, op, mh)
@@ -308,16 +245,6 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
         if entry.passes:
             access.ready += read_data(m, number, entry, now, mh, memory)
         finish_access(m, a, hw, code, sm)
-
-
-@inner
-def hit_takes_longer(entry: np.record, op: np.record, mh: np.record) -> int:
-    """Return the cycles that a load's further lines, passes or registers take beyond the latency of a hit."""
-    if entry.passes:
-        return lookups(entry, mh) - 1 + mh.pass_latency * (np.int64(entry.passes) - 1)
-    registers = max(np.int64(op.width) >> 2, np.int64(1))
-    extra = max(entry.requests * mh.line_cycles - 1, data_cycles(op, mh) - 1, mh.word_cycles * (registers - 1))
-    return max(extra, np.int64(0))
 
 
 @inner
@@ -347,7 +274,7 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
     if waits == NO_SECTORS:
         return
     memory.tallies[L1_MERGED] += sector_count(waits & line.pending)
-    wait_for(m, line, add_piece(m, access, waits, mh, memory), memory)
+    wait_for(m, line, allocate_mshr(m, access, waits, mh, memory), memory)
     missing = waits & ~line.pending
     if missing != NO_SECTORS:
         missing = fetched(missing, whole_sectors(line.there) | line.pending, mh)
@@ -360,15 +287,15 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
 def go_past(m: int, number: int, place: int, k: int, access: int, start: int, op: np.record, mh: np.record, memory: Memory) -> None:
     """Fetch line k of a load, or send an atomic, past L1."""
     sectors, words = memory.entry_sectors[m, number, place, k], memory.entry_words[m, number, place, k]
-    repeat = np.int64(memory.entries[m, number, place].alike)
-    piece = add_piece(m, access, sectors, mh, memory)
+    packets = np.int64(memory.entry_packets[m, number, place, k])
+    mshr = allocate_mshr(m, access, sectors, mh, memory)
     make_way(m, memory.entry_line[m, number, place, k], start, mh, memory)
-    send(m, start, memory.entry_line[m, number, place, k], sectors, words, np.int64(op.access), repeat, piece, NOTHING, mh, memory)
+    send(m, start, memory.entry_line[m, number, place, k], sectors, words, np.int64(op.access), packets, mshr, NOTHING, mh, memory)
 
 
 @inner
 def finish_access(m: int, number: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """All of a load's data have come, or will without further ado: its result is ready at a cycle now known."""
+    """All of a load's data have come, or nothing more has to be asked for: its result is ready at a cycle now known."""
     memory, access = sm.memory, sm.memory.accesses[m, number]
     memory.tallies[LOADS] += 1
     memory.tallies[LOAD_CYCLES] += access.ready - access.issued

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from sim.compiled.kernel import inner
 from sim.gpus.path import SECTOR
-from sim.hierarchy import TICKS, place_of
-from sim.kernel import inner
-from sim.lower import LOAD, STORE
+from sim.lowering.core import LOAD, STORE
+from sim.lowering.memory import REQUEST_WEIGHT, TICKS, place_of
+from sim.result.causes import Tally
 from sim.timing.memory.state import Memory
 from sim.timing.state import NEVER
-from sim.vocabulary import Tally
 
 PORT_PEAK = int(Tally.PORT_PEAK)
 SECTOR_WORDS = SECTOR // 4
@@ -54,8 +54,8 @@ def send(
     sectors: int,
     words: int,
     kind: int,
-    repeat: int,
-    piece: int,
+    packets: int,
+    mshr: int,
     place: int,
     mh: np.record,
     memory: Memory,
@@ -76,14 +76,15 @@ def send(
     request.sectors = sectors
     request.words = words
     request.kind = kind
-    request.alike = repeat
-    request.piece = piece
+    request.packets = packets
+    request.weight = weight_of(kind, packets)
+    request.mshr = mshr
     request.place = place
     if unit.requests == 0:
         unit.arrival = max(request.arrival, unit.blocked)
     unit.requests += 1
-    unit.in_port += 1
-    memory.tallies[PORT_PEAK] = max(memory.tallies[PORT_PEAK], unit.in_port)
+    unit.in_port += request.weight
+    memory.tallies[PORT_PEAK] = max(memory.tallies[PORT_PEAK], (unit.in_port + REQUEST_WEIGHT - 1) // REQUEST_WEIGHT)
 
 
 @inner
@@ -91,18 +92,27 @@ def forget(m: int, now: int, mh: np.record, memory: Memory) -> None:
     """Give back the places of the port whose requests L2 has admitted by now."""
     unit = memory.units[m]
     while unit.in_port and memory.requests[m, unit.oldest].left <= now:
+        unit.in_port -= memory.requests[m, unit.oldest].weight
         unit.oldest = (unit.oldest + 1) % mh.request_ring
-        unit.in_port -= 1
 
 
 @inner
-def room_from(m: int, requests: int, mh: np.record, memory: Memory) -> int:
-    """Return the first cycle in which the port has room for some more requests, NEVER when that is not known yet.
+def weight_of(kind: int, packets: int) -> int:
+    """Return the places of a port that a request takes: an atomic one for each packet."""
+    return np.int64(REQUEST_WEIGHT) if kind in (LOAD, STORE) else np.int64(packets)
+
+
+@inner
+def room_from(m: int, more: int, mh: np.record, memory: Memory) -> int:
+    """Return the first cycle in which the port has so many more places, NEVER when that is not known yet.
 
     More than it ever has room for need an empty port.
     """
     unit = memory.units[m]
-    over = min(unit.in_port + requests - mh.request_depth, unit.in_port)
-    if over <= 0:
-        return np.int64(0)
-    return memory.requests[m, (unit.oldest + over - 1) % mh.request_ring].left
+    over = min(unit.in_port + more - mh.request_depth, np.int64(unit.in_port))
+    left, place = np.int64(0), np.int64(unit.oldest)
+    while over > 0:
+        over -= memory.requests[m, place].weight
+        left = np.int64(memory.requests[m, place].left)
+        place = (place + 1) % mh.request_ring
+    return left

@@ -2,17 +2,17 @@
 
 import numpy as np
 
+from sim.compiled.kernel import inner, prefetch
 from sim.gpus.path import FILL
-from sim.hierarchy import TICKS
-from sim.kernel import inner, prefetch
-from sim.lower import ATOMIC, LOAD, Code, Hardware
+from sim.lowering.core import ATOMIC, LOAD, Code, Hardware
+from sim.lowering.memory import TICKS
 from sim.timing.blocks import store_answered
 from sim.timing.memory.l1 import NO_SECTORS, words_of
-from sim.timing.memory.l2 import ask_for_line, ask_for_set, serve
+from sim.timing.memory.l2 import prefetch_line, prefetch_set, serve
 from sim.timing.memory.lsu import finish_access, plan
+from sim.timing.memory.mshr import free_mshr, wait_for
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import NONE, Memory
-from sim.timing.memory.table import free_piece, wait_for
 from sim.timing.state import NEVER, Machine
 
 
@@ -35,7 +35,7 @@ def reach_l2(m: int, now: int, mh: np.record, memory: Memory) -> None:
 
 
 @inner
-def hear_of_l2(m: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def receive_from_l2(m: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Note when the answers come to the requests that L2 has served, or will have in this window."""
     mh, memory = hw.memory[0], sm.memory
     unit = memory.units[m]
@@ -66,13 +66,13 @@ def look_ahead(until: int, sms: int, mh: np.record, memory: Memory) -> None:
                 if max(request.arrival, unit.blocked) >= until:
                     break
                 if rest:
-                    ask_for_line(request, mh, memory)
+                    prefetch_line(request, mh, memory)
                 else:
-                    ask_for_set(request, mh, memory)
+                    prefetch_set(request, mh, memory)
 
 
 @inner
-def ask_for_lines(m: int, until: int, memory: Memory) -> None:
+def prefetch_lines(m: int, until: int, memory: Memory) -> None:
     """Ask for the lines of L1 that answers fill before cycle `until`."""
     for k in range(memory.units[m].responses):
         answer = memory.responses[m, k]
@@ -94,7 +94,7 @@ def swap(m: int, a: int, b: int, memory: Memory) -> None:
     one.time, other.time = other.time, one.time
     one.sequence, other.sequence = other.sequence, one.sequence
     one.sectors, other.sectors = other.sectors, one.sectors
-    one.piece, other.piece = other.piece, one.piece
+    one.mshr, other.mshr = other.mshr, one.mshr
     one.place, other.place = other.place, one.place
 
 
@@ -107,7 +107,7 @@ def push(m: int, request: np.record, memory: Memory) -> None:
     answer.time = request.answer
     answer.sequence = request.sequence
     answer.sectors = request.sectors
-    answer.piece = request.piece
+    answer.mshr = request.mshr
     answer.place = request.place
     unit.responses += 1
     while k > 0 and earlier(m, k, (k - 1) >> 1, memory):
@@ -140,26 +140,26 @@ def next_response(unit: np.record, m: int, memory: Memory) -> None:
 
 @inner
 def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Transfer the answers that can start now; loads whose last piece has come are finished."""
+    """Transfer the answers that can start now; loads whose last MSHR has come are finished."""
     mh, memory = hw.memory[0], sm.memory
     unit = memory.units[m]
     while unit.response <= now:
         pop(m, memory)
         answer = memory.responses[m, unit.responses]
-        sectors, piece, place = answer.sectors, np.int64(answer.piece), np.int64(answer.place)
+        sectors, mshr, place = answer.sectors, np.int64(answer.mshr), np.int64(answer.place)
         unit.response_free = max(now * TICKS, unit.response_free) + sector_count(sectors) * mh.response_ticks
         next_response(unit, m, memory)
         ready = whole_cycles(unit.response_free) + FILL
         if place >= 0:
             fill(m, place, sectors, ready, hw, code, sm)
         else:
-            complete(m, piece, ready, hw, code, sm)
+            complete(m, mshr, ready, hw, code, sm)
     plan(m, mh, code, memory)
 
 
 @inner
 def fill(m: int, place: int, sectors: int, ready: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Put sectors into a line of L1 and serve the pieces that waited for them; the others keep waiting."""
+    """Put sectors into a line of L1 and serve the MSHRs that waited for them; the others keep waiting."""
     memory = sm.memory
     line = memory.lines[m, place]
     line.there |= words_of(sectors)
@@ -167,10 +167,10 @@ def fill(m: int, place: int, sectors: int, ready: int, hw: Hardware, code: Code,
     number = np.int64(line.waiting)
     line.waiting = NONE
     while number >= 0:
-        piece = memory.pieces[m, number]
-        following = np.int64(piece.next)
-        piece.need &= ~sectors
-        if piece.need == NO_SECTORS:
+        mshr = memory.mshrs[m, number]
+        following = np.int64(mshr.next)
+        mshr.need &= ~sectors
+        if mshr.need == NO_SECTORS:
             complete(m, number, ready, hw, code, sm)
         else:
             wait_for(m, line, number, memory)
@@ -179,13 +179,13 @@ def fill(m: int, place: int, sectors: int, ready: int, hw: Hardware, code: Code,
 
 @inner
 def complete(m: int, number: int, ready: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """A piece has come: free its entry, and finish its load if it was the last."""
+    """An MSHR has come: free its entry, and finish its load if it was the last."""
     memory = sm.memory
-    a = np.int64(memory.pieces[m, number].access)
+    a = np.int64(memory.mshrs[m, number].access)
     access = memory.accesses[m, a]
     access.missing -= 1
     access.ready = max(access.ready, ready)
-    free_piece(m, number, memory)
+    free_mshr(m, number, memory)
     if access.missing == 0:
         if access.reading:
             replay(memory.units[m], access, hw.memory[0])

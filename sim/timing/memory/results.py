@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sim.kernel import inner
-from sim.lower import Code, Hardware
+from sim.compiled.kernel import inner
+from sim.lowering.core import Code, Hardware
 from sim.timing.blocks import finish_warp
 from sim.timing.control import lower_counter
-from sim.timing.groups import let_go
+from sim.timing.groups import release
 from sim.timing.scoreboard import wait_until
 from sim.timing.state import Machine
 from sim.timing.wakeup import sleep
@@ -26,7 +26,7 @@ def resolve(m: int, slot: int, i: int, ticket: int, ready: int, log: int, hw: Ha
         for column in range(op.results):
             sm.ready[m, slot, np.uint32(code.writes[i, column])] = ready
     if code.kept and op.write_counter >= 0:
-        let_go(m, slot, np.int64(op.write_counter), ticket, ready, np.int64(op.result_cause), code, sm)
+        release(m, slot, np.int64(op.write_counter), ticket, ready, np.int64(op.result_cause), code, sm)
     if warp.parked:
         reconsider(warp, hw, code, sm)
     leave_memory(warp, hw, sm)
@@ -40,7 +40,7 @@ def sources_read(m: int, slot: int, i: int, ticket: int, now: int, hw: Hardware,
         return
     lower_counter(m, slot, np.int64(op.read_counter), now + op.source_read, np.int64(op.result_cause), sm)
     if code.kept:
-        let_go(m, slot, np.int64(op.read_counter), ticket, now + op.source_read, np.int64(op.result_cause), code, sm)
+        release(m, slot, np.int64(op.read_counter), ticket, now + op.source_read, np.int64(op.result_cause), code, sm)
     if sm.warps[m, slot].parked:
         reconsider(sm.warps[m, slot], hw, code, sm)
 
@@ -70,7 +70,7 @@ def taken(m: int, slot: int, i: int, ticket: int, done: int, hw: Hardware, code:
     if op.write_counter >= 0:
         lower_counter(m, slot, np.int64(op.write_counter), done, np.int64(op.result_cause), sm)
         if code.kept:
-            let_go(m, slot, np.int64(op.write_counter), ticket, done, np.int64(op.result_cause), code, sm)
+            release(m, slot, np.int64(op.write_counter), ticket, done, np.int64(op.result_cause), code, sm)
         if warp.parked:
             reconsider(warp, hw, code, sm)
     leave_memory(warp, hw, sm)

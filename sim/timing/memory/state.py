@@ -4,13 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.hierarchy import MOST_REQUESTS, SECTORS
+from sim.lowering.memory import MOST_REQUESTS, SECTORS
+from sim.result.causes import TALLIES
 from sim.timing import records
-from sim.vocabulary import TALLIES
 
 NONE = -1
 
-Unit = records.kind(  # the load/store unit of one SM, its pending request table and its ports
+Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("next", "i8"),  # next cycle in which it could take an instruction
     ("free", "i8"),  # first cycle it can take the next instruction
     ("arrival", "i8"),  # next cycle in which a request of its enters a queue of L2
@@ -20,14 +20,14 @@ Unit = records.kind(  # the load/store unit of one SM, its pending request table
     ("response_free", "i8"),  # ticks: its port from L2
     ("first", "i8"),  # oldest request in `requests` that L2 has not admitted
     ("requests", "i8"),  # how many
-    ("served", "i8"),  # of those before it, how many the SM has not heard of since
+    ("served", "i8"),  # of those before it, how many the SM has not been told of since
     ("oldest", "i8"),  # oldest request that keeps a place of the port, as far as the unit knows
-    ("in_port", "i8"),  # how many
+    ("in_port", "i8"),  # how many places they take
     ("responses", "i8"),  # in the heap
-    ("free_pieces", "i8"),  # entries of the pending request table that are free
-    ("piece", "i4"),  # first of the pieces that were given back, NONE = take a new one
+    ("free_mshrs", "i8"),  # that are free
+    ("mshr", "i4"),  # first of the MSHRs that were given back, NONE = take a new one
     ("access", "i4"),  # the same of accesses
-    ("pieces", "u4"),  # that were ever taken
+    ("mshrs", "u4"),  # that were ever taken
     ("accesses", "u4"),
     ("turn", "u4"),  # queue that was served last
     ("kept", "i8"),  # lines of stores in `kept`
@@ -45,7 +45,7 @@ Entry = records.kind(  # an instruction that waits for the load/store unit
     ("requests", "u4"),  # lines that it touches
     ("passes", "u4"),  # over the banks of shared memory or, for a load, of L1
     ("needed", "u4"),  # passes that its width alone needs
-    ("alike", "u4"),  # most lanes that update the same word (atomics)
+    ("weight", "u4"),  # places of the port that all its requests take
 )
 Access = records.kind(  # a load under way
     ("issued", "i8"),
@@ -56,16 +56,16 @@ Access = records.kind(  # a load under way
     ("instruction", "u4"),
     ("sectors", "u4"),
     ("reading", "u4"),  # cycles that it looks up lines of L1 and passes over its banks; 0 = not modelled
-    ("missing", "i4"),  # pieces that have not come
+    ("missing", "i4"),  # MSHRs that have not come
     ("next", "i4"),  # free list
 )
-Piece = records.kind(("access", "i4"), ("next", "i4"), ("need", "u4"))  # one line that a load waits for
+Mshr = records.kind(("access", "i4"), ("next", "i4"), ("need", "u4"))  # one line that a load waits for
 Line = records.kind(  # of an L1 cache
     ("tag", "i8"),  # number of the line, plus one; 0 = none
     ("used", "i8"),
     ("there", "u4"),  # words
     ("pending", "u4"),  # sectors on their way
-    ("waiting", "i4"),  # first piece that waits for it
+    ("waiting", "i4"),  # first MSHR that waits for it
     ("latest", "i4"),  # last one, if there is a first
 )
 Request = records.kind(
@@ -77,11 +77,12 @@ Request = records.kind(
     ("set", "u4"),  # first place of its set in L2
     ("sectors", "u4"),  # mask
     ("words", "u4"),  # mask of 32 words that a store writes
-    ("piece", "i4"),
+    ("mshr", "i4"),
     ("place", "i4"),  # L1 line that it fills, NONE = none; of a store, the place of its block
     ("slice", "u2"),
     ("kind", "u1"),  # LOAD, STORE, ATOMIC, REDUCTION
-    ("alike", "u1"),
+    ("packets", "u1"),  # of an atomic
+    ("weight", "u1"),  # places of the port that it takes
 )
 Kept = records.kind(  # a line that stores have written, and that has not left the SM
     ("line", "i8"),
@@ -90,7 +91,7 @@ Kept = records.kind(  # a line that stores have written, and that has not left t
     ("words", "u4"),
     ("block", "i8"),  # place of that of the first of them
 )
-Response = records.kind(("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("piece", "i4"), ("place", "i4"))
+Response = records.kind(("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("mshr", "i4"), ("place", "i4"))
 Bank = records.kind(("free", "i8"), ("served", "i8"))  # an L2 slice: ticks, and how many requests so far
 Channel = records.kind(  # of DRAM
     ("free", "i8"),  # ticks
@@ -116,8 +117,9 @@ class Memory(NamedTuple):
     entry_set: np.ndarray  # int64 [m, queue, depth, MOST_REQUESTS] first places of their sets in L1, if that is asked
     entry_sectors: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
     entry_words: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
-    accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no piece while all others wait
-    pieces: Any  # Piece [m, pending]
+    entry_packets: np.ndarray  # uint8 [m, queue, depth, MOST_REQUESTS] of atomics
+    accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no MSHR while all others wait
+    mshrs: Any  # Mshr [m, pending]
     lines: Any  # Line [m, sets * ways]
     kept: Any  # Kept [m, store lines], the oldest first
     requests: Any  # Request [m, request depth]
@@ -149,8 +151,9 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room) -> Memory:
         entry_set=room.zeros((used, queues, depth, MOST_REQUESTS), np.int64),
         entry_sectors=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
         entry_words=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
+        entry_packets=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint8),
         accesses=room.records(Access, used, pending + 1),
-        pieces=room.records(Piece, used, pending),
+        mshrs=room.records(Mshr, used, pending),
         lines=room.records(Line, used, int(mh.l1_sets * mh.l1_ways)),
         kept=room.records(Kept, used, max(int(mh.store_lines), 1)),
         requests=room.records(Request, used, int(mh.request_ring)),
@@ -170,8 +173,8 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room) -> Memory:
     )
     for field in ("next", "arrival", "response"):
         memory.units[field] = never
-    memory.units.free_pieces = pending
+    memory.units.free_mshrs = pending
     if lines:
         memory.l2_order.reshape(-1, int(mh.l2_ways))[:] = np.arange(int(mh.l2_ways))[::-1]
-    memory.units["piece"] = memory.units["access"] = NONE
+    memory.units["mshr"] = memory.units["access"] = NONE
     return memory

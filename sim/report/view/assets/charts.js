@@ -29,13 +29,13 @@ class Charts {
 
   /** level: what to draw a dashed line at, if anything. */
   chart(element, options, title, level = () => 0) {
-    const { state } = this, grid = { stroke: "#eee", width: 1 }, font = "11px system-ui, sans-serif";
+    const { state } = this, grid = { stroke: INK.soft, width: 1 }, font = "11px system-ui, sans-serif";
     const dashes = ({ ctx, bbox, valToPos }) => {
       if (!level()) return;
       const top = Math.round(valToPos(level(), "y", true)) + 0.5;
       ctx.save();
       ctx.setLineDash([6, 4]);
-      ctx.strokeStyle = "#000";
+      ctx.strokeStyle = INK.ink;
       ctx.beginPath();
       ctx.moveTo(bbox.left, top);
       ctx.lineTo(bbox.left + bbox.width, top);
@@ -59,7 +59,7 @@ class Charts {
       ...options,
       width: element.clientWidth, height: element.clientHeight, legend: { show: false }, padding: [14, RIGHT, 6, 0],
       scales: { x: { time: false, auto: false }, y: { range: (_, __, most) => [0, Math.max(most, level() <= NEAR * most ? level() : 0, 1e-9) * 1.05] } },
-      axes: [{ show: false }, { size: LEFT - LABEL, gap: 2, label: title, labelSize: LABEL, labelFont: font, font, grid, splits: this.splits }],
+      axes: [{ show: false }, { size: LEFT - LABEL, gap: 2, label: title, labelSize: LABEL, labelFont: font, font, stroke: INK.ink, grid, splits: this.splits }],
       cursor: { y: false, drag: { setScale: false } },
       hooks: { draw: [dashes, cursorLine], setSelect: [choose] },
     }, empty, element);

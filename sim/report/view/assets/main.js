@@ -6,6 +6,7 @@ async function start() {
   const { causes, runs: plain } = JSON.parse(document.getElementById("data").textContent);
   const runs = await Promise.all(plain.map((run) => Run.from(run)));
   const limits = [Math.min(...runs.map((run) => run.window[0])), Math.max(...runs.map((run) => run.window[1])) + 1];
+  if (INK.dark) for (const cause of causes) cause.colour = cause.dark;
   const state = new State(limits), tip = new Tip(document.getElementById("tip"), causes), images = paintSwatches(causes);
   document.querySelectorAll("#overview canvas").forEach((canvas, number) => {
     new Overview(canvas, runs[number], state, causes, runs.length > 1 ? "AB"[number] : "all cycles");
@@ -17,6 +18,7 @@ async function start() {
   document.querySelectorAll(".listing").forEach((place, number) => new Listing(place, number, runs, state));
   new Panel(document.getElementById("panel"), runs, state, causes, images);
   connect(state, runs);
+  if (typeof Embedded !== "undefined") new Embedded(runs, state);
   state.set(opening(runs[0], limits));
   state.read(location.hash.slice(1), runs);
   state.listen(() => {
@@ -70,7 +72,7 @@ function connect(state, runs) {
   }
   window.addEventListener("keydown", (event) => {
     const action = keys[event.key];
-    if (!action || event.target === field || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!action || event.target.matches?.("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     actions[action]();
   });

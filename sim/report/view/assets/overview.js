@@ -54,14 +54,14 @@ class Overview {
       }
     }
     const a = LEFT + ((state.from - first) / (end - first)) * room, b = LEFT + ((state.to - first) / (end - first)) * room;
-    context.fillStyle = "rgba(255, 255, 255, 0.65)";
+    context.fillStyle = INK.veil;
     context.fillRect(LEFT, 0, a - LEFT, height);
     context.fillRect(b, 0, LEFT + room - b, height);
-    context.strokeStyle = "#222";
+    context.strokeStyle = INK.ink;
     context.strokeRect(a + 0.5, 0.5, Math.max(b - a - 1, 1), height - 1);
     context.fillStyle = "crimson";
     context.fillRect(LEFT + ((state.cycle - first) / (end - first)) * room, 0, 1.5, height);
-    context.fillStyle = "#333";
+    context.fillStyle = INK.ink;
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
     const warps = `${Math.round(most)} warps`, tall = height > 30;

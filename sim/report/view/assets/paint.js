@@ -1,5 +1,14 @@
 /* Colours and hatches of the causes, and canvases that are sharp on every screen. */
 
+const SCHEME = matchMedia("(prefers-color-scheme: dark)");
+SCHEME.addEventListener("change", () => location.reload());
+
+/** The colours of page.css that canvases need. */
+const INK = Object.fromEntries(["ink", "paper", "faint", "soft", "line", "issue"].map((name) => (
+  [name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()])));
+INK.dark = SCHEME.matches;
+INK.veil = INK.dark ? "rgba(20, 22, 26, 0.65)" : "rgba(255, 255, 255, 0.65)";
+
 /** Fit a canvas to its place on the page; return its context, in CSS pixels, cleared. */
 function fitted(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;

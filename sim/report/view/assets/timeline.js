@@ -158,7 +158,7 @@ class Timeline {
       context.fillStyle = "rgba(255, 255, 255, 0.85)";
       context.fillRect(left - 2, top + 1, width + 3, height - 2);
     }
-    context.fillStyle = inside ? "#fff" : "#000";
+    context.fillStyle = inside ? INK.paper : "#000";
     context.textBaseline = "middle";
     context.fillText(text, left, top + height / 2 + 0.5);
   }
@@ -186,7 +186,7 @@ class Timeline {
       }
       start = pixel + 1;
     }
-    context.fillStyle = "#000";
+    context.fillStyle = INK.issue;
     issued.forEach((share, pixel) => {
       const tall = share && Math.max(Math.min(share, 1) * height, 1.5);
       if (tall) context.fillRect(LEFT + pixel, top + height - tall, 1, tall);
@@ -219,10 +219,10 @@ class Timeline {
     for (const [begin, end] of [[this.state.from, first], [this.run.whole ? Infinity : last + 1, this.state.to]]) {
       if (end <= begin) continue;
       const left = this.x(begin), width = this.x(end) - left;
-      context.fillStyle = "#e8e8e8";
+      context.fillStyle = INK.soft;
       context.fillRect(left, TOP, width, height - TOP);
       context.font = "11px system-ui, sans-serif";
-      context.fillStyle = "#666";
+      context.fillStyle = INK.faint;
       context.textBaseline = "middle";
       if (width > 80) context.fillText("not recorded", left + 6, TOP + 12);
     }
@@ -249,13 +249,13 @@ class Timeline {
     context.textAlign = "center";
     for (const cycle of ticks(this.state.from, this.state.to, this.width)) {
       const x = this.x(cycle);
-      context.fillStyle = "#999";
+      context.fillStyle = INK.faint;
       context.fillRect(x, TOP - 4, 1, 4);
-      context.fillStyle = "#333";
+      context.fillStyle = INK.ink;
       if (x > LEFT + 10) context.fillText(cycle.toLocaleString("en"), x, TOP / 2 - 2);
     }
     context.textAlign = "left";
-    context.fillStyle = "#333";
+    context.fillStyle = INK.ink;
     context.fillText("cycle", LEFT - 36, TOP / 2 - 2);
   }
 
@@ -270,7 +270,7 @@ class Timeline {
     for (let row = firstRow; row < lastRow; row++) {
       const mine = state.run === this.number && run.rowOfWarp[state.warp] === this.rows[row];
       if (row % each && !mine) continue;
-      context.fillStyle = mine ? "crimson" : "#333";
+      context.fillStyle = mine ? "crimson" : INK.ink;
       context.fillText((all ? `SM${run.rowSm[this.rows[row]]} ` : "") + run.rowNames[this.rows[row]], 4, TOP + (row + 0.5) * size - scroll);
     }
     context.restore();

@@ -1,0 +1,26 @@
+"""Opcodes and modifiers that are known and not modelled: why, and what to do, in place of a guess at what was meant."""
+
+from collections.abc import Sequence
+
+WGMMA = "products by a group of four warps (wgmma) are not modelled; compile for sm_80, whose mma.sync is, or write mma.sync"
+TENSOR_MEMORY = "tensor memory and tcgen05 are not modelled; compile for sm_80, whose mma.sync is, or write mma.sync"
+SMALL = "products of floats of 8 bits and less are not modelled; take f16, bf16 or s8"
+SPARSE = "sparse products are not modelled; use the dense mma.sync"
+NIBBLES = "products of 4-bit and 1-bit numbers are not modelled; use s8 or u8"
+REFUSED = {
+    **dict.fromkeys(("HGMMA", "IGMMA", "QGMMA", "BGMMA", "WARPGROUP", "WARPGROUPDEP"), WGMMA),
+    **dict.fromkeys(("UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCBAR", "UTCCP", "UTCATOMSWS", "LDTM", "STTM"), TENSOR_MEMORY),
+    **dict.fromkeys(("QMMA", "OMMA"), SMALL),
+    "BMMA": NIBBLES,
+    **dict.fromkeys(("HMMA.SP", "IMMA.SP"), SPARSE),
+    **dict.fromkeys(("IMMA.S4", "IMMA.U4", "IMMA.8832", "IMMA.16864"), NIBBLES),
+    "HMMA.884": "Volta's HMMA, in four steps by quarters of a warp, is not modelled; compile for sm_75 or later",
+}
+
+
+def refusal(name: str, modifiers: Sequence[str] = ()) -> str:
+    """Return why an opcode with these modifiers is refused, and the remedy; an empty string when nothing is known against it."""
+    for spelling in (name, *(f"{name}.{modifier}" for modifier in modifiers)):
+        if spelling in REFUSED:
+            return f"{spelling}: {REFUSED[spelling]}"
+    return ""

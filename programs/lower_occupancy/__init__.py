@@ -1,0 +1,1 @@
+"""V. Volkov, Better Performance at Lower Occupancy: the statements that stand beside its four experiments."""

@@ -1,0 +1,1 @@
+"""A population of launches, drawn from a seed, measured and scored."""

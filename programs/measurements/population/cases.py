@@ -1,0 +1,66 @@
+"""A population of launches, drawn from a seed: which kernel, how many blocks and threads, over which data. Needs NumPy only.
+
+Every launch has the same five parameters: `a` (floats to read), `b` (floats to write), `index` (int32), `n`, `p`.
+"""
+
+import numpy as np
+
+from programs.measurements.population.case import SEED, Case
+from programs.measurements.population.draws import FAMILIES
+
+LAUNCHES = 320
+
+
+def population() -> list[Case]:
+    """Return the launches; every second one of a shuffle is kept."""
+    random = np.random.default_rng(SEED)
+    draws = list(FAMILIES)
+    weights = np.array(list(FAMILIES.values())) / sum(FAMILIES.values())
+    cases: dict[tuple, Case] = {}
+    while len(cases) < LAUNCHES:
+        case = draws[int(random.choice(len(draws), p=weights))](random)
+        cases.setdefault((case.body, case.grid, case.block, case.n, case.p), case)
+    kept = set(random.permutation(LAUNCHES)[: LAUNCHES // 2].tolist())
+    return [Case(**{**vars(case), "number": k, "kept": k in kept}) for k, case in enumerate(cases.values())]
+
+
+def micro() -> list[Case]:
+    """Return the launches that tell clocks apart: rings that one thread follows, reading from L2 and DRAM, storing."""
+    cases = [
+        Case("ring_l1", "ring<4, 1>", 1, 1, 128, index=1 << 12, b=2, order="ring", below=32),
+        Case("ring_l2", "ring<4, 0>", 1, 1, 8192, index=1 << 18, b=2, order="ring", below=32),
+        Case("ring_dram", "ring<1, 0>", 1, 1, 8192, index=1 << 23, b=2, order="ring", below=1024),
+        Case("ring_steps", "ring_steps", 1, 1, 8192, index=1 << 23, b=8192, order="ring", below=1024, shared=32768),
+        Case("read_l2_one", "read_l2<1>", 1, 1024, 1 << 16, 16, a=1 << 16),
+        Case("read_l2_all", "read_l2<1>", 132, 1024, 1 << 18, 6, a=1 << 18),
+        Case("read_dram", "stream<4, 8, 0>", 2112, 512, a=1 << 25 | 1 << 22),
+        Case("copy_dram", "stream<4, 4, 1>", 2048, 512, a=1 << 24, b=1 << 24),
+        Case("fill_one", "fill<4, 4>", 1, 1024, b=1 << 14),
+        Case("fill_all", "fill<4, 4>", 1024, 512, b=1 << 23),
+        Case("empty", "line<4>", 132, 32, p=0, a=1 << 13),
+    ]
+    return [Case(**{**vars(case), "number": 900 + k}) for k, case in enumerate(cases)]
+
+
+def kernels(cases: list[Case]) -> dict[str, str]:
+    """Return the name of the kernel of each distinct body: one kernel serves all launches of it."""
+    return {body: f"k{number:03}_{template(body)}" for number, body in enumerate(dict.fromkeys(case.body for case in cases))}
+
+
+def sources() -> dict[str, str]:
+    """Return the CUDA source of the kernels, a file per template."""
+    lines: dict[str, list[str]] = {}
+    for body, name in kernels(everything()).items():
+        line = f'extern "C" __global__ void {name}(ARGUMENTS) {{ {body}(a, b, index, n, p); }}'
+        lines.setdefault(template(body), ['#include "kernels.cuh"']).append(line)
+    return {name: "\n".join([*own, ""]) for name, own in lines.items()}
+
+
+def template(body: str) -> str:
+    """Return the name of the template of a body."""
+    return body.split("<", maxsplit=1)[0]
+
+
+def everything() -> list[Case]:
+    """Return the population and the micro-benchmarks."""
+    return population() + micro()

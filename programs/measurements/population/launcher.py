@@ -1,0 +1,68 @@
+"""The process that launches the population on a GPU: `python -m programs.measurements.population.launcher FOLDER WHICH REPEAT WARM OUT`.
+
+Needs NumPy and CuPy, and PyTorch to warm.
+FOLDER: of the cubins, one per template. WHICH: "micro" or "K/N", the K-th of N parts of the population. Each is launched REPEAT times in a
+row. WARM: milliseconds of matrix products before each, after which the SM's clock is lower for a while, no setting touched. OUT: what the
+micro-benchmarks wrote, .npz.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from programs.measurements.population.case import Case
+from programs.measurements.population.cases import everything, kernels, micro, population, template
+
+SIDE = 8192  # of the matrices multiplied
+
+
+def main(folder: str, which: str, repeat: str, warm: str, out: str) -> None:
+    """Launch."""
+    import cupy  # type: ignore[import-not-found]
+
+    names = kernels(everything())
+    heat = _heater() if float(warm) else None
+    if heat:
+        heat(2.0)
+    found = {}
+    for case in chosen(which):
+        kernel = cupy.RawModule(path=f"{folder}/{template(case.body)}.cubin").get_function(names[case.body])
+        a, b, index = (cupy.asarray(array) for array in case.arrays())
+        for k in range(int(repeat)):
+            b.fill(0)
+            cupy.cuda.runtime.deviceSynchronize()
+            if heat:
+                heat(float(warm) / 1000)
+            kernel((case.grid,), (case.block,), (a, b, index, np.int32(case.n), np.int32(case.p)), shared_mem=case.shared)
+            cupy.cuda.runtime.deviceSynchronize()
+            if case.family.startswith("ring"):
+                found[f"{case.family}_{k}"] = b.get()
+    np.savez_compressed(out, **found)
+
+
+def chosen(which: str) -> list[Case]:
+    """Return the launches of a name or a part."""
+    if "/" in which:
+        part, parts = map(int, which.split("/"))
+        return population()[part::parts]
+    return micro()
+
+
+def _heater() -> Callable[[float], None]:
+    import torch  # type: ignore[import-not-found]
+
+    left, right = (torch.randn(SIDE, SIDE, device="cuda").to(torch.bfloat16) for _ in range(2))
+
+    def heat(seconds: float) -> None:
+        stop = time.perf_counter() + seconds
+        while time.perf_counter() < stop:
+            torch.mm(left, right)
+            torch.cuda.synchronize()
+
+    return heat
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

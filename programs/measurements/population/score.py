@@ -1,0 +1,123 @@
+"""The population measured on an H200 beside the simulated one.
+
+`../h200/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles`, `elapsed_cycles` with the clocks as they boost
+(median of three), `warm_...` after matrix products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at
+`warm_l2_mhz`.
+"""
+
+import statistics
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import isa
+import sim
+from isa.errors import UserError
+from programs.measurements.population.case import Case
+from programs.measurements.population.cases import everything, kernels, population, template
+from programs.measurements.profiled import Profiled, largest_stall
+from programs.published import rows
+from sim.gpus.model import Gpu
+from sim.launch.launch import Launch
+from sim.result.result import Result
+
+H200 = Path(__file__).parents[1] / "h200"
+HALVES = ("seen", "kept")
+CLOCKS = ("boost", "warm")
+
+
+@dataclass(frozen=True)
+class Score:
+    """One launch: cycles of the busiest SM and of the launch, measured and simulated; the largest stall of each."""
+
+    case: Case
+    cycles: tuple[float, int]
+    elapsed: tuple[float, int]
+    stall: tuple[str, str]
+
+    @property
+    def error(self) -> float:
+        """Percent of the measured cycles; positive = simulated too slow."""
+        return 100 * (self.cycles[1] / self.cycles[0] - 1)
+
+    @property
+    def elapsed_error(self) -> float:
+        """The same of the whole launch."""
+        return 100 * (self.elapsed[1] / self.elapsed[0] - 1)
+
+
+def score(half: str, clocks: str = "boost", gpu: Gpu | None = None) -> Iterator[Score]:
+    """Yield the launches of a half of the population, "seen" or "kept", at clocks "boost" or "warm". Raises UserError.
+
+    gpu: an H200 otherwise; at "warm" only its clocks are changed, to those measured with each launch.
+    """
+    if half not in HALVES or clocks not in CLOCKS:
+        raise UserError(f"no half '{half}' at clocks '{clocks}'", hint=f"halves: {', '.join(HALVES)}; clocks: {', '.join(CLOCKS)}")
+    machine = gpu or sim.gpu("h200")
+    cases = {case.name: case for case in population()}
+    for row in rows(H200 / "population.csv"):
+        case = cases[row["launch"]]
+        if case.kept == (half == "kept"):
+            yield _score(case, row, machine, "" if clocks == "boost" else "warm_")
+
+
+def _score(case: Case, row: dict[str, str], gpu: Gpu, prefix: str) -> Score:
+    if prefix:
+        gpu = gpu.replace({f"clock.{name}": float(row[f"warm_{name}"]) for name in ("core_mhz", "l2_mhz")})
+    result = simulate(case, gpu)
+    measured = Profiled(case.name, H200, None, H200, {}, {name: float(row[name]) for name in row if name.startswith("stall_")})
+    return Score(
+        case,
+        (float(row[f"{prefix}cycles"]), int(result.counters["sm_active_cycles_max"])),
+        (float(row[f"{prefix}elapsed_cycles"]), result.elapsed_cycles),
+        (measured.largest_stall, largest_stall(result)),
+    )
+
+
+def simulate(case: Case, gpu: Gpu) -> Result:
+    """Run a launch of the population, or a micro-benchmark, on `gpu`."""
+    args: tuple[Any, ...] = (*case.arrays(), np.int32(case.n), np.int32(case.p))
+    return sim.run(Launch(_program(case.body), (case.grid,), (case.block,), args, shared_dynamic=case.shared), gpu)
+
+
+def summary(scores: list[Score]) -> dict[str, float]:
+    """Return percent: mean, median and worst absolute error of the cycles, their signed mean, the mean of elapsed; equal largest stalls."""
+    errors = [abs(one.error) for one in scores]
+    return {
+        "launches": len(scores),
+        "mean": statistics.mean(errors),
+        "median": statistics.median(errors),
+        "worst": max(errors),
+        "signed": statistics.mean(one.error for one in scores),
+        "elapsed": statistics.mean(abs(one.elapsed_error) for one in scores),
+        "stalls": sum(one.stall[0] == one.stall[1] for one in scores),
+    }
+
+
+@cache
+def _program(body: str) -> isa.Program:
+    return isa.load(_cubins() / f"{template(body)}.cubin", _names()[body])
+
+
+@cache
+def _names() -> dict[str, str]:
+    return kernels(everything())
+
+
+@cache
+def _cubins() -> Path:
+    """Return a folder with the cubins that were measured, for as long as the process runs."""
+    folder = tempfile.TemporaryDirectory(prefix="simtlab-population-")
+    _KEPT.append(folder)
+    with tarfile.open(H200 / "population.cubins.tar.xz") as archive:
+        archive.extractall(folder.name, filter="data")
+    return Path(folder.name)
+
+
+_KEPT: list[tempfile.TemporaryDirectory] = []  # folders that go when the process ends

@@ -1,0 +1,98 @@
+"""Tensor cores, measured on an H200 and simulated: `python -m programs.measurements.tensor`.
+
+`h200/tensor.csv` has chains of products and matrix loads (`gpu/tensor.cu`), from which the numbers of the presets come; `h200/products.csv`
+three kernels of `programs/cuda` in four sizes, which nothing is fitted to.
+"""
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import isa
+from sim.gpus.loader import load
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
+from sim.result.result import Result
+
+HERE = Path(__file__).parent
+CHAINS, PRODUCTS = HERE / "h200" / "tensor.csv", HERE / "h200" / "products.csv"
+CODE = HERE / "h200" / "tensor.sm_90.cubin"
+STEPS = 512  # of a chain: UNROLLED * LOOPS
+Row = dict[str, str]
+
+
+class Scored(NamedTuple):
+    """One measurement beside what was simulated; cycles."""
+
+    name: str
+    measured: float
+    simulated: float
+    row: Row
+    result: Result
+
+    @property
+    def error(self) -> float:
+        """Return the relative error."""
+        return self.simulated / self.measured - 1
+
+
+def rows(table: Path, wanted: Callable[[Row], bool]) -> list[Row]:
+    """Return the rows of a table that are wanted."""
+    with table.open(encoding="utf-8", newline="") as file:
+        return [row for row in csv.DictReader(file) if wanted(row)]
+
+
+@cache
+def kernel(operation: str, beside: str, chains: str) -> isa.Program:
+    """Return the kernel of a chain."""
+    second = "S0_" if beside == operation else f"{len(beside)}{beside}"
+    return isa.load(CODE, f"_Z6chainsI{len(operation)}{operation}{second}Li{chains}EEvPiiii")
+
+
+def chains(wanted: Callable[[Row], bool] = lambda _: True) -> Iterator[Scored]:
+    """Yield the chains on one SM, cycles for each step, as `gpu/tensor.cu` counts them."""
+    for row in rows(CHAINS, lambda row: row["blocks"] == "1" and not row["operation"].startswith("cp_") and wanted(row)):
+        warps, arguments = int(row["warps"]), [np.int32(row[name]) for name in ("stride", "around")]
+        program = kernel(row["operation"], row["beside"], row["chains"])
+        result = _simulated(Launch(program, grid=(1,), block=(32 * warps,), args=(np.zeros(66, np.int32), np.int32(0), *arguments)))
+        reads = [result.clock_reads[result.clock_reads[:, 2] == warp, 0] for warp in range(warps)]
+        cycles = max(int(cycles[-1]) for cycles in reads) - min(int(cycles[0]) for cycles in reads)
+        name = " ".join(row[key] for key in ("operation", "beside", "chains", "warps", "stride"))
+        yield Scored(name, float(row["cycles"]), cycles / STEPS, row, result)
+
+
+def products(wanted: Callable[[Row], bool] = lambda _: True) -> Iterator[Scored]:
+    """Yield the kernels, active cycles of the busiest SM."""
+    for row in rows(PRODUCTS, wanted):
+        values: dict[str, Any] = json.loads(row["values"])
+        program = isa.load(HERE.parent / "cuda" / row["listing"])
+        file = load_launch(HERE / "gpu" / "products.toml", program, args={"n": values["n"]}, grid=values["grid"])
+        result = _simulated(file.launch)
+        name = f"{program.name} {values['n']}"
+        yield Scored(name, float(row["cycles"]), float(result.counters["sm_active_cycles_max"]), row, result)
+
+
+def _simulated(launch: Launch) -> Result:
+    from sim import run
+
+    return run(launch, load("h200"))
+
+
+def main() -> None:
+    """Print both tables and their mean errors."""
+    for title, scores in (("chains", chains()), ("products", products())):
+        errors = []
+        for score in scores:
+            errors.append(score.error)
+            sys.stdout.write(f"{score.name:45} {score.measured:10.2f} {score.simulated:10.2f} {score.error:+7.1%}\n")
+        sys.stdout.write(f"{title}: {len(errors)}, mean error {np.mean(np.abs(errors)):.1%}, worst {max(errors, key=abs):+.1%}\n\n")
+
+
+if __name__ == "__main__":
+    main()

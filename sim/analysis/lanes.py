@@ -1,0 +1,51 @@
+"""SIMT efficiency: of the 32 lanes that an issue could keep busy, how many are active, how many execute."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.gpus.occupancy import WARP
+from sim.result.memory_counters import ratio
+from sim.result.result import Result
+from sim.traces.trace import Trace
+
+WHOLE = 31.5  # lanes that execute, on average, from which a run is said to have no idle lanes
+
+
+class Lanes(NamedTuple):
+    """Lanes per warp instruction, 0 to 32: active, and active without those predicated off (Nsight Compute's two averages of threads)."""
+
+    active: float
+    executing: float
+
+
+class IdleLanes(NamedTuple):
+    """A line of the listing that lanes sit out, inactive or predicated off. share: of all idle lanes of the run."""
+
+    line: int
+    text: str
+    share: float
+    lanes: Lanes
+
+
+def lanes(result: Result) -> Lanes:
+    """Return the averages over a run."""
+    counters = result.counters
+    issues = counters["warp_instructions"]
+    return Lanes(ratio(counters["thread_instructions"], issues), ratio(counters["thread_instructions_predicated_on"], issues))
+
+
+def idle_lanes(trace: Trace, rows: int = 3) -> list[IdleLanes]:
+    """Return the lines with most idle lanes, the most first; copies of a line that `.rept` makes count as one."""
+    executed, idle = trace.executed, trace.executed * WARP - trace.true_lanes
+    lines: dict[tuple[int, str], list[int]] = {}
+    for instruction in trace.program.instructions:
+        lines.setdefault((instruction.line, instruction.text), []).append(instruction.index)
+    order = sorted(lines, key=lambda key: -int(idle[lines[key]].sum()))
+    found = []
+    for line, text in order[:rows]:
+        members = lines[line, text]
+        average = Lanes(*(ratio(int(np.sum(n[members])), int(executed[members].sum())) for n in (trace.active_lanes, trace.true_lanes)))
+        if lost := int(idle[members].sum()):
+            found.append(IdleLanes(line, text, lost / int(idle.sum()), average))
+    return found

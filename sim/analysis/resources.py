@@ -1,0 +1,119 @@
+"""The resources of a run: what was asked of each, and what it can do. Advice, lower bounds and interval analysis are views of this table.
+
+Demand comes from the counters and from the issues of each instruction, capacity from the preset. Over the time that there was, demand
+is a use (`Resource.use`: what is full binds); over the capacity it is the cycles that no schedule goes below (`Resource.cycles`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from isa.program import Program
+from isa.vocabulary import Unit
+from sim.gpus.model import Gpu
+from sim.gpus.path import SECTOR
+from sim.lowering.core import memory_place
+from sim.result.memory_counters import ratio
+from sim.result.result import Result
+
+ISSUE, BANKS, L2, DRAM = "issue slots", "banks of shared memory", "L2", "DRAM"
+ACCESSES = ("global_load", "global_store", "global_atomic", "local", "shared")
+
+
+class Ports(NamedTuple):
+    """What instructions hold: the issue slots, or the ports of a pipe."""
+
+    name: str  # ISSUE, or the pipe's
+    issues: int  # that pass through
+    held: int  # cycles of a port that they hold together
+    width: int  # ports of an SM; of the issue slots, those that one cycle has
+
+
+class Resource(NamedTuple):
+    """One resource of a run. What queues can still hold at the end (`posted`, at most `queued`) nobody waits for."""
+
+    kind: str  # issue, pipe, bandwidth, roofline
+    name: str
+    demand: float  # cycles of ports, passes, bytes or operations
+    capacity: float  # of the same, per cycle: of an SM, or of the chip
+    per_sm: bool
+    posted: float = 0.0  # share of the demand that no warp waits for, in the unit of demand
+    queued: float = 0.0
+
+    def use(self, result: Result) -> float:
+        """Return how full it was, 0 to 1: of an SM's, while the SM had work. What waits at the end counts: a little over 1 is possible."""
+        return ratio(self.demand, self.capacity * (result.counters["sm_active_cycles"] if self.per_sm else result.cycles))
+
+    def cycles(self, result: Result) -> float:
+        """Return the cycles of the core clock that it takes at least, all SMs with a block alike."""
+        places = result.counters["sms_used"] if self.per_sm else 1
+        return ratio(self.demand - self.posted + max(self.posted - self.queued, 0), self.capacity * places)
+
+
+def pipe_of(gpu: Gpu, unit: Unit) -> str:
+    """Return the name of the pipe that serves `unit`, "" for NOP."""
+    return "" if unit is Unit.NONE else gpu.serving(unit).pipe
+
+
+def dispatch_cycles(gpu: Gpu, program: Program, i: int) -> int:
+    """Return the cycles in which the scheduler of instruction i issues nothing else: its interval, or what a narrow pipe holds it.
+
+    An access to memory that is modelled goes to its queue in one cycle, however narrow the pipe; its addresses follow from there.
+    """
+    interval, name = gpu.core.issue_interval, pipe_of(gpu, Unit(program.encoded.unit[i]))
+    if gpu.core.dispatch != "scheduler" or not name or memory_place(gpu, program, i):
+        return interval
+    return max(interval, gpu.pipes[name].hold * gpu.serving(Unit(program.encoded.unit[i])).passes)
+
+
+def ports(gpu: Gpu, program: Program, issues: Mapping[int, int]) -> list[Ports]:
+    """Return the issue slots and each pipe that is used. issues: of static instructions, how often."""
+    core, pipes, slots = gpu.core, dict.fromkeys(gpu.pipes, 0), 0
+    passes = dict.fromkeys(gpu.pipes, 0)
+    for i, count in issues.items():
+        unit = Unit(program.encoded.unit[i])
+        name = pipe_of(gpu, unit)
+        slots += count * dispatch_cycles(gpu, program, i)
+        if name:
+            pipes[name] += count
+            passes[name] += count * gpu.serving(unit).passes
+    found = [Ports(ISSUE, sum(issues.values()), slots, core.schedulers * core.issue_width)]
+    for name, count in pipes.items():
+        pipe = gpu.pipes[name]
+        if count:
+            found.append(Ports(name, count, passes[name] * pipe.hold, pipe.count * (core.schedulers if pipe.owner == "scheduler" else 1)))
+    return found
+
+
+def resources(result: Result) -> list[Resource]:
+    """Return what the run asked of each resource: arithmetic's peak, issue slots, pipes; where memory is modelled, its bandwidths."""
+    gpu = result.gpu
+    found = [Resource("roofline", "FP32 peak of the chip", result.counters["fp32_flops"] / 2, gpu.lanes(Unit.FP32) * gpu.sms, False)]
+    for one in ports(gpu, result.program, dict(enumerate(result.issues_by_instruction.tolist()))):
+        issue = one.name == ISSUE
+        found.append(Resource("issue" if issue else "pipe", ISSUE if issue else f"{one.name} pipe", one.held, one.width, True))
+    return found + (list(_bandwidths(result)) if gpu.memory.kind == "hierarchy" else [])
+
+
+def _bandwidths(result: Result) -> Iterator[Resource]:
+    """Yield the banks, the load/store unit, the network, L2 and DRAM.
+
+    A store or a reduction is over when it has left the SM: what queues can hold of its bytes may still wait when the run ends.
+    """
+    gpu, counters = result.gpu, result.counters
+    net, kind = gpu.interconnect, "bandwidth"
+    yield Resource(kind, BANKS, counters["shared_wavefronts"] * gpu.shared.pass_cycles, 1, True)
+    accesses = sum(counters[f"{name}_requests"] for name in ACCESSES)
+    yield Resource(kind, "load/store unit", accesses * gpu.lsu.interval, 1, True)
+    read, written = (SECTOR * counters[f"l2_sectors_{way}"] for way in ("read", "written"))
+    yield Resource(kind, "network to the SMs", read, net.response_bytes_per_cycle, True)
+    queued = (
+        SECTOR
+        * 4
+        * ((net.depth + gpu.lsu.store_lines) * counters["sms_used"] + (gpu.dram.depth + gpu.dram.channel_depth) * gpu.dram.channels)
+    )
+    if gpu.l2:
+        yield Resource(kind, L2, read + written, gpu.l2.bytes_per_cycle * gpu.sms, False, written, queued)
+    moved, posted = counters["dram_bytes_read"] + counters["dram_bytes_written"], counters["dram_bytes_written"]
+    if counters["global_atomic_requests"]:  # what reductions read nobody waits for
+        posted = moved
+    yield Resource("roofline", DRAM, moved, gpu.dram_bytes_per_cycle * gpu.sms * gpu.dram.efficiency, False, posted, queued)

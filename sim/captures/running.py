@@ -1,0 +1,144 @@
+"""Run a program with the library preloaded that records its launches; build that library first, once, by the system's C compiler."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isa import cubin
+from isa.errors import UserError
+from sim.captures import records
+from sim.captures.file import Capture
+from sim.compiled.folder import folder as cache_folder
+
+SOURCES = Path(__file__).parent / "preload"
+COMPILERS = ("cc", "gcc", "clang")
+FLAGS = ("-O2", "-shared", "-fPIC", "-std=gnu11", "-lpthread", "-ldl")
+TOOL = "cuobjdump"
+TOOLKITS = ("/usr/local/cuda/bin",)
+MOST_NAMED = 12
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which launches are recorded. kernel: POSIX extended regular expression, searched for in the (mangled) name."""
+
+    kernel: str = ""
+    skip: int = 0
+    count: int = 1
+    most_bytes: int = 1 << 30
+    repeat: bool = False
+
+
+@dataclass
+class Ran:
+    """What became of a program: its exit status, its records in the order of their launches, and what the library said."""
+
+    status: int
+    folders: list[Path] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+
+    def said(self, word: str) -> list[str]:
+        """Return what stands behind a word at the start of a line."""
+        return [line.removeprefix(word).strip() for line in self.log if line == word or line.startswith(word + " ")]
+
+
+def library() -> Path:
+    """Return the library, built when this source has not been. Raises UserError without a C compiler."""
+    files = sorted(SOURCES.glob("*.[ch]"))
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files) + " ".join(FLAGS).encode()).hexdigest()[:16]
+    built = cache_folder() / f"capture-{digest}.so"
+    if built.exists():
+        return built
+    compiler = next((found for name in (os.environ.get("CC", ""), *COMPILERS) if name and (found := shutil.which(name))), None)
+    if compiler is None:
+        raise UserError("capturing needs a C compiler, and none is installed", hint="apt install gcc; or name one: CC=/path/to/cc")
+    built.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=built.parent) as folder:
+        made = Path(folder) / built.name
+        command = [compiler, "-o", str(made), *(str(file) for file in files if file.suffix == ".c"), *FLAGS]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise UserError(f"{compiler} cannot build the library for capturing: {done.stderr.strip()[:2000]}")
+        made.replace(built)
+    return built
+
+
+def disassembler() -> str:
+    """Return the path of cuobjdump, which takes machine code out of fat binaries; "" when there is none."""
+    beside = Path(cubin.disassembler() or "").with_name(TOOL) if cubin.disassembler() else None
+    places = [shutil.which(TOOL), *([str(beside)] if beside else []), *(f"{folder}/{TOOL}" for folder in TOOLKITS)]
+    return next((place for place in places if place and Path(place).exists()), "")
+
+
+def run(command: Sequence[str], wanted: Wanted, folder: Path) -> Ran:
+    """Run a program; its launches are recorded into `folder`. Raises UserError when it cannot be started."""
+    settings = {
+        **{"FOLDER": str(folder), "KERNEL": wanted.kernel, "SKIP": str(wanted.skip), "COUNT": str(wanted.count)},
+        **{"MOST_BYTES": str(wanted.most_bytes), "REPEAT": "1" if wanted.repeat else "0", "CUOBJDUMP": disassembler()},
+    }
+    before = os.environ.get("LD_PRELOAD")
+    environment = os.environ | {f"SIMTLAB_CAPTURE_{name}": value for name, value in settings.items()}
+    environment["LD_PRELOAD"] = str(library()) + (f":{before}" if before else "")
+    try:
+        done = subprocess.run(list(command), env=environment, check=False)
+    except OSError as error:
+        raise UserError(f"cannot start {command[0]}: {error.strerror}", hint="simtlab capture OPTIONS -- PROGRAM ARGUMENTS") from None
+    log = folder / "log"
+    lines = log.read_text("utf-8", errors="replace").splitlines() if log.exists() else []
+    folders = [one.parent for one in folder.glob("*/launch.txt")]
+    return Ran(done.returncode, sorted(folders, key=lambda one: [int(part) for part in one.name.split("-")]), lines)
+
+
+def captures(ran: Ran, command: Sequence[str]) -> list[Capture]:
+    """Return the captures of a program's records."""
+    return [records.read(folder, command) for folder in ran.folders]
+
+
+def why_none(ran: Ran, wanted: Wanted) -> UserError:
+    """Return why no launch was recorded, and what to do."""
+    ended = f"; the program ended with status {ran.status}" if ran.status else ""
+    if not ran.said("loaded"):
+        return UserError(f"no launch was captured: the library was not loaded{ended}", hint="is the program statically linked, or setuid?")
+    if mistake := ran.said("no pattern"):
+        return UserError(
+            f"--kernel {wanted.kernel}: no POSIX extended regular expression: {mistake[0]}", hint="they know no \\d and no (?...)"
+        )
+    if "no driver" in ran.log:
+        return UserError(f"no launch was captured: there is no libcuda.so.1 here{ended}", hint="capture where a GPU and its driver are")
+    if not ran.said("driver"):
+        hint = "does it launch kernels? A driver linked in statically, or reached by other ways than its documented ones, is not seen"
+        return UserError(f"no launch was captured: the program did not use the CUDA driver{ended}", hint=hint)
+    if passed := ran.said("passed"):
+        return UserError(f"no launch was captured{ended}: {_reason(passed[0])}", hint=_remedy(passed[0]))
+    kernels = list(dict.fromkeys(ran.said("kernel")))
+    if kernels:
+        names = ", ".join(kernels[:MOST_NAMED]) + (", ..." if len(kernels) > MOST_NAMED else "")
+        what = f"no launch matched --kernel '{wanted.kernel}'" if wanted.kernel else f"the program has at most {wanted.skip} launches"
+        return UserError(f"{what}{ended}", hint=f"it launched {names}")
+    return UserError(f"the program launched no kernel{ended}")
+
+
+def passed_over(ran: Ran) -> list[str]:
+    """Return in words what was matched and not recorded, equal reasons together."""
+    counts = Counter(_reason(line) for line in ran.said("passed"))
+    others = [line for line in ran.log if line.startswith(("cannot write", "disk full"))]
+    return [f"{count} x not captured: {reason}" for reason, count in counts.items()] + list(dict.fromkeys(others))
+
+
+def _reason(line: str) -> str:
+    """Return `KERNEL: why` of `N KERNEL: why`."""
+    return line.partition(" ")[2]
+
+
+def _remedy(line: str) -> str:
+    if "--max-bytes" in line:
+        return "raise --max-bytes, or make the problem smaller"
+    if "machine code" in line:
+        return f"it needs {TOOL}, of a CUDA toolkit or pip install 'simtlab[disassembler]', and code for this GPU or PTX in the program"
+    return "launches that go into a CUDA graph are not captured: run without graphs" if "graph" in line else ""

@@ -1,0 +1,1 @@
+"""What binds a run, and why its warps waited. See README.md beside this file."""

@@ -1,0 +1,142 @@
+"""What binds a run and what would help: a decision from the counters and the closed account, in a sentence or two.
+
+1. How full is each resource that instructions pass through (issue slots, pipes)? Over FULL, it binds: nothing in scheduling helps.
+   The same for what bytes pass through (DRAM, L2, banks of shared memory) and for block starts: `sim/causes/memory_advice.py`.
+2. Else the idle issue slots say what the schedulers waited for.
+3. Waiting for results, by Little's law: with the same latencies, throughput grows with the independent instructions in flight, so
+   a resource that is used u needs 1/u times as many, from more warps or from more instruction-level parallelism (ILP) in each.
+"""
+
+import math
+
+from sim.analysis.lanes import lanes
+from sim.analysis.resources import ISSUE, resources
+from sim.causes.memory_advice import Verdict, full_memory, queue, waiting, wasteful
+from sim.causes.residency import number, resident_blocks, resident_warps, room
+from sim.gpus.occupancy import WARP
+from sim.result.result import Result
+
+DIVERGENT = 0.75  # share of the lanes that execute, below which divergence is named
+FULL = 0.9  # share of a resource's capacity from which it is said to bind
+UNEVEN = 0.75  # share of the run that its SMs are busy, below which the tail is said to bind
+
+
+WAITED_FOR = {
+    "wait": "arithmetic results",
+    "short_scoreboard": "results of shared memory or special functions",
+    "long_scoreboard": "global memory",
+    "imc_miss": "constants from memory",
+    "branch_resolving": "branches",
+}
+THROTTLES = ("math_pipe_throttle", "mio_throttle", "lg_throttle")
+
+
+def utilisation(result: Result) -> dict[str, float]:
+    """Return how full each resource was that instructions pass through, 0 to 1: the issue slots, and "<name> pipe" for each pipe used."""
+    return {one.name: one.use(result) for one in resources(result) if one.kind in ("issue", "pipe")}
+
+
+def diagnose(result: Result) -> Verdict:
+    """Return what binds the run and what would help."""
+    utilised = utilisation(result)
+    resource, use = max(utilised.items(), key=lambda item: item[1])
+    if use >= FULL:
+        return _full(result, utilised)
+    if verdict := full_memory(result):
+        return verdict
+    if _busy(result) < UNEVEN and not wasteful(result):  # sectors moved for nothing are the larger fault
+        return _tail(result)
+    cause = _idle_cause(result)
+    if result.gpu.memory.kind == "hierarchy":
+        if cause == "long_scoreboard":
+            return waiting(result)
+        if cause in ("lg_throttle", "mio_throttle") and (verdict := queue(result, cause)):
+            return verdict
+    if cause == "barrier":
+        return _barrier(result)
+    if cause in THROTTLES or (cause == "dispatch_stall" and not result.gpu.core.in_flight_cap):
+        return _burst(result, cause, resource, use)
+    return _latency(result, cause, resource, use)
+
+
+def _busy(result: Result) -> float:
+    """Return the share of the run that the SMs used had a block."""
+    span = result.counters["sms_used"] * result.cycles
+    return result.counters["sm_active_cycles"] / span if span else 1.0
+
+
+def _idle_cause(result: Result) -> str:
+    """Return the wait that took most idle issue slots; schedulers without a warp have no wait, so another's speaks for them."""
+    waits = {name: n for name, n in result.issue_slots.items() if name not in ("selected", "no_warp", "tail", "drain")}
+    return max(waits, key=lambda name: waits[name]) if waits else "wait"
+
+
+def _full(result: Result, use: dict[str, float]) -> Verdict:
+    full = {resource: share for resource, share in use.items() if share >= FULL}
+    names = " and ".join(f"the {resource} ({share:.0%})" for resource, share in full.items())
+    verb = "is" if len(full) == 1 and ISSUE not in full else "are"
+    what = "instructions" if ISSUE in full else f"instructions for the {next(iter(full))}"
+    sentence = f"{names[0].upper()}{names[1:]} {verb} full: nothing in scheduling would help here, only fewer {what}{_divergence(result)}"
+    sms, used = result.gpu.sms, int(result.counters["sms_used"])
+    if used < sms:
+        sentence += f"; but {sms - used} of the {sms} SMs have no block, so more blocks would do more work in the same time"
+    return Verdict("full", sentence + ".")
+
+
+def _divergence(result: Result) -> str:
+    """Return what branches that lanes take apart cost a run whose issue slots are full, as a clause; "" for little."""
+    active, executing = lanes(result)
+    if executing >= DIVERGENT * WARP:
+        return ""
+    off = f", {executing:.1f} execute it" if active - executing >= 1 else ""
+    return (
+        f", or fuller ones: of {WARP} lanes {active:.1f} are active per instruction{off}, so sorting the work so that the lanes of a warp "
+        f"branch alike could save up to {1 - executing / WARP:.0%} of them"
+    )
+
+
+def _tail(result: Result) -> Verdict:
+    used, places = int(result.counters["sms_used"]), int(result.counters["sms_used"]) * result.occupancy.blocks
+    return Verdict(
+        "tail",
+        f"The {used} SMs have work only {_busy(result):.0%} of the time, because blocks end unevenly: shorter blocks, or a grid that is a "
+        f"multiple of the {places} blocks that run at once, would help.",
+    )
+
+
+def _barrier(result: Result) -> Verdict:
+    share = result.issue_slots["barrier"] / result.counters["issue_slots"]
+    return Verdict(
+        "barrier",
+        f"Warps wait for each other at barriers ({share:.0%} of the issue slots idle for it): more blocks per SM, so that one computes "
+        f"while another waits (now {number(resident_blocks(result))}; {room(result)}), or fewer barriers would help.",
+    )
+
+
+def _burst(result: Result, cause: str, resource: str, use: float) -> Verdict:
+    share = result.issue_slots[cause] / result.counters["issue_slots"]
+    return Verdict(
+        "burst",
+        f"Ports are asked for in bursts ({cause}: {share:.0%} of the issue slots idle for it, though {_only(resource, use)}): spreading "
+        "those instructions among others would help.",
+    )
+
+
+def _latency(result: Result, cause: str, resource: str, use: float) -> Verdict:
+    gpu, have = result.gpu, resident_warps(result)
+    need = math.ceil(have / use - 1e-9)
+    warps = f"about {need:,} warps per SM instead of {number(have)}"
+    if cause == "dispatch_stall":
+        start = f"Each warp already has the {gpu.core.in_flight_cap} instructions in flight that this GPU allows it"
+        how = f"{warps}, as more ILP cannot"
+    else:
+        start = f"Warps wait for {WAITED_FOR.get(cause, cause)}"
+        how = f"{warps}, or {number(1 / use)} times the independent instructions in each (ILP), or a mix"
+    sentence = f"{start}: {_only(resource, use)}, and filling it would take {how}; {room(result, need)}"
+    if cause == "long_scoreboard":
+        return Verdict("memory", sentence + " (with memory.kind = 'fixed' bandwidth is not modelled, and may bind before that).")
+    return Verdict("cap" if cause == "dispatch_stall" else "latency", sentence + ".")
+
+
+def _only(resource: str, use: float) -> str:
+    return f"the busiest resource, the {resource}, is only {use:.0%} used"

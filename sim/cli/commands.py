@@ -1,0 +1,71 @@
+"""The Typer application on which each command registers itself, and how every mistake of the user ends: one message, status 2."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from isa.errors import UserError
+from sim.cli.groups import grouped
+from sim.compiled.cores import from_environment
+
+# The base of every complaint about options: typer has carried its own copy of click since 0.26, so it has no public name that fits both.
+OPTION_ERROR: Any = typer.BadParameter.__mro__[2]
+
+
+class Commands(TyperGroup):
+    """All commands; turns every mistake of the user into one message on stderr and status 2, never a traceback."""
+
+    def main(self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any) -> Any:  # type: ignore[override]
+        """Run the command that `args` name, and exit with its status."""
+        try:
+            status = super().main(args, standalone_mode=False, **extra)
+        except UserError as error:
+            status = _complain(str(error))
+        except OPTION_ERROR as error:
+            status = _complain(_option_message(error))
+        except (KeyboardInterrupt, typer.Abort):
+            status = 130
+        if not standalone_mode:
+            return status
+        sys.exit(status or 0)
+
+
+app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
+
+
+def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a function as a command of its name, or of another; its NamedTuples stand for the options that they hold."""
+    return lambda function: app.command(name)(grouped(function))
+
+
+def _complain(message: str) -> int:
+    typer.echo(f"error: {message}", err=True)
+    return 2
+
+
+def _option_message(error: Any) -> str:
+    """Return click's message and where to read more."""
+    context = getattr(error, "ctx", None)
+    return error.format_message() + (f"\n  see: {context.command_path} --help" if context else "")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"simtlab {version('simtlab')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Simulate, cycle by cycle, how a GPU schedules warps: how long a listing takes, and why each warp waited."""
+    from_environment()  # a mistake in it is told before any work is done
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

@@ -1,0 +1,52 @@
+"""The engines by name: which of them times a trace, and what each needs."""
+
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from isa.errors import UserError
+from isa.vocabulary import Kind, Operation
+
+if TYPE_CHECKING:
+    from sim.gpus.model import Gpu
+    from sim.result.result import Result
+    from sim.traces.trace import Trace
+
+ENGINES = ("numba", "simpy")
+
+
+def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None, engine: str, threads: int | None) -> "Result":
+    """Time a trace with the engine of that name, as `sim.simulate` says."""
+    if engine not in ENGINES:
+        raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
+    if threads is not None and (type(threads) is not int or threads < 1):
+        raise UserError(f"threads = {threads!r} is no number of threads", hint="a whole number from 1 on, or None for as many as gain")
+    if threads is not None and engine == "simpy":
+        raise UserError("the simpy engine has no threads", hint="leave threads out, or take engine 'numba'")
+    check_barriers(trace)
+    if engine == "numba":
+        from sim.timing import simulate
+
+        return replace(simulate(trace, gpu, timeline, threads), trace=trace, explain=_explain)
+    if find_spec("simpy") is None:
+        raise UserError("the simpy engine needs SimPy", hint="pip install 'simtlab[reference]'")
+    from sim import reference
+
+    return replace(reference.simulate(trace, gpu, timeline), trace=trace, explain=_explain)
+
+
+def check_barriers(trace: "Trace") -> None:
+    """Raise UserError for a BAR that stood for several barriers: the tables of the engines have one for each."""
+    encoded = trace.program.encoded
+    several = (encoded.operation == Operation.BAR) & (encoded.source_kind[:, :2] != Kind.NONE).any(axis=1) & (trace.executed > 0)
+    if several.any():
+        line = trace.program.instructions[int(several.argmax())].line
+        message = "this barrier's number or threads come from a register and differ between warps: it computes, but is not timed"
+        raise UserError(message, path=trace.program.path, line=line, hint="name barriers by constants, one BAR for each")
+
+
+def _explain() -> Any:
+    """Return the room that looks for causes; a result asks for it when it is first asked why."""
+    from sim.causes import explain
+
+    return explain

@@ -1,0 +1,70 @@
+"""Launches that cannot end, in words: each warp that waits, where, and for what."""
+
+from typing import TYPE_CHECKING
+
+from isa.errors import UserError
+from isa.operations import Form
+from isa.vocabulary import Space
+from sim.functional.checks import lanes
+from sim.functional.code import FORMS as BY_OPERATION
+from sim.functional.state import SPINS, Spin
+from sim.launch.launch import Launch
+from sim.launch.placement import Places
+from sim.traces.trace import SCATTERED
+
+if TYPE_CHECKING:
+    from sim.functional.turns import Place
+
+SHOWN = 12  # warps
+FORMS = (Form.LOAD, Form.ATOM)
+
+
+def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed: int) -> UserError:
+    """Return the error of blocks that wait for each other. executed: instructions without an end; 0 = nothing can change any more."""
+    rows = [(place, w) for place in waiting for w in range(launch.warps_per_block) if not place.machine.ended[w]]
+    spins = [(place, w) for place, w in rows if place.machine.waiting[w] == SPINS]
+    started, blocks = int(waiting[0].progress.next[0]), launch.blocks
+    message = f"no progress: {len(rows)} warps of {len(waiting)} blocks wait, and none does what another waits for"
+    if executed:
+        message = f"no end: {len(rows)} warps of {len(waiting)} blocks wait; after {executed:,} instructions none has got on"
+    shown = [f"block {index(place)}, warp {w}: {_what(launch, places, place, w)}" for place, w in rows[:SHOWN]]
+    more = [f"and {len(rows) - SHOWN:,} more warps"] if len(rows) > SHOWN else []
+    hint = "a wait ends when another warp stores what is waited for: look for the store, and for what keeps it from being executed"
+    if started < blocks:
+        hint += f"; {blocks - started:,} blocks have not started, as not all fit: a wait for a later block needs a smaller grid"
+    program = launch.program
+    line = program.instructions[_loop(*spins[0])[0] if spins else 0].line
+    return UserError("\n  ".join([message, f"kernel {program.name}", *shown, *more]), path=program.path, line=line, hint=hint)
+
+
+def index(place: "Place") -> tuple[int, ...]:
+    """Return blockIdx."""
+    return tuple(int(x) for x in place.machine.block)
+
+
+def _loop(place: "Place", w: int) -> list[int]:
+    """Return the instructions of the round that a warp repeats."""
+    length, period = int(place.log.length[w]), max(int(place.machine.spin[w, Spin.PERIOD]), 1)
+    return [int(i) for i in place.log.instruction[place.log.row[w], length - period : length]]
+
+
+def _what(launch: Launch, places: Places, place: "Place", w: int) -> str:
+    instructions = launch.program.instructions
+    if place.machine.waiting[w] != SPINS:
+        at = instructions[int(place.machine.pc[w]) - 1]
+        return f"waits at barrier {int(place.machine.waiting[w]) - 1}, line {at.line}: {at.text}"
+    loop, e = _loop(place, w), launch.program.encoded
+    named = [instructions[i].line for i in loop]
+    text = f"{lanes(int(place.machine.active[w]))} repeat lines {min(named)} to {max(named)}"
+    form = BY_OPERATION[e.operation]
+    loads = [i for i in loop if form[i] in FORMS]
+    if not loads:
+        return text
+    base, stride = (int(part[place.log.row[w], place.log.accesses[w] - 1]) for part in (place.log.access_base, place.log.access_stride))
+    text += f", which read {instructions[loads[-1]].text}"
+    if stride == SCATTERED or [i for i in loop if form[i] in (*FORMS, Form.STORE)][-1] != loads[-1]:
+        return text
+    if e.space[loads[-1]] == Space.SHARED:
+        return f"{text} (shared memory + {base:#x})"
+    item = next((item for item in places.allocations if item.address <= base < item.end), None)
+    return f"{text} (array {item.name} + {base - item.address:#x})" if item else text

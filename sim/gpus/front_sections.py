@@ -1,0 +1,57 @@
+"""Sections of a GPU's preset about what comes before issue: blocks, instructions, constants."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sim.gpus.section import Count, Section
+
+
+class Blocks(Section):
+    start_interval: Annotated[float, Field(ge=0)] = Field(
+        default=0, description="cycles between two block starts, whole chip; 0 = no limit"
+    )
+    sm_interval: Count = Field(
+        default=0, description="cycles between two block starts on one SM, beside one for each warp of the block; 0 = no limit"
+    )
+    retire_interval: Annotated[float, Field(ge=0)] = Field(
+        default=0, description="cycles that the whole chip's dispatcher takes for each finished block, one after another; 0 = no time"
+    )
+    start_latency: Count = Field(default=0, description="cycles from a block's start to its warps' first issue")
+    retire_latency: Count = Field(default=0, description="cycles from a block's last warp's end to its place being free")
+    awaits_stores: bool = Field(default=False, description="a block keeps its place until L2 has answered its stores")
+    launch_overhead: Count = Field(
+        default=0, description="cycles added to elapsed_cycles for the kernel launch, beside those of stores and the dispatcher at its end"
+    )
+    launch_us: Annotated[float, Field(ge=0)] = Field(
+        default=0, description="the same in microseconds, whatever the clock; what is known only by the wall clock"
+    )
+
+
+class Fetch(Section):
+    """Caches of instructions, lines of 128 bytes: one per scheduler, one per SM, then L2 (whose latencies `constants` has)."""
+
+    first: Count = Field(default=0, description="cycles that the first instruction of an SM takes to come, beside the start of its block")
+    jump: Count = Field(default=0, description="cycles that a line takes from the SM's cache to a scheduler's; 0 = code is always there")
+    ahead: Count = Field(default=0, description="lines that a scheduler asks for ahead in straight code; 0 = as many as it takes")
+    far_ahead: Count = Field(default=0, description="the same of lines that the SM's cache has not; 0 = as many as it takes")
+    near_bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="a scheduler's cache; 0 = without limit")
+    near_ways: Annotated[int, Field(ge=1, le=64)] = Field(default=4, description="lines per set")
+    bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="the SM's cache; 0 = without limit")
+    ways: Annotated[int, Field(ge=1, le=64)] = Field(default=16, description="lines per set")
+    prefetched: Annotated[int, Field(ge=0, multiple_of=128)] = Field(
+        default=0, description="bytes of code that are in the SM's cache when a kernel starts"
+    )
+
+
+class Constants(Section):
+    """Constant caches of an SM, empty when a kernel starts (sim/lowering/constant_lines.py)."""
+
+    near: Count = Field(default=0, description="cycles until a line of 64 bytes comes from the level behind, for operands")
+    load_near: Count = Field(default=0, description="the same for LDC, which has a cache of its own")
+    far: Count = Field(default=0, description="cycles more where that level has to ask L2: once in 256 bytes")
+    cold: Count = Field(default=0, description="cycles more where L2 starts cold and DRAM is asked, for each SM")
+    bytes: Annotated[int, Field(ge=0, multiple_of=64)] = Field(default=0, description="of each of the two caches; 0 = without limit")
+    ways: Annotated[int, Field(ge=1, le=64)] = Field(default=4, description="lines per set")
+    address_latency: Count = Field(default=0, description="cycles more of LDC for each distinct address of its lanes beyond the first")
+    address_cycles: Count = Field(default=0, description="cycles of the SM that each address of LDC takes")

@@ -1,0 +1,149 @@
+"""Exercises: a TOML each, which a lecturer writes. The page shows the question; the answer stays here until a number has been said.
+
+title = "How long is a chain?"
+question = "One warp executes ..."          # shown; the answer's unit beside the field
+unit = "cycles"
+answer = 361                                # what `observe` gives: `check` and the tests compare
+tolerance = 0.05                            # share of the answer by which a guess may be off
+hints = ["...", "..."]                      # shown one by one on demand
+explanation = "..."                         # shown after the guess
+free = ["warps", "units.fp32.latency"]      # sliders that may be moved
+warps = 1                                   # blocks, registers, shared, too: as in `State`
+gpu = "gtx480"
+[set]                                       # fields of the GPU that differ
+sms = 1
+[observe]
+metric = "cycles"                           # a counter, stall.CAUSE, slot.CAUSE, blocks_per_sm, lanes
+compare = "ratio"                           # or "difference": of a second run, changed as below, and the exercise's own
+[observe.against]                           # sliders of the second run
+"core.policy" = "lrr"
+[observe.replace]                           # texts of its listing
+S04 = "S12"
+# or: the smallest value of a slider with which the metric reaches a share of its largest value
+# smallest = "warps", from = [1, 2, ...], reaches = 0.95
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+
+from isa.errors import UserError
+from sim.lab import work
+from sim.lab.state import DEFAULT_LAUNCH, Machine, State
+
+FOLDER = Path(__file__).parent / "exercises"
+LAUNCHED = ("warps", "blocks", "registers", "shared")
+
+
+class Observation(BaseModel):
+    """What is looked at; see above."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    metric: str
+    scale: FiniteFloat = 1.0  # the metric times this
+    against: dict[str, int | float | str] = {}
+    replace: dict[str, str] = {}  # in the listing
+    compare: Literal["ratio", "difference"] = "ratio"
+    smallest: str | None = None
+    among: list[int | float] = Field([], alias="from")
+    reaches: Annotated[float, Field(gt=0, le=1)] = 0.95
+
+
+class Exercise(BaseModel):
+    """One exercise; see above."""
+
+    model_config = ConfigDict(extra="forbid")
+    title: str
+    question: str
+    unit: str
+    answer: FiniteFloat
+    tolerance: Annotated[float, Field(ge=0, le=1)] = 0.05
+    hints: list[str] = []
+    explanation: str
+    free: list[str]
+    listing: str
+    launch: str = DEFAULT_LAUNCH
+    warps: int | None = None
+    blocks: int | None = None
+    registers: int | None = None
+    shared: int | None = None
+    gpu: str = "gtx480"
+    set: dict[str, int | float | str] = {}
+    observe: Observation
+
+    def state(self, changes: dict[str, Any] | None = None) -> State:
+        """Return what the page shows at first, with sliders moved."""
+        changes = changes or {}
+        sizes = {name: changes.get(name, getattr(self, name)) for name in LAUNCHED}
+        fields = self.set | {name: value for name, value in changes.items() if name not in LAUNCHED}
+        return State(name="exercise", listing=self.listing, launch=self.launch, machines=[Machine(gpu=self.gpu, set=fields)], **sizes)
+
+    def observed(self, gpus: dict[str, str]) -> float:
+        """Return the answer as the simulator gives it now. Raises UserError."""
+        seen, metric = self.observe, self.observe.metric
+        if seen.smallest:
+            if not seen.among:
+                raise UserError("observe: smallest needs the values to try", hint=f'smallest = "{seen.smallest}", from = [1, 2, 4]')
+            found = {value: work.observe(self.state({seen.smallest: value}), gpus, metric) for value in seen.among}
+            return float(min(value for value, reached in found.items() if reached >= seen.reaches * max(found.values())))
+        here = work.observe(self.state(), gpus, metric) * seen.scale
+        if not seen.against and not seen.replace:
+            return here
+        other = self.state(seen.against)
+        for old, new in seen.replace.items():
+            if old not in other.listing:
+                raise UserError(f"observe.replace: the listing has no {old}")
+            other.listing = other.listing.replace(old, new)
+        there = work.observe(other, gpus, metric) * seen.scale
+        if seen.compare == "difference":
+            return there - here
+        if here == 0:
+            raise UserError(f"observe: {metric} is 0, so there is no ratio to it", hint='compare = "difference"')
+        return there / here
+
+    def judged(self, guess: float) -> dict[str, Any]:
+        """Return whether a guess is right, the answer, and why."""
+        off = abs(guess - self.answer)
+        return {
+            "right": off <= self.tolerance * abs(self.answer),
+            "answer": self.answer,
+            "unit": self.unit,
+            "explanation": self.explanation,
+        }
+
+    def shown(self, name: str) -> dict[str, Any]:
+        """Return what the page may know before a guess."""
+        return {
+            "name": name,
+            "title": self.title,
+            "question": self.question,
+            "unit": self.unit,
+            "hints": self.hints,
+            "free": self.free,
+            "state": self.state().model_dump(),
+        }
+
+
+def load(folder: Path | None = None) -> dict[str, Exercise]:
+    """Return the exercises of a folder by name, in its order; those that come with simtlab unless one is named. Raises UserError."""
+    found = {}
+    for file in sorted((folder or FOLDER).glob("*.toml")):
+        try:
+            found[file.stem] = Exercise.model_validate(tomllib.loads(file.read_text(encoding="utf-8-sig")))
+            found[file.stem].state()  # has limits of its own
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise UserError(f"{where}: {first['msg'].lower()}", path=str(file)) from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise UserError(f"not a TOML file: {error}", path=str(file)) from None
+    if folder and not found:
+        raise UserError("no exercises here", path=str(folder), hint="write one: a .toml each; see sim/lab/README.md")
+    return found
+
+
+def agrees(answer: float, observed: float) -> bool:
+    """Return whether an answer is what the simulator gives, as far as a TOML shows digits: to a thousandth."""
+    return abs(answer - observed) <= 1e-3 * abs(observed)

@@ -1,0 +1,72 @@
+"""The sliders of the page: the dozen numbers that matter, each with range, unit and source from the GPU's own field specification."""
+
+import re
+from typing import Any
+
+from sim.gpus.fields import bounds, choices, meaning
+from sim.gpus.model import Gpu
+from sim.gpus.occupancy import WARP
+from sim.report.gpus import value
+
+# field -> what the slider is called. Fields that a GPU lacks are left out.
+MACHINE = {
+    "sms": "SMs",
+    "core.schedulers": "schedulers per SM",
+    "core.issue_width": "issue width",
+    "core.policy": "policy",
+    "units.fp32.latency": "FP32 latency",
+    "memory.global_load": "load latency",
+    "memory.shared_load": "shared latency",
+    "l1.bytes": "L1 size",
+    "l1.latency": "L1 latency",
+    "l2.latency": "L2 latency",
+    "dram.latency": "DRAM latency",
+    "dram.bandwidth": "DRAM bandwidth",
+    "limits.warps": "warp slots per SM",
+    "limits.blocks": "block slots per SM",
+    "limits.registers": "registers per SM",
+}
+UNITS = {"sms": "SMs", "l1.bytes": "bytes", "dram.bandwidth": "GB/s", "limits.warps": "warps", "limits.blocks": "blocks"}
+REACH = 4  # how far a slider goes beside the GPU's own number: to a fourth and four times of it, within what is legal
+STEPS = 200  # of a slider of real numbers
+
+
+def machine(gpu: Gpu) -> list[dict[str, Any]]:
+    """Return the sliders of a GPU: field, label, value, lowest, highest and step, or the words to choose from; unit, meaning, source."""
+    return [_knob(gpu, name, label) for name, label in MACHINE.items() if value(gpu, name) is not None]
+
+
+def launch(gpu: Gpu) -> list[dict[str, Any]]:
+    """Return the sliders of a launch on this GPU, in the same form; their value is None: what the launch says."""
+    limits = gpu.limits
+    rows = [
+        ("warps", "warps per block", 1, limits.threads_per_block // WARP, "warps"),
+        ("blocks", "blocks", 1, 4 * limits.blocks, "blocks"),
+        ("registers", "registers per thread", 1, min(limits.registers_per_thread, 255), "32-bit registers"),
+        ("shared", "shared memory per block", 0, limits.shared_per_block, "bytes"),
+    ]
+    return [
+        {"field": field, "label": label, "value": None, "low": low, "high": high, "step": 1, "unit": unit}
+        | {"meaning": f"{low} to {high:,} {unit}; left alone: what the launch says", "source": f"limits of {gpu.name}", "choices": []}
+        for field, label, low, high, unit in rows
+    ]
+
+
+def _knob(gpu: Gpu, name: str, label: str) -> dict[str, Any]:
+    now, source = value(gpu, name), gpu.source_of(name)
+    knob = {"field": name, "label": label, "value": now, "unit": _unit(gpu, name), "meaning": meaning(Gpu, name)}
+    knob |= {"source": f"{source.kind}: {source.text}" if source else "", "choices": choices(Gpu, name)}
+    if knob["choices"]:
+        return knob
+    low, high, whole = bounds(Gpu, name)
+    low = max(now / REACH, low or 0) if name not in ("sms", "core.schedulers") else 1
+    high = now if name == "sms" else min(now * REACH, high or now * REACH)
+    if whole:
+        return knob | {"low": int(low), "high": int(high), "step": 1}
+    return knob | {"low": round(low, 3), "high": round(high, 3), "step": float(f"{(high - low) / STEPS:.1g}")}
+
+
+def _unit(gpu: Gpu, name: str) -> str:
+    if name in UNITS:
+        return UNITS[name]
+    return "cycles" if name.endswith(("latency", "_load")) or re.search(r"\bcycles\b", meaning(Gpu, name)) else ""

@@ -1,0 +1,173 @@
+"""What a worker does with a request: executes, times, draws the page; the registers of a warp; the observation of an exercise.
+
+Pure functions of a checked state; answers are plain values, ready for JSON. Limits that the operating system must enforce (time,
+memory) are those of `workers.py`.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import isa
+import sim
+from isa.errors import UserError
+from sim.analysis.difference import difference
+from sim.functional.stepping import steps
+from sim.gpus.model import Gpu
+from sim.lab.state import State, launch, machine
+from sim.launch.file import check
+from sim.report import difference as differences
+from sim.report.view import sections
+from sim.report.view.page import page
+from sim.result.result import Result
+from sim.traces.trace import Trace
+
+MOST_ISSUES = 200_000  # that a timeline holds
+MOST_STEPS = 4_000  # instructions of one warp whose registers go to the page
+EVERYTHING = (0, 1 << 60)
+ROWS = 5  # causes that the difference of two machines names
+CACHED = 4  # programs whose traces are kept: a slider of the machine executes nothing again
+
+
+def run(state: State, gpus: dict[str, str]) -> dict[str, Any]:
+    """Return the page of a state, and for the editor what each line waited for. Raises UserError."""
+    trace, verdict = _executed(state)
+    results = [_timed(trace, machine(one, gpus)) for one in state.machines]
+    return {
+        "html": page(results, changed=_said(state), with_chains=state.chains, embedded=True),
+        "lines": lines(results[0]),
+        "cycles": [result.cycles for result in results],
+        "issues": trace.warp_instructions,
+        "values": verdict,
+        "difference": _difference(*results) if len(results) > 1 else None,
+    }
+
+
+def whole_page(state: State, gpus: dict[str, str]) -> dict[str, Any]:
+    """Return the page that `simtlab view` writes. Raises UserError."""
+    trace, _ = _executed(state)
+    return {"html": page([_timed(trace, machine(one, gpus)) for one in state.machines], changed=_said(state))}
+
+
+def registers(state: State, block: int, warp: int) -> dict[str, Any]:
+    """Return what a warp's registers and predicates hold at first, and what each of its instructions changes. Raises UserError."""
+    found = steps(launch(state).launch)
+    mine = found.get((block, warp))
+    if mine is None:
+        raise UserError(f"the launch has no warp {warp} of block {block}")
+    if len(mine) > MOST_STEPS:
+        raise UserError(
+            f"this warp executes {len(mine) - 1:,} instructions; the lab shows the registers of {MOST_STEPS:,}",
+            hint="let its loops run fewer times",
+        )
+    return {
+        "steps": [
+            {
+                "issued": step.issued,
+                "registers": {name: row.tolist() for name, row in step.registers.items() if step.issued or row.any()},
+                "predicates": step.predicates,
+                "active": step.active,
+            }
+            for step in mine
+        ]
+    }
+
+
+def observe(state: State, gpus: dict[str, str], metric: str) -> float:
+    """Return one number of a run: a counter, `stall.CAUSE` or `slot.CAUSE` as a share, `blocks_per_sm`, `waves`. Raises UserError."""
+    result = _timed(_executed(state)[0], machine(state.machines[0], gpus))
+    kind, _, cause = metric.partition(".")
+    if cause and kind in ("stall", "slot"):
+        account = result.stalls if kind == "stall" else result.issue_slots
+        return account.get(cause, 0) / (sum(account.values()) or 1)
+    own = {"blocks_per_sm": float(result.occupancy.blocks), "lanes": _lanes(result)}
+    if metric not in own and metric not in result.counters:
+        raise UserError(f"observe: there is no counter {metric}", hint=f"counters: {', '.join([*own, *result.counters])}")
+    return own[metric] if metric in own else float(result.counters[metric])
+
+
+def lines(result: Result) -> list[dict[str, Any]]:
+    """Return what the editor shows beside each line: issues, cycles waited each, and the bar of causes, as shares of the longest."""
+    found: dict[int, dict[str, Any]] = {}
+    for row in sections.listings([result], same=False)[0]["rows"]:
+        bar, line = row["runs"][0], row["line"]
+        kept = found.setdefault(line, {"line": line, "issues": 0, "segments": [], "says": bar["says"], "instructions": []})
+        kept["issues"] += bar["issues"]
+        kept["instructions"].append(row["index"])
+        kept["segments"] = [(cause, round(share, 2)) for cause, share in bar["segments"]] if bar["segments"] else kept["segments"]
+    return list(found.values())
+
+
+@lru_cache(maxsize=CACHED)
+def _kept(program: tuple[Any, ...]) -> tuple[Trace, str]:
+    state = State.model_construct(
+        **dict(zip(("name", "listing", "launch", "warps", "blocks", "registers", "shared"), program, strict=True))
+    )
+    made = launch(state)
+    trace = sim.execute(made.launch)
+    if trace.warp_instructions > MOST_ISSUES:
+        raise UserError(
+            f"the program executes {trace.warp_instructions:,} warp instructions; the lab takes {MOST_ISSUES:,}",
+            hint="launch fewer blocks, let loops run fewer times, or use `simtlab run` and `simtlab view`",
+        )
+    wrong = check(made.launch, made.expectation)
+    names = ", ".join(made.expectation)
+    if wrong:
+        at = f"{wrong[0].array}[{', '.join(map(str, wrong[0].index))}]"
+        return trace, f"Wrong: {at} is {wrong[0].got}, and should be {wrong[0].expected}."
+    return trace, f"Results equal NumPy's: {names}." if names else ""
+
+
+def forget() -> None:
+    """Give back the memory of the programs that are kept."""
+    _kept.cache_clear()
+
+
+def _executed(state: State) -> tuple[Trace, str]:
+    """Return what was executed, and whether its results are right. Raises UserError for a program that is too long."""
+    return _kept(state.program)
+
+
+def _timed(trace: Trace, gpu: Gpu) -> Result:
+    return sim.simulate(trace, gpu, EVERYTHING, threads=1)
+
+
+def _lanes(result: Result) -> float:
+    return float(result.counters["thread_instructions"]) / (float(result.counters["warp_instructions"]) or 1.0)
+
+
+def _said(state: State) -> str:
+    """Return what the second machine has that the first has not, in words; "" without a second."""
+    if len(state.machines) == 1:
+        return ""
+    one, other = state.machines
+    named = {"gpu": other.gpu} if one.gpu != other.gpu else {}
+    changes = named | {name: value for name, value in other.set.items() if one.set.get(name) != value or named}
+    return ", ".join(f"{name}={value}" for name, value in changes.items())
+
+
+def _difference(a: Result, b: Result) -> dict[str, Any]:
+    """Return which of two machines is faster, and where the difference of their times comes from."""
+    found = difference(a, b)
+    causes = sorted(found.causes, key=lambda share: -abs(share.change))[:ROWS]
+    return {
+        "says": differences.summary(a, b, found).splitlines()[-1],
+        "unit": found.unit,
+        "causes": [
+            {"cause": share.cause, "first": share.first, "second": share.second, "change": share.change} for share in causes if share.change
+        ],
+    }
+
+
+def opcodes(gpu: Gpu) -> dict[str, dict[str, Any]]:
+    """Return for each opcode how it is written, on which unit and pipe it goes, and its latency on a GPU."""
+    return {
+        name: {
+            "usage": row.usage,
+            "unit": row.unit.name.lower(),
+            "pipe": gpu.units[row.unit.name.lower()].pipe if row.unit.name.lower() in gpu.units else "",
+            "latency": gpu.latency(row.unit),
+            "field": gpu.latency_field(row.unit),
+            "modifiers": sorted({f".{one}" for names in row.modifiers.values() for one in names}),
+        }
+        for name, row in isa.OPCODES.items()
+    }

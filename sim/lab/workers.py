@@ -1,0 +1,192 @@
+"""Processes that simulate, kept warm: a request has a time and a memory, and one that its client has overtaken is given up.
+
+A client is a page: it numbers its requests, and only the latest counts. A request that waits for a worker is dropped when a later one
+comes; one that runs is ended, with its process, when it is overtaken or takes too long. Another process takes its place.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from isa.errors import UserError
+
+SECONDS = 10.0  # that a request may take
+GRACE = 1.0  # seconds that an overtaken request may go on: most end by themselves, and a new process costs two
+BYTES = 2 << 30  # that a worker may take beyond what it has when it is warm
+MOST_CLIENTS = 1000  # whose latest request is remembered
+MOST_WAITING = 100  # requests in all
+POLL = 0.02  # seconds between two looks at a worker
+START = 300.0  # seconds until a worker must be warm: it may have to compile
+
+
+class OvertakenError(Exception):
+    """A later request of the same client came."""
+
+
+class Limits(NamedTuple):
+    """seconds: of one request. memory: bytes beyond those of a warm worker. processes: that simulate at the same time."""
+
+    seconds: float = SECONDS
+    memory: int = BYTES
+    processes: int = 2
+
+
+class Worker:
+    """One process. `ask` is called from one thread at a time."""
+
+    def __init__(self, gpus: dict[str, str], limits: Limits) -> None:
+        self.gpus, self.limits = gpus, limits
+        self.is_closed = False
+        self.start()
+
+    def start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs, self.gpus, self.limits.memory), daemon=True)
+        with _uninterrupted():
+            self.process.start()
+        theirs.close()
+        self.is_warm = False
+
+    def ask(self, job: tuple[Any, ...], is_overtaken: Callable[[], bool]) -> dict[str, Any]:
+        """Return the answer to a job. Raises OvertakenError, and UserError for one that takes too long or ends its process."""
+        try:
+            if not self.is_warm:
+                self.is_warm = self.pipe.poll(START) and self.pipe.recv() == "warm"
+            if not self.is_warm:
+                raise UserError(f"the simulator is not compiled after {START:g} s", hint="try again later")
+            began = time.monotonic()
+            self.pipe.send(job)
+            while not self.pipe.poll(POLL):
+                taken = time.monotonic() - began
+                if taken > self.limits.seconds:
+                    self.restart()
+                    raise UserError(
+                        f"this took over {self.limits.seconds:g} s and was ended", hint="make the program or the launch smaller"
+                    )
+                if taken > GRACE and is_overtaken():
+                    self.restart()
+                    raise OvertakenError
+            answer: dict[str, Any] = self.pipe.recv()
+            return answer
+        except (EOFError, OSError):
+            if self.is_closed:
+                raise UserError("the lab has ended") from None
+            self.restart()
+            raise UserError("the process that simulated ended", hint="make the program or the launch smaller") from None
+
+    def restart(self) -> None:
+        self._end()
+        self.pipe.close()
+        if not self.is_closed:
+            self.start()
+
+    def close(self) -> None:
+        """End the process; a thread that asks it gets a UserError, and closes nothing under itself."""
+        self.is_closed = True
+        self._end()
+
+    def _end(self) -> None:
+        self.process.kill()
+        self.process.join()
+
+
+class Pool:
+    """The workers, and which request of each client is the latest."""
+
+    def __init__(self, gpus: dict[str, str], limits: Limits) -> None:
+        self.workers = [Worker(gpus, limits) for _ in range(limits.processes)]
+        self.idle: asyncio.Queue[Worker] = asyncio.Queue()
+        for worker in self.workers:
+            self.idle.put_nowait(worker)
+        self.latest: OrderedDict[str, int] = OrderedDict()
+        self.waiting = 0
+
+    async def ask(self, job: tuple[Any, ...], client: str, number: int) -> dict[str, Any]:
+        """Return the answer to a job of a client. Raises OvertakenError and UserError."""
+
+        def is_overtaken() -> bool:
+            return self.latest.get(client, number) > number
+
+        if self.waiting >= MOST_WAITING:
+            raise UserError("too many requests wait", hint="try again in a moment")
+        self.latest[client] = max(number, self.latest.get(client, number))
+        self.latest.move_to_end(client)
+        while len(self.latest) > MOST_CLIENTS:
+            self.latest.popitem(last=False)
+        self.waiting += 1
+        try:
+            worker = await self.idle.get()
+        finally:
+            self.waiting -= 1
+        try:
+            if is_overtaken():
+                raise OvertakenError
+            return await asyncio.to_thread(worker.ask, job, is_overtaken)
+        finally:
+            self.idle.put_nowait(worker)
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.close()
+
+
+def serve(pipe: Connection, gpus: dict[str, str], memory: int) -> None:
+    """Answer jobs until the other end is closed: what runs in a worker."""
+    from sim import warming
+    from sim.lab import answers
+
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    warming.compile_kernels()
+    answers.warm(gpus)
+    _bound(memory)
+    pipe.send("warm")
+    while True:
+        try:
+            job = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(answers.answer(job, gpus))
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let what is started here never see Ctrl-C, which a terminal sends to every process: the server ends its workers."""
+    if not hasattr(signal, "pthread_sigmask"):  # not on every system
+        yield
+        return
+    resource_tracker.ensure_running()  # multiprocessing's, which would let the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with_server() -> None:
+    """End this process when the server's ends in whatever way, in the middle of a simulation, too."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)
+
+
+def _bound(memory: int) -> None:
+    """Let this process take so many bytes more than it has, where the system can tell how many that is."""
+    import resource  # not on every system
+
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            has = int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (has + memory, has + memory))

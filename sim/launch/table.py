@@ -1,0 +1,115 @@
+"""What a launch file may say, as a checked table, and its mistakes in words."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from isa.errors import UserError
+from sim.gpus.fields import nearest
+from sim.launch.arrays import Array
+from sim.launch.expectation import Expected
+
+SCALARS: dict[str, Any] = {"u32": np.uint32, "s32": np.int32, "f32": np.float32, "u64": np.uint64, "s64": np.int64, "f64": np.float64}
+Sizes = int | list[int]
+
+
+class Scalar(BaseModel):
+    """A scalar argument."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    type: Literal["u32", "s32", "f32", "u64", "s64", "f64"]
+    value: int | float
+
+
+class Composed(BaseModel):
+    """An argument that leads to others: a pointer, a structure, an array of pointers. Or a number of the type that the listing declares."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    value: str | int | float
+
+
+class Constants(Array):
+    """An array that lies in a constant bank."""
+
+    bank: int = Field(ge=1, le=31)
+
+
+class LaunchTable(BaseModel):
+    """A launch file."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    listing: str | None = None
+    function: str | None = None
+    grid: Sizes
+    block: Sizes
+    shared_dynamic: int = Field(0, ge=0)
+    shared_static: int | None = Field(None, ge=0)
+    registers: int | None = Field(None, ge=1, le=255)
+    args: list[Scalar | Composed | Array] = []
+    arrays: list[Array] = []
+    symbols: list[Array] = []
+    constants: list[Constants] = []
+    preset: dict[str, int | float | str] = {}
+    iterations: dict[str, int] = {}
+    expect: dict[str, str | Expected] = {}
+
+
+SECTIONS: dict[str, type[BaseModel]] = {
+    "Scalar": Scalar,
+    "Composed": Composed,
+    "Array": Array,
+    "Constants": Constants,
+    "Expected": Expected,
+    "LaunchTable": LaunchTable,
+}
+
+
+def validated(file: Path, overrides: Mapping[str, Any]) -> LaunchTable:
+    try:
+        table = tomllib.loads(file.read_text("utf-8-sig"))
+    except OSError:
+        raise UserError("no such launch file", path=str(file), hint="write one beside the listing: grid, block, [[args]]") from None
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets in brackets
+        raise UserError(f"not a TOML file: {error}", path=str(file)) from None
+    try:
+        return LaunchTable.model_validate({**table, **overrides})
+    except ValidationError as error:
+        raise _in_words(error, table, file) from None
+
+
+def _in_words(error: ValidationError, table: Mapping[str, Any], file: Path) -> UserError:
+    """Return pydantic's findings as one message. Of an argument, those of the kind that it is: scalars have a type."""
+    messages, hints = [], []
+    for problem in error.errors():
+        kinds = [str(part) for part in problem["loc"] if part in ("Scalar", "Composed", "Array")]
+        given = table["args"][int(problem["loc"][1])] if kinds else None
+        if kinds and kinds != [_kind(given)]:
+            continue
+        loc = [
+            str(part)
+            for part in problem["loc"]
+            if part not in ("Scalar", "Composed", "Array", "Expected", "str", "int", "float", "list[int]")
+        ]
+        where = f"args[{loc[1]}].{loc[2]}" if loc[0] == "args" and len(loc) > 2 else ".".join(loc)
+        if problem["type"] == "extra_forbidden":
+            sections = {"expect": "Expected", "constants": "Constants", "arrays": "Array", "symbols": "Array"}
+            model = SECTIONS[kinds[0] if kinds else sections.get(loc[0], "LaunchTable")]
+            messages.append(f"unknown key {where}")
+            keys = dict.fromkeys(key for kind in ((Scalar, Composed, Array) if kinds else (model,)) for key in kind.model_fields)
+            near = nearest(loc[-1], keys)
+            hints.append(f"did you mean {near}?" if near else f"keys here: {', '.join(keys)}")
+        else:
+            messages.append(f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}")
+    return UserError("; ".join(dict.fromkeys(messages)), path=str(file), hint="; ".join(dict.fromkeys(hints)))
+
+
+def _kind(given: Any) -> str:
+    """Return the model that an entry of `args` is meant to be."""
+    keys = given if isinstance(given, dict) else {}
+    return "Scalar" if "type" in keys else "Composed" if "value" in keys else "Array"

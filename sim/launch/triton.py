@@ -1,0 +1,168 @@
+"""Triton kernels -> launches: compiled ahead of time for an architecture, no GPU: `sim.triton(kernel, "sm_90")(grid, *args, BLOCK=256)`.
+
+What Triton's own launcher does is done here: which arguments are compile-time constants, which pointers and numbers are multiples of 16,
+shared memory, the two pointers to scratch memory behind a kernel's own parameters. Arrays are NumPy's.
+"""
+
+import importlib.util
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import isa
+from isa.architecture import number
+from isa.errors import UserError
+from isa.program import Program
+from sim.launch.launch import Launch
+from sim.launch.placement import host_regions
+from sim.launch.pointers import Pointer
+
+TYPES = {"float16": "fp16", "float32": "fp32", "float64": "fp64", "bfloat16": "bf16", "bool": "i1"}
+TYPES |= {f"{sign}int{bits}": f"{'u' if sign else 'i'}{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+SCALARS = {"i1": np.uint8, "fp16": np.float32, "fp32": np.float32, "fp64": np.float64}  # as a driver gets them; others as they are
+SPECIALISED = 16  # multiples of it are told to the compiler, as Triton does
+CONSTANT = "constexpr"
+Grid = int | tuple[int, ...] | Callable[[dict[str, Any]], int | tuple[int, ...]]
+INSTALL = "pip install 'simtlab[triton]'"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What Triton made of a kernel for one set of types and constants."""
+
+    program: Program
+    metadata: Any
+
+
+@dataclass
+class TritonKernel:
+    """A Triton kernel for an architecture; called as Triton kernels are, with the grid first."""
+
+    function: Any
+    architecture: str
+    made: dict[str, Compiled] = field(default_factory=dict, repr=False)
+
+    def __call__(self, grid: Grid, *args: Any, num_warps: int = 4, num_stages: int = 3, **named: Any) -> Launch:
+        """Return the launch. args, named: the kernel's parameters, of which grid may be a function; arrays are updated in place by a run.
+
+        Raises UserError.
+        """
+        values = self._bound(args, named)
+        types = {name: self._type(name, value) for name, value in values.items()}
+        compiled = self._compiled(values, types, {"num_warps": num_warps, "num_stages": num_stages})
+        given = [_scalar(values[name], kind) for name, kind in types.items() if kind != CONSTANT]
+        sizes = grid(values) if callable(grid) else grid
+        blocks = (int(sizes),) if isinstance(sizes, int | np.integer) else tuple(sizes)
+        hidden = len(compiled.program.parameters) - len(given)
+        metadata = compiled.metadata
+        if metadata.num_ctas != 1:
+            raise UserError(f"{metadata.name}: num_ctas = {metadata.num_ctas}: clusters are not modelled")
+        scratch = metadata.global_scratch_size * int(np.prod(blocks))
+        given += [np.zeros(scratch, np.uint8) if scratch and k == 0 else None for k in range(hidden)]
+        block = (32 * metadata.num_warps,)
+        return Launch(compiled.program, blocks, block, tuple(given), shared_dynamic=metadata.shared, name=metadata.name)
+
+    def _bound(self, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        try:
+            bound = inspect.signature(self.function.fn).bind(*args, **named)
+        except TypeError as error:
+            raise UserError(f"kernel {self.function.fn.__name__}: {error}") from None
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def _type(self, name: str, value: Any) -> str:
+        """Return Triton's name for the type of an argument."""
+        if next(one for one in self.function.params if one.name == name).is_constexpr or value is None:
+            return CONSTANT
+        if isinstance(value, Pointer | np.ndarray):
+            array = value.array if isinstance(value, Pointer) else value
+            return "*" + self._element(name, array.dtype)
+        if isinstance(value, bool | np.generic):
+            return self._element(name, np.asarray(value).dtype)
+        if isinstance(value, int):
+            kinds = (("i32", np.int32), ("i64", np.int64), ("u64", np.uint64))
+            found = next((kind for kind, numpy in kinds if np.iinfo(numpy).min <= value <= np.iinfo(numpy).max), None)
+            if found is None:
+                raise UserError(f"kernel {self.function.fn.__name__}: argument {name} = {value} does not fit into 64 bits")
+            return CONSTANT if value == 1 else found
+        if isinstance(value, float):
+            return "fp32"
+        raise UserError(
+            f"kernel {self.function.fn.__name__}: argument {name} is {type(value).__name__}", hint="pass NumPy arrays and numbers"
+        )
+
+    def _element(self, name: str, dtype: np.dtype) -> str:
+        if dtype.name not in TYPES:
+            raise UserError(
+                f"kernel {self.function.fn.__name__}: argument {name}: Triton has no type {dtype}", hint=f"it has {', '.join(TYPES)}"
+            )
+        return TYPES[dtype.name]
+
+    def _compiled(self, values: dict[str, Any], types: dict[str, str], options: dict[str, int]) -> Compiled:
+        constants = {name: values[name] for name, kind in types.items() if kind == CONSTANT}
+        offsets = _offsets(list(values.values()))
+        even = {(k,): [["tt.divisibility", SPECIALISED]] for k, name in enumerate(types) if _is_even(values[name], types[name], offsets[k])}
+        key = repr((types, constants, even, options))
+        if key not in self.made:
+            self.made[key] = _compile(self.function, self.architecture, types, constants, even, options)
+        return self.made[key]
+
+
+def triton(function: Any, architecture: str) -> TritonKernel:
+    """Return a `@triton.jit` kernel, compiled ahead of time for an architecture when it is called, grid first; arrays are NumPy's. No GPU.
+
+    Needs the extra `triton`. Raises UserError, for a kernel that Triton refuses in its own words.
+
+    >>> import sim
+    >>> try:
+    ...     kernel = sim.triton(object(), "sm_90")
+    ... except sim.UserError as error:
+    ...     print("a kernel is a function of triton.jit" in str(error) or "Triton is not installed" in str(error))
+    True
+    """
+    if importlib.util.find_spec("triton") is None:
+        raise UserError("Triton is not installed", hint=INSTALL)
+    while hasattr(function, "fn") and not hasattr(function, "params"):  # autotune and heuristics wrap the kernel
+        function = function.fn
+    if not hasattr(function, "params"):
+        raise UserError(f"{type(function).__name__}: a kernel is a function of triton.jit")
+    return TritonKernel(function, architecture)
+
+
+def _compile(function: Any, architecture: str, types: dict[str, str], constants: dict[str, Any], even: Any, options: Any) -> Compiled:
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    source = ASTSource(fn=function, signature=types, constexprs=constants, attrs=even)
+    try:
+        made = triton.compile(source, target=GPUTarget("cuda", number(architecture), 32), options=options)
+    except Exception as error:  # the compiler's own, of many kinds
+        raise UserError(f"Triton refuses kernel {function.fn.__name__}: {error}") from None
+    return Compiled(isa.load_cubin(made.asm["cubin"], made.metadata.name, f"{function.fn.__name__} (Triton)"), made.metadata)
+
+
+def _offsets(values: list[Any]) -> list[int]:
+    """Return at which byte of its piece of device memory, which begins at a multiple of 4 KiB, each pointer lies; 0 of others."""
+    arrays = [value.array if isinstance(value, Pointer) else value if isinstance(value, np.ndarray) else np.empty(0) for value in values]
+    starts = [start if array.nbytes else array.ctypes.data for array, (start, _) in zip(arrays, host_regions(arrays), strict=True)]
+    further = [value.offset if isinstance(value, Pointer) else 0 for value in values]
+    return [array.ctypes.data - start + more for array, start, more in zip(arrays, starts, further, strict=True)]
+
+
+def _is_even(value: Any, kind: str, offset: int) -> bool:
+    if kind == CONSTANT:
+        return False
+    if kind[0] == "*":
+        return offset % SPECIALISED == 0
+    return kind[0] in "iu" and kind != "i1" and int(value) % SPECIALISED == 0
+
+
+def _scalar(value: Any, kind: str) -> Any:
+    if kind[0] == "*":
+        return value
+    numpy = SCALARS.get(kind) or np.dtype(next(name for name, short in TYPES.items() if short == kind)).type
+    return numpy(value)

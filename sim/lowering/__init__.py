@@ -1,0 +1,1 @@
+"""Machine and program as integer tables, before cycle 0. See README.md beside this file."""

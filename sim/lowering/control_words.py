@@ -1,0 +1,119 @@
+"""Control words: whether a launch is timed by them, and what their dependence counters are called.
+
+Rules of Volta and later: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025, sections 4 to 6.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from isa.architecture import KEPLER, family
+from isa.dependences import depbar
+from isa.program import Program
+from isa.vocabulary import COUNTERS, Flag, Operation, Unit
+from sim.gpus.model import Gpu
+from sim.lowering.ports import unit_timing
+
+# Units whose instructions read their registers through the banks' ports in a fixed number of cycles.
+PORTED = (Unit.FP32, Unit.INT32, Unit.IMAD, Unit.SHIFT, Unit.FP64)
+
+
+def obeys_control_words(gpu: Gpu, program: Program) -> bool:
+    """Return whether `program` on `gpu` is timed by its control words; else the scoreboard finds dependences.
+
+    Not for a listing without control words, nor for another kind of GPU, whose latencies its stall counts do not know, nor for Kepler,
+    whose control words name no dependences; not on a GPU whose core.kind is "scoreboard".
+    """
+    if gpu.core.kind != "control" or program.control is None:
+        return False
+    written, own = family(program.architecture), family(gpu.architecture)
+    return not (written is KEPLER or (written and own and written is not own))
+
+
+class Groups(NamedTuple):
+    """What waits for a part of a counter: DEPBAR.LE SB0, 2 until all increments of SB0 but the last two are undone. n instructions.
+
+    Results of one counter return in order there: an increment counts as undone only when all before it are. LDGSTS joins the increment
+    of the LDGDEPBAR that follows it in the listing; this one is undone when its copies are in shared memory.
+    """
+
+    counter: np.ndarray  # int [n] counter of LDGSTS and LDGDEPBAR, -1 = another instruction
+    joins: np.ndarray  # bool [n] LDGSTS: no increment of its own
+    waits: np.ndarray  # int [n] counter of a DEPBAR that waits in part, -1 = none
+    most: np.ndarray  # int [n] increments that it leaves
+    kept: int  # increments, the one that is open included, that must be told apart; 0 = none
+
+
+def groups(program: Program, obeyed: bool) -> Groups:
+    """Return who waits for parts of counters. obeyed: by the control words; else, with a scoreboard, it is about LDGSTS only."""
+    n, joins = len(program), program.encoded.flags & int(Flag.ASYNC) != 0
+    found = Groups(np.full(n, -1), joins, np.full(n, -1), np.zeros(n, np.int64), 0)
+    if not obeyed and not joins.any():
+        return found
+    counter = 0
+    for i in reversed(range(n)):
+        opcode = program.instructions[i].opcode
+        if opcode == "LDGDEPBAR":
+            counter = max(int(program.control.write_barrier[i]), 0) if program.control else 0
+            found.counter[i] = counter
+        elif joins[i]:
+            found.counter[i] = counter
+        elif opcode.startswith("DEPBAR"):
+            partial = depbar(program.instructions[i].text)[1]
+            if partial and (partial[1] or joins.any()):
+                found.waits[i], found.most[i] = partial
+    return found._replace(kept=int(found.most.max()) + 1 if joins.any() or (found.waits >= 0).any() else 0)
+
+
+def waited_counters(program: Program, i: int) -> tuple[int, ...]:
+    """Return the dependence counters that must be zero before instruction i may issue: its wait mask, what a DEPBAR names whole."""
+    assert program.control is not None
+    mask, instruction = int(program.control.wait_mask[i]), program.instructions[i]
+    if instruction.opcode.startswith("DEPBAR"):
+        named, partial = depbar(instruction.text)
+        is_whole = partial and not partial[1] and not (program.encoded.flags & int(Flag.ASYNC)).any()
+        mask |= sum(1 << number for number in named | ({partial[0]} if partial and is_whole else set()))
+    return tuple(number for number in range(COUNTERS) if mask >> number & 1)
+
+
+def passes(gpu: Gpu, program: Program, i: int) -> int:
+    """Return how often instruction i goes through its pipe: products of more than 32 bits more than once."""
+    encoded = program.encoded
+    is_product = encoded.operation[i] in (Operation.IMAD, Operation.IMAD_CARRY)
+    is_wide = is_product and encoded.flags[i] & int(Flag.WIDE | Flag.HIGH)
+    return gpu.units["imad"].wide_passes if is_wide and "imad" in gpu.units else 1
+
+
+def port_cycles(gpu: Gpu, program: Program, i: int) -> int:
+    """Return how long instruction i holds a port of its pipe, cycles."""
+    unit = unit_timing(gpu, program, i)
+    return gpu.pipes[unit.pipe].hold * unit.passes * passes(gpu, program, i) if unit else 0
+
+
+def distance(gpu: Gpu, program: Program, i: int) -> int:
+    """Return the smallest distance from instruction i to the warp's next issue, cycles: its stall count, from its last pass on.
+
+    A yield keeps the warp from the very next cycle. Before Volta, 0 without a yield pairs the instruction with the next one.
+    """
+    assert program.control is not None
+    times = passes(gpu, program, i)
+    again = port_cycles(gpu, program, i) // times * (times - 1)
+    return again + max(int(program.control.stall[i]), 2 if program.control.yield_[i] else 1)
+
+
+def landing(gpu: Gpu, program: Program, i: int) -> int:
+    """Return how long the data of LDGSTS i take from where a load's would be ready into shared memory, cycles: passes without conflicts."""
+    if not program.encoded.flags[i] & int(Flag.ASYNC):
+        return 0
+    return gpu.shared.pass_cycles * max(int(program.encoded.width[i]) // 4, 1)
+
+
+def control_fields(program: Program, i: int, obeyed: bool, parts: Groups) -> tuple[int, ...]:
+    """Return the last fields of instruction i's Op, which come from its control word, or wait for parts of counters."""
+    control, part = program.control, (int(parts.joins[i]), int(parts.waits[i]), int(parts.most[i]))
+    if control is None or not obeyed:
+        return int(parts.counter[i]), -1, 1, 0, *part, 0
+    write, ported = int(control.write_barrier[i]), Unit(program.encoded.unit[i]) in PORTED
+    if parts.joins[i]:
+        write = int(parts.counter[i])
+    return write, int(control.read_barrier[i]), int(control.dual[i]), ported, *part, int(control.reuse[i])

@@ -1,0 +1,342 @@
+"""`lower`: Gpu + Program -> integer tables. Names, units and expressions end here; the engines see only these numbers."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isa.cfg import BRANCHES
+from isa.program import SOURCES, Program
+from isa.vocabulary import COUNTERS, Cache, Flag, Operation, Space, Special, Unit
+from sim.gpus.model import Gpu
+from sim.gpus.occupancy import Occupancy
+from sim.gpus.path import TICKS
+from sim.launch.launch import Launch
+from sim.lowering.barriers import barrier
+from sim.lowering.constant_lines import constant_lines, constant_tables
+from sim.lowering.control_words import Groups, control_fields, distance, groups, landing, obeys_control_words, port_cycles, waited_counters
+from sim.lowering.fetch import cycles_behind, fetching, sm_interval
+from sim.lowering.memory import Hierarchy, hierarchy
+from sim.lowering.ports import ports_of, unit_timing
+from sim.lowering.register_ports import port_registers
+from sim.policies.user import policy_number
+from sim.result.causes import PORT_CAUSE, RESULT_CAUSE, WakeRule
+from sim.traces.trace import logged
+
+# What an issued instruction does to the flow of its warp (Op.flow).
+PLAIN, BRANCH, BARRIER, CLOCK = range(4)
+# Where an instruction accesses memory (Op.memory): nowhere, or nowhere that is modelled; ...
+NOWHERE, GLOBAL, SHARED, LOCAL = range(4)
+# What it does there (Op.access); a reduction is an atomic without a result.
+LOAD, STORE, ATOMIC, REDUCTION = range(4)
+NO_QUEUE = -1
+
+_FLOW = dict.fromkeys(BRANCHES, BRANCH) | {Operation.BAR: BARRIER}
+
+
+class Hardware(NamedTuple):
+    """One GPU as numbers. Cycles are ALU-clock cycles; scalars are int64."""
+
+    sms: np.int64
+    schedulers: np.int64
+    issue_width: np.int64
+    issue_interval: np.int64
+    dispatch_holds: np.int64  # 1: a narrow pipe holds the scheduler, 0: only its own port
+    policy: np.int64
+    group_size: np.int64
+    wake_all: np.int64  # 1: a stalled warp wakes when all its results are back
+    in_flight_cap: np.int64  # 0 = none
+    read_window: np.int64  # cycles in which an instruction reads all its registers
+    banks: np.int64  # register banks per scheduler; 0 = reads never conflict, as without control words
+    branch_latency: np.int64
+    barrier_latency: np.int64
+    store_latency: np.int64
+    start_ticks: np.int64  # between two block starts, 256 to a cycle; 0 = no limit
+    sm_interval: np.int64  # between two block starts on one SM
+    retire_ticks: np.int64  # of the dispatcher for each finished block, 256 to a cycle
+    start_latency: np.int64
+    first_fetch: np.int64
+    jump: np.int64  # to code that a scheduler's cache has not
+    code_sets: np.int64
+    code_ways: np.int64
+    far_code_sets: np.int64
+    far_code_ways: np.int64
+    code_ticks: np.int64  # between two lines of code
+    code_far: np.int64  # latency of L2
+    code_far_ticks: np.int64
+    code_cold: np.int64  # latency of code that an SM has not had
+    code_cold_ticks: np.int64
+    prefetched_lines: np.int64
+    constant_near: np.ndarray  # int64 [2] cycles until a line comes to the cache of operands, to that of LDC
+    constant_far: np.int64
+    address_latency: np.int64  # of LDC, for each distinct address of its lanes beyond the first
+    address_cycles: np.int64  # that each takes of the SM
+    retire_latency: np.int64
+    awaits_stores: np.int64  # 1: a block's place is not free before L2 has answered its stores
+    places: np.int64  # resident blocks per SM
+    warps: np.int64  # warps per block
+    ports: np.int64  # issue ports per SM, all pipes and schedulers
+    rows: np.int64  # pipes as the schedulers see them: one row per pipe and owner
+    row: np.ndarray  # uint32 [pipes, schedulers] row of the pipe that serves this scheduler
+    row_port: np.ndarray  # uint32 [rows] first port
+    row_ports: np.ndarray  # int64 [rows] identical ports
+    row_twin: np.ndarray  # int64 [rows] the row that has the last of them too, -1 = none
+    queue: np.ndarray  # int64 [rows] queue of memory instructions behind the pipe, NO_QUEUE = none
+    queue_row: np.ndarray  # int64 [queues]
+    queue_pipe: np.ndarray  # int64 [queues]
+    memory: Any  # one record of the fields of Hierarchy: it travels as a pointer
+
+
+Op = np.dtype(
+    [
+        ("latency", "i8"),  # issue to dependent issue
+        ("distance", "i8"),  # smallest distance to the warp's next issue
+        ("sync", "i8"),  # cycles more to it, after distance or branch: of a BSYNC
+        ("source_read", "i8"),  # until its sources have been read: from its issue, of a memory access from its take
+        ("hold", "i8"),  # cycles it holds its port
+        ("pipe", "u4"),  # the last pipe has no limit (NOP)
+        ("shared", "u4"),  # 1 = the SM owns the pipe
+        ("result_cause", "u4"),  # StallCause of waiting for its result
+        ("port_cause", "u4"),  # StallCause of waiting for its port
+        ("flow", "u4"),
+        ("barrier", "u4"),  # column of Machine.arrived: number of a BAR, above BARRIERS of one that says for how many warps
+        ("expected", "u4"),  # for how many warps, 0 = all of the block
+        ("passes", "u4"),  # 1 = BAR.ARV, at which nobody waits
+        ("store", "u4"),  # 1 = writes memory, returns nothing
+        ("results", "u4"),  # dependences it writes
+        ("arithmetic", "u4"),  # 1 = has results and is no memory instruction: they count for the wake rule and the cap
+        ("memory", "u4"),  # NOWHERE, GLOBAL, SHARED, LOCAL
+        ("access", "u4"),  # LOAD, STORE, ATOMIC, REDUCTION
+        ("width", "u4"),  # bytes per lane
+        ("cached", "u4"),  # 1 = goes through L1
+        ("address", "i8"),  # cycles of its port's address unit
+        ("landing", "i8"),  # cycles from where its data would be ready until LDGSTS has them in shared memory
+        ("write_counter", "i4"),  # dependence counter that is released with its result, -1 = none
+        ("read_counter", "i4"),  # that is released when its sources have been read, -1 = none
+        ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width 2
+        ("ported", "u4"),  # 1 = reads its registers through the ports of the banks
+        ("joins", "u4"),  # 1 = LDGSTS: belongs to the next increment of its write counter
+        ("waits", "i4"),  # counter that a DEPBAR waits for in part, -1 = none
+        ("most", "i4"),  # increments that it leaves
+        ("reuse", "u4"),  # mask of the source slots whose registers are kept
+        ("constant", "i4"),  # line of constants that it names, -1 = none
+        ("late", "u4"),  # 1 = its result waits for it, 0 = its issue
+        ("lanes", "u4"),  # 1 = LDC with an address of each lane, from that line's first byte on
+        ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
+    ],
+    align=True,
+)
+
+
+class Code(NamedTuple):
+    """One program on one GPU; n instructions. Dependences are renumbered 0..columns-1; under control words they are the counters."""
+
+    control: np.int64  # 1: control words say when an instruction may issue, 0: the scoreboard finds out
+    kept: np.int64  # increments of a counter that are told apart; 0 = nothing waits for a part of them
+    ops: np.ndarray  # Op [n]
+    needs: np.ndarray  # int16 [n, *] dependences that must be ready: those read (RAW), then those written (WAW); -1 padded
+    writes: np.ndarray  # int16 [n, *]; the first `results` entries count
+    sources: np.ndarray  # int16 [n, SOURCES, 2] registers of the word's fields that go through the ports of the banks; -1 = none
+    constant_present: np.int64  # the level behind the constant caches has the lines of constants before this one
+    constant_lines: np.int64
+    constant_sets: np.ndarray  # int64 [2] of the cache of operands, of that of LDC
+    constant_ways: np.ndarray  # int64 [2]
+
+
+def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
+    """Return the tables of `gpu` for a launch that is resident as `occupancy` says."""
+    core, obeyed = gpu.core, obeys_control_words(gpu, launch.program)
+    ports, row = ports_of(gpu)
+    fetch = fetching(gpu, len(launch.program))
+    memory_pipes = sorted({list(gpu.pipes).index(gpu.units[unit].pipe) for unit in ("global", "local", "shared")})
+    queues = [(pipe, number) for pipe in memory_pipes for number in sorted(set(row[pipe]))]
+    queue = np.full(len(ports.first), NO_QUEUE, np.int64)
+    queue[[number for _, number in queues]] = np.arange(len(queues))
+    shared_bytes = (launch.shared_per_block + gpu.limits.shared_reserved) * occupancy.blocks
+    return Hardware(
+        sms=np.int64(gpu.sms),
+        schedulers=np.int64(core.schedulers),
+        issue_width=np.int64(core.issue_width),
+        issue_interval=np.int64(core.issue_interval),
+        dispatch_holds=np.int64(core.dispatch == "scheduler"),
+        policy=np.int64(policy_number(core.policy)),
+        group_size=np.int64(core.group_size),
+        wake_all=np.int64(WakeRule[core.wake_rule.upper()] == WakeRule.ALL_OUTSTANDING and not obeyed),
+        in_flight_cap=np.int64(0 if obeyed else core.in_flight_cap),
+        read_window=np.int64(core.read_window),
+        banks=np.int64(core.register_banks if obeyed else 0),
+        branch_latency=np.int64(core.branch_latency),
+        barrier_latency=np.int64(core.barrier_latency),
+        store_latency=np.int64(gpu.memory.global_store),
+        start_ticks=np.int64(round(TICKS * gpu.blocks.start_interval)),
+        sm_interval=np.int64(sm_interval(gpu, launch)),
+        retire_ticks=np.int64(round(TICKS * gpu.blocks.retire_interval)),
+        start_latency=np.int64(gpu.blocks.start_latency),
+        first_fetch=np.int64(gpu.fetch.first),
+        jump=np.int64(gpu.fetch.jump),
+        code_sets=np.int64(fetch.near.sets),
+        code_ways=np.int64(fetch.near.ways),
+        far_code_sets=np.int64(fetch.far.sets),
+        far_code_ways=np.int64(fetch.far.ways),
+        code_ticks=np.int64(fetch.interval),
+        code_far=np.int64(fetch.latency),
+        code_far_ticks=np.int64(fetch.far_interval),
+        code_cold=np.int64(fetch.cold_latency),
+        code_cold_ticks=np.int64(fetch.cold_interval),
+        prefetched_lines=np.int64(fetch.prefetched),
+        constant_near=np.array([gpu.constants.near, gpu.constants.load_near], np.int64),
+        constant_far=np.int64(cycles_behind(gpu)),
+        address_latency=np.int64(gpu.constants.address_latency),
+        address_cycles=np.int64(gpu.constants.address_cycles),
+        retire_latency=np.int64(gpu.blocks.retire_latency),
+        awaits_stores=np.int64(gpu.blocks.awaits_stores),
+        places=np.int64(occupancy.blocks),
+        warps=np.int64(launch.warps_per_block),
+        ports=np.int64(ports.all),
+        rows=np.int64(len(ports.first)),
+        row=np.array(row, np.uint32),
+        row_port=np.array(ports.first, np.uint32),
+        row_ports=np.array(ports.width, np.int64),
+        row_twin=np.array(ports.twin, np.int64),
+        queue=queue,
+        queue_row=np.array([number for _, number in queues], np.int64),
+        queue_pipe=np.array([pipe for pipe, _ in queues], np.int64),
+        memory=_record(hierarchy(gpu, len(queues), shared_bytes)),
+    )
+
+
+def _record(tables: Hierarchy) -> Any:
+    """Return the tables as an array of one record."""
+    return np.array([tuple(tables)], [(name, "i8") for name in tables._fields]).view(np.recarray)
+
+
+def _columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """Renumber dependences densely, each once per row and ahead of the padding."""
+    rows = [list(dict.fromkeys(int(number[name]) for name in row if name >= 0)) for row in dependences]
+    width = max([1, *(len(row) for row in rows)])
+    return np.array([row + [-1] * (width - len(row)) for row in rows], np.int16).reshape(len(rows), width)
+
+
+_MEMORY = {Space.GLOBAL: GLOBAL, Space.GENERIC: GLOBAL, Space.SHARED: SHARED, Space.LOCAL: LOCAL}
+_ACCESS = {Operation.LOAD: LOAD, Operation.STORE: STORE, Operation.ATOM: ATOMIC}
+
+
+def memory_place(gpu: Gpu, program: Program, i: int) -> int:
+    """Return where instruction i accesses memory that is modelled: NOWHERE, GLOBAL, SHARED or LOCAL."""
+    encoded = program.encoded
+    if gpu.memory.kind == "fixed" or Operation(encoded.operation[i]) not in _ACCESS:
+        return NOWHERE
+    return _MEMORY[Space(encoded.space[i])]
+
+
+def access_kind(program: Program, i: int) -> int:
+    """Return what a memory instruction does: LOAD, STORE, ATOMIC or REDUCTION."""
+    encoded = program.encoded
+    access = _ACCESS[Operation(encoded.operation[i])]
+    return REDUCTION if access == ATOMIC and not (encoded.writes[i] >= 0).any() else access
+
+
+def is_cached(gpu: Gpu, program: Program, i: int) -> bool:
+    """Return whether a memory instruction goes through L1: by its cache operator, else as the GPU does."""
+    encoded = program.encoded
+    if gpu.l1 is None or Operation(encoded.operation[i]) == Operation.ATOM:
+        return False
+    if Space(encoded.space[i]) == Space.LOCAL:
+        return True
+    operator = Cache(encoded.cache[i])
+    if operator in (Cache.ALL, Cache.READ_ONLY):
+        return True
+    return gpu.l1.global_loads and operator not in (Cache.GLOBAL, Cache.VOLATILE)
+
+
+def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
+    """Return how long instruction i reads its sources, cycles: from its issue, or from its take in the load/store unit."""
+    operation = Operation(program.encoded.operation[i])
+    if place == NOWHERE:
+        return gpu.memory.constant_load if operation == Operation.LDC and program.encoded.address_register[i] >= 0 else gpu.core.source_read
+    if operation == Operation.LOAD:  # LDGSTS reads a second address
+        return gpu.lsu.load_read + (gpu.lsu.word_cycles if program.encoded.flags[i] & int(Flag.ASYNC) else 0)
+    first = gpu.lsu.shared_store_read if place == SHARED else gpu.lsu.store_read
+    return first + gpu.lsu.word_cycles * (max(int(program.encoded.width[i]) // 4, 1) - 1)
+
+
+def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups, constant: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the fields of instruction i's Op. constant: the last of them."""
+    encoded, pipes = program.encoded, list(gpu.pipes)
+    unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
+    name = served.pipe if (served := unit_timing(gpu, program, i)) else None
+    clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
+    memory, hold = memory_place(gpu, program, i), port_cycles(gpu, program, i)
+    return (
+        gpu.latency(unit),
+        distance(gpu, program, i) if obeyed else gpu.core.reissue_distance,
+        gpu.core.sync_latency if operation == Operation.BSYNC else 0,
+        source_read(gpu, program, i, memory),
+        1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
+        pipes.index(name) if name else len(pipes),
+        bool(name and gpu.pipes[name].owner == "sm"),
+        RESULT_CAUSE[unit],
+        PORT_CAUSE[unit],
+        CLOCK if clock else _FLOW.get(operation, PLAIN),
+        *barrier(program, i),
+        operation == Operation.STORE or (operation == Operation.ATOM and results == 0),
+        results,
+        results > 0 and operation not in _ACCESS,
+        memory,
+        access_kind(program, i) if memory else 0,
+        encoded.width[i],
+        bool(memory and is_cached(gpu, program, i)),
+        hold,
+        landing(gpu, program, i),
+        *control_fields(program, i, obeyed, parts),
+        *constant,
+    )
+
+
+def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
+    """Return the tables of `program` on `gpu`, and how many dependences it uses."""
+    encoded, obeyed, constants = program.encoded, obeys_control_words(gpu, program), constant_lines(program)
+    parts = groups(program, obeyed)
+    # An unrolled loop has few distinct instructions: each is looked at once.
+    columns = [
+        encoded.operation,
+        encoded.unit,
+        encoded.function,
+        np.where(encoded.operation == Operation.BAR, encoded.address_offset, 0),
+        encoded.space,
+        encoded.width,
+        encoded.cache,
+        encoded.reads,
+        encoded.writes,
+        *constants[:3],
+        encoded.flags & int(Flag.ASYNC | Flag.WIDE | Flag.HIGH),
+        *parts[:-1],
+    ]
+    if obeyed and program.control is not None:
+        columns += [*program.control, encoded.source_kind, encoded.source_value, encoded.flags, _counters(program)]
+    key = np.column_stack(columns)
+    _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    used = np.unique(np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()]))
+    used = used[used >= 0]
+    number = np.full(int(used.max(initial=0)) + 1, -1, np.int16)
+    number[used] = np.arange(len(used))
+    writes = _columns(encoded.writes[first], number)
+    needs = _columns(np.concatenate([encoded.reads[first], encoded.writes[first]], axis=1), number)
+    dependences = max(1, len(used))
+    if obeyed:
+        needs, dependences = _columns(_counters(program)[first], np.arange(COUNTERS)), COUNTERS
+    skips = logged(program) & np.array([memory_place(gpu, program, i) == NOWHERE for i in range(len(program))], bool)
+    constant = [tuple(int(column[i]) for column in (*constants[:3], skips)) for i in first]
+    results = [int((row >= 0).sum()) for row in writes]
+    ops = [_op(gpu, program, int(i), count, obeyed, parts, named) for i, count, named in zip(first, results, constant, strict=True)]
+    sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
+    alike = alike.reshape(-1)
+    records = np.array(ops, Op)[alike].view(np.recarray)
+    registers = records, needs[alike], writes[alike], sources[alike]
+    tables = Code(np.int64(obeyed), np.int64(parts.kept), *registers, *constant_tables(gpu, constants))
+    return tables, dependences
+
+
+def _counters(program: Program) -> np.ndarray:
+    """Return int16 [n, COUNTERS]: the dependence counters that each instruction waits for, -1 padded."""
+    rows = [waited_counters(program, i) for i in range(len(program))]
+    return np.array([[*row, *[-1] * (COUNTERS - len(row))] for row in rows], np.int16).reshape(len(rows), COUNTERS)

@@ -1,0 +1,201 @@
+"""The memory system of a GPU as integer tables, and the rules of address and time that every engine shares.
+
+Rates are kept in *ticks*, 256 to a cycle, so that a port of 35.7 bytes per cycle is exact to 0.4 % and every engine rounds alike.
+A bounded first-in-first-out server is computed, not polled: a request that arrives at `a` is admitted when the one `depth`
+places before it has been served, starts when the one before it has, and holds the server for its bytes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sim.gpus.model import Gpu
+from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, l2_ticks, path, ticks
+
+SECTORS = LINE // SECTOR
+WHOLE = (1 << SECTORS) - 1  # all sectors of a line
+LOCAL_BASE = 1 << 40  # local memory lies here, beyond every array: by warp slot, word, lane
+LOCAL_BYTES = 4096  # per thread
+LOCAL_SLOTS = 64  # warps of an SM at least, in the numbering of local memory: a preset with fewer has it where the others do
+REQUEST_WEIGHT = 3  # places of an SM's port to L2 that a load or store takes, of an atomic each packet one (h100.toml, interconnect.depth)
+MOST_REQUESTS = 128  # of one instruction: four words of local memory at another place in every lane; tables and ports have room for it
+
+
+class Hierarchy(NamedTuple):
+    """One memory system as numbers; int64 scalars. Cycles are ALU-clock cycles."""
+
+    modelled: np.int64  # 0: fixed latencies, nothing below is used
+    queues: np.int64  # ports of the SM that issue memory instructions
+    coalescing: np.int64  # index in COALESCING
+    depth: np.int64
+    latency: np.int64
+    interval: np.int64
+    replay: np.int64
+    word_cycles: np.int64
+    local_slots: np.int64  # warps of an SM, in the numbering of local memory
+    store_lines: np.int64  # that an SM keeps for stores to join
+    store_wait: np.int64
+    store_line_ticks: np.int64  # of the unit per line of a store after an instruction of the same queue
+    bank_rule: np.int64  # index in BANK_RULES
+    banks: np.int64
+    pass_bytes: np.int64  # that a pass delivers at most
+    interleave: np.int64  # bytes from one bank to the next
+    bank_row: np.int64  # bytes that one row of all banks covers
+    pass_cycles: np.int64
+    shared_latency: np.int64  # from the take to the dependent's issue, one pass
+    l1_sets: np.int64  # 0: no L1
+    l1_ways: np.int64
+    l1_latency: np.int64  # from the take to the dependent's issue
+    l1_bytes: np.int64  # per cycle, times 16
+    l1_fetch: np.int64  # bytes fetched for a miss: 32 or 128
+    l1_stores: np.int64  # index in L1_STORES
+    line_cycles: np.int64
+    tags: np.int64  # lines of a load looked up per cycle; 0: line_cycles each, and no passes over the banks
+    pass_latency: np.int64
+    replay_cycles: np.int64
+    global_loads: np.int64  # 1: L1 caches global loads without a cache operator
+    pending: np.int64
+    network: np.int64  # cycles one way
+    request_ticks: np.int64  # per request's header
+    data_ticks: np.int64  # per word of a store
+    least_words: np.int64  # that a sector of a store counts at least
+    mask_ticks: np.int64  # more, for a request of a store that does not write whole sectors
+    response_ticks: np.int64  # per sector
+    request_depth: np.int64  # places
+    request_ring: np.int64  # places for them: an instruction may have more than the depth
+    l2_sets: np.int64  # per slice; 0: no L2
+    l2_ways: np.int64
+    l2_latency: np.int64  # from the slice to the network
+    l2_ticks: np.int64  # per sector loaded
+    store_ticks: np.int64  # per sector stored whole
+    partial_ticks: np.int64  # per sector stored in part
+    slice_mask_ticks: np.int64  # more, per request that stores a sector in part
+    fill_ticks: np.int64  # per sector that DRAM sends
+    atomic_ticks: np.int64  # of an atomic per packet
+    far: np.int64  # cycles to the other part of L2; 0 = there is one part
+    l2_start: np.int64  # index in L2_START
+    channels: np.int64
+    dram_latency: np.int64  # from the channel to the network, beyond l2_latency
+    dram_ticks: np.int64  # per sector read
+    write_ticks: np.int64  # per sector written
+    turnaround_ticks: np.int64  # of a channel, each way; 0: it writes in order, at once
+    write_batch: np.int64  # sectors that it gathers at least
+    refresh: np.int64  # cycles that a bank is away
+    refresh_interval: np.int64  # after so many cycles again
+    access_sectors: np.int64  # sectors fetched at once
+    slice_depth: np.int64
+    channel_depth: np.int64
+
+
+COALESCING = ("sectors", "cc12", "cc10")
+BANK_RULES = ("fermi", "kepler4", "kepler8", "cc1")
+# Banks, bytes that a pass delivers, bytes from one bank to the next, bytes of one row of all banks; sources in sim.analysis.banks.
+GEOMETRY = {"fermi": (32, 128, 4, 128), "kepler4": (32, 256, 4, 256), "kepler8": (32, 256, 8, 256), "cc1": (16, 64, 4, 64)}
+L1_STORES = ("allocate", "update", "evict")
+L2_START = ("cold", "warm", "dirty")
+
+
+def place_of(line: int, places: int) -> int:
+    """Return the place (an L2 slice, an L1 set) of a 128-byte line below 2**37: every run of `places` lines meets each place once.
+
+    Each next run starts elsewhere, by a multiplicative hash. Real hashes are not public; like them, this one spreads strides
+    that are powers of two.
+    """
+    run = line // places
+    return (line + (((run * 0x9E3779B1) >> 9) & 0x7FFFFFFF)) % places
+
+
+def part_of(line: int) -> int:
+    """Return which of two parts of L2 keeps a 128-byte line: 4 KB at a time, by a multiplicative hash."""
+    return (((line >> 5) * 0x9E3779B1) >> 13) & 1
+
+
+def away(line: int, at: int, refresh: int, interval: int) -> int:
+    """Return the cycles that a line's bank is still away to be refreshed in a cycle: `refresh` of each `interval`.
+
+    4 KB lie in one bank; when its turn comes, a multiplicative hash says.
+    """
+    turn = ((((line >> 5) * 0x85EBCA6B) >> 11 & 0xFFFF) * interval) >> 16
+    return max(refresh - (at + turn) % interval, 0)
+
+
+def carve_out(gpu: Gpu, shared_per_sm: int) -> int:
+    """Return the bytes of shared memory that the driver sets apart when blocks use `shared_per_sm` in all."""
+    return next((size for size in gpu.limits.shared_carveouts if size >= shared_per_sm), gpu.limits.shared_bytes)
+
+
+def l1_lines(gpu: Gpu, shared_per_sm: int) -> int:
+    """Return the lines of the L1 cache beside that much shared memory."""
+    if gpu.l1 is None:
+        return 0
+    size = gpu.l1.bytes - (carve_out(gpu, shared_per_sm) if gpu.l1.unified else 0)
+    return max(size, 0) // LINE
+
+
+def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
+    """Return the tables of `gpu` when resident blocks use `shared_per_sm` bytes of shared memory. queues: memory ports per SM."""
+    lsu, net, l1, l2, dram = gpu.lsu, gpu.interconnect, gpu.l1, gpu.l2, gpu.dram
+    lines = l1_lines(gpu, shared_per_sm)
+    ways = min(l1.ways, lines) if l1 else 0
+    l2_lines = l2.bytes // LINE // dram.channels if l2 else 0
+    values = {
+        "modelled": gpu.memory.kind == "hierarchy",
+        "queues": queues,
+        "coalescing": COALESCING.index(lsu.coalescing),
+        "depth": lsu.depth,
+        "latency": lsu.latency,
+        "interval": lsu.interval,
+        "replay": lsu.replay,
+        "word_cycles": lsu.word_cycles,
+        "local_slots": max(LOCAL_SLOTS, gpu.limits.warps),
+        "store_lines": lsu.store_lines if gpu.memory.kind == "hierarchy" else 0,
+        "store_wait": lsu.store_wait,
+        "store_line_ticks": round(TICKS * lsu.store_line_cycles),
+        "bank_rule": BANK_RULES.index(gpu.shared.rule),
+        **dict(zip(("banks", "pass_bytes", "interleave", "bank_row"), GEOMETRY[gpu.shared.rule], strict=True)),
+        "pass_cycles": gpu.shared.pass_cycles,
+        "shared_latency": gpu.memory.shared_load - lsu.latency,
+        "l1_sets": lines // ways if ways else 0,
+        "l1_ways": ways,
+        "l1_latency": l1.latency - lsu.latency if l1 else 0,
+        "l1_bytes": round(16 * l1.bytes_per_cycle) if l1 else 16 * LINE,
+        "l1_fetch": l1.sector if l1 else SECTOR,
+        "l1_stores": L1_STORES.index(l1.stores) if l1 else 0,
+        "line_cycles": l1.line_cycles if l1 else 1,
+        "tags": l1.tags_per_cycle if l1 else 0,
+        "pass_latency": l1.pass_latency if l1 else 0,
+        "replay_cycles": l1.replay_cycles if l1 else 1,
+        "global_loads": bool(l1 and l1.global_loads and ways),
+        "pending": l1.pending if l1 else 512,
+        "network": net.latency,
+        "request_ticks": ticks(net.request_bytes_per_cycle, net.header) if net.header else 0,
+        "data_ticks": ticks(net.request_bytes_per_cycle, 4),
+        "least_words": net.store_least // 4,
+        "mask_ticks": ticks(net.request_bytes_per_cycle, net.store_mask) if net.store_mask else 0,
+        "response_ticks": ticks(net.response_bytes_per_cycle, SECTOR),
+        "request_depth": REQUEST_WEIGHT * net.depth,
+        "request_ring": max(REQUEST_WEIGHT * net.depth, MOST_REQUESTS) + lsu.store_lines,
+        "l2_sets": max(1, l2_lines // l2.ways) if l2 else 0,
+        "l2_ways": l2.ways if l2 else 0,
+        "l2_latency": path(gpu).l2,
+        "l2_ticks": l2_ticks(gpu),
+        "store_ticks": round(l2_ticks(gpu) * l2.store_cost) if l2 else 0,
+        "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
+        "slice_mask_ticks": round(l2_ticks(gpu) * l2.mask_cost) if l2 else 0,
+        "fill_ticks": round(l2_ticks(gpu) * l2.fill_cost) if l2 else 0,
+        "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
+        "far": l2.far if l2 else 0,
+        "l2_start": L2_START.index(l2.start) if l2 else 0,
+        "channels": dram.channels,
+        "dram_latency": path(gpu).dram,
+        "dram_ticks": dram_ticks(gpu),
+        "write_ticks": round(dram_ticks(gpu) * dram.write_cost),
+        "turnaround_ticks": TICKS * dram.turnaround,
+        "write_batch": SECTORS * dram.write_batch,
+        "refresh": dram.refresh,
+        "refresh_interval": dram.refresh_interval,
+        "access_sectors": dram.access_bytes // SECTOR,
+        "slice_depth": dram.depth,
+        "channel_depth": dram.channel_depth or dram.depth,
+    }
+    return Hierarchy(**{name: np.int64(value) for name, value in values.items()})

@@ -1,0 +1,25 @@
+/* In a frame of another page: tell it what the cursor points at, and do what it asks. Messages hold numbers and short words only. */
+
+class Embedded {
+  constructor(runs, state) {
+    Object.assign(this, { runs, state });
+    state.listen(() => this.tell());
+    window.addEventListener("message", ({ source, data }) => {
+      if (source !== window.parent || typeof data !== "object" || data === null) return;
+      if (Number.isInteger(data.instruction)) state.set({ instruction: data.instruction });
+      if (typeof data.key === "string") window.dispatchEvent(new KeyboardEvent("keydown", { key: data.key }));
+    });
+  }
+
+  /** How many instructions the warp has issued up to the cursor's cycle, the last one, and which results are under way. */
+  tell() {
+    const { state } = this, run = this.runs[state.run], { warp, cycle } = state, first = run.first[warp];
+    const next = run.rowFrom(warp, cycle + 1), pending = [];
+    for (let row = Math.max(first, next - 400); row < next; row++) if (run.ready[row] > cycle + 1) pending.push([row - first + 1, run.ready[row]]);
+    const now = run.at(warp, cycle), row = now.row >= 0 ? now.row : run.first[warp + 1] - 1;
+    window.parent.postMessage({
+      fragment: state.fragment(run), run: state.run, cycle, block: run.warps.block[warp], warp: run.warps.warp[warp],
+      issued: next - first, pending, line: run.instructions[run.instruction[row]]?.line ?? 0, phase: now.phase,
+    }, "*");
+  }
+}

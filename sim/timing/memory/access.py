@@ -1,0 +1,95 @@
+"""One memory instruction: what it needs of the banks, or which requests it makes, and what of that is counted."""
+
+import numpy as np
+
+from sim.compiled.kernel import inner
+from sim.lowering.core import ATOMIC, GLOBAL, LOAD, SHARED, STORE
+from sim.result.causes import Tally
+from sim.timing.memory.banks import fewest, wavefronts
+from sim.timing.memory.coalescer import coalesce, count_packets, local
+from sim.timing.memory.l1 import prefetch_set
+from sim.timing.memory.requests import sector_count, weight_of
+from sim.timing.memory.state import Memory
+from sim.traces.trace import TraceArrays
+
+LOAD_REQUESTS, LOCAL_REQUESTS = int(Tally.LOAD_REQUESTS), int(Tally.LOCAL_REQUESTS)
+STORE_REQUESTS, ATOMIC_REQUESTS = int(Tally.STORE_REQUESTS), int(Tally.ATOMIC_REQUESTS)
+
+
+@inner
+def describe(
+    m: int, number: int, place: int, op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays
+) -> None:
+    """Find what an access needs: passes over the banks, or requests."""
+    entry = memory.entries[m, number, place]
+    entry.requests, entry.passes, entry.needed, entry.weight = 0, 0, 0, 0
+    if mask == np.uint32(0):
+        return
+    width = np.int64(op.width)
+    if op.memory == SHARED:
+        entry.passes = wavefronts(access, mask, width, op.access >= ATOMIC, mh, memory.bank_rows, memory.bank_count, trace)
+        entry.needed = fewest(mask, width, mh)
+        return
+    line, sectors = memory.entry_line[m, number, place], memory.entry_sectors[m, number, place]
+    words = memory.entry_words[m, number, place]
+    if op.memory == GLOBAL:
+        entry.requests = coalesce(mh.coalescing, access, mask, width, line, sectors, words, trace)
+    else:
+        slot = m * mh.local_slots + np.int64(entry.slot)
+        entry.requests = local(access, mask, width, slot, line, sectors, words, trace)
+    if op.cached and mh.l1_sets:
+        for k in range(entry.requests):
+            memory.entry_set[m, number, place, k] = prefetch_set(m, line[k], mh, memory)
+        if mh.tags and op.access == LOAD:
+            entry.passes = passes_of_load(op, access, mask, mh, memory, trace)
+    packets = memory.entry_packets[m, number, place]
+    if op.access >= ATOMIC:
+        count_packets(access, mask, entry.requests, line, packets, trace)
+    for k in range(entry.requests):
+        entry.weight += weight_of(np.int64(op.access), np.int64(packets[k]))
+
+
+@inner
+def passes_of_load(op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
+    """Return the passes over L1's banks, which are those of shared memory; a word of local memory has a bank for each lane."""
+    if op.memory == GLOBAL:
+        return wavefronts(access, mask, np.int64(op.width), False, mh, memory.bank_rows, memory.bank_count, trace)
+    return fewest(mask, np.int64(op.width), mh)
+
+
+@inner
+def count_sectors(m: int, number: int, place: int, op: np.record, memory: Memory) -> int:
+    """Return the sectors of all requests of an instruction; count them."""
+    entry = memory.entries[m, number, place]
+    total = np.int64(0)
+    for k in range(entry.requests):
+        total += sector_count(memory.entry_sectors[m, number, place, k])
+    if entry.requests:
+        kind = LOCAL_REQUESTS
+        if op.memory == GLOBAL:
+            kind = LOAD_REQUESTS if op.access == LOAD else STORE_REQUESTS if op.access == STORE else ATOMIC_REQUESTS
+        memory.tallies[kind] += 1
+        memory.tallies[kind + 1] += total
+    return total
+
+
+@inner
+def lookups(entry: np.record, mh: np.record) -> int:
+    """Return the cycles in which the lines of a load are looked up, some at a time."""
+    return (np.int64(entry.requests) + mh.tags - 1) // mh.tags
+
+
+@inner
+def data_cycles(op: np.record, mh: np.record) -> int:
+    """Return the cycles that a whole warp's data take between L1 and the registers."""
+    return (np.int64(op.width) * 32 * 16 + mh.l1_bytes - 1) // mh.l1_bytes
+
+
+@inner
+def hit_takes_longer(entry: np.record, op: np.record, mh: np.record) -> int:
+    """Return the cycles that a load's further lines, passes or registers take beyond the latency of a hit."""
+    if entry.passes:
+        return lookups(entry, mh) - 1 + mh.pass_latency * (np.int64(entry.passes) - 1)
+    registers = max(np.int64(op.width) >> 2, np.int64(1))
+    extra = max(entry.requests * mh.line_cycles - 1, data_cycles(op, mh) - 1, mh.word_cycles * (registers - 1))
+    return max(extra, np.int64(0))

@@ -1,0 +1,243 @@
+"""Every field of a GPU changed by a factor, or to its other values: which program of a suite notices, or why no run reads it."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+import isa
+import sim
+from isa.errors import UserError
+from sim.causes.sensitivity.steps import _value, variant
+from sim.gpus.fields import choices
+from sim.gpus.model import Gpu
+from sim.launch.file import load_launch
+from sim.lowering.rescheduling import is_known, worded, words_of
+from sim.lowering.unread import why_unread_by
+from sim.traces.trace import Trace
+from tests.listings import FOLDER
+
+FACTORS = (2, 0.5, 8, 0.125, 64, 1 / 64)
+BESIDE = {
+    r"pipes\.\w+\.count": lambda name: {name.replace("count", "lanes"): 4},
+    r"pipes\.\w+\.within": lambda name: {"core.issue_interval": 1, name.replace("within", "lanes"): 16},
+}  # what else a machine is where a field is looked at that another one hides: a pipe as wide as its scheduler issues needs no second one
+LABELS = ("name", "chip", "note", "compute_capability")  # what a GPU is called
+
+
+def candidates(gpu: Gpu, name: str) -> list[Any]:
+    """Return other values of one field: numbers by factors, the other choices, the other truth; a few numbers where it has none."""
+    value = _value(gpu, name)
+    section, _, last = name.rpartition(".")
+    if name == "memory.kind":
+        return [{name: "fixed", "memory.global_load": 400}]
+    if name == "limits.register_unit_exceptions":
+        return [{name: dict.fromkeys((21, 40, 63), 16 * gpu.limits.register_unit)}]
+    if name == "limits.shared_carveouts":
+        return [{name: (gpu.limits.shared_bytes,)}]
+    if isinstance(value, bool):
+        return [not value]
+    if last in ("pipe", "within"):
+        return [pipe for pipe in gpu.pipes if pipe not in (value, section.removeprefix("pipes."))]
+    if isinstance(value, str):
+        return [other for other in choices(Gpu, name) if other != value]
+    if isinstance(value, int | float):
+        scale = value or 4
+        factors = [type(scale)(scale * factor) for factor in FACTORS]
+        return [
+            other
+            for other in dict.fromkeys([*factors, *choices(Gpu, name), *((value + 1, value - 1) if isinstance(value, int) else ())])
+            if other != value
+        ]
+    return [1, 16, 400, 8192]
+
+
+class Suite:
+    """Programs executed once, and what they take on a GPU. programs: names of listings of `programs`, or launches by name."""
+
+    def __init__(self, programs: dict[str, sim.Launch | None]) -> None:
+        launches = {name: given or load_launch(FOLDER / f"{name}.sass").launch for name, given in programs.items()}
+        self.traces = {name: sim.execute(launch) for name, launch in launches.items()}
+        self.others: list[Gpu] = []
+        self.known: dict[tuple[int, str, str], float | str] = {}
+
+    def notices(self, gpu: Gpu, field: str) -> str:
+        """Return what `seen` does, on another machine where another number hides the field on this one."""
+        found = self.seen(gpu, field)
+        for pattern, changes in BESIDE.items():
+            if not found and re.fullmatch(pattern, field):
+                self.others.append(gpu.replace(changes(field)))  # kept: `known` goes by identity
+                found = self.seen(self.others[-1], field)
+        return found
+
+    def seen(self, gpu: Gpu, field: str) -> str:
+        """Return `PROGRAM VALUE RATIO` of the first run that changes, or why none does: not read, or refused; "" when nobody can tell."""
+        reasons: dict[str, None] = {}
+        legal, illegal = False, ""
+        for value in candidates(gpu, field):
+            try:
+                changed = gpu.replace(value) if isinstance(value, dict) else variant(gpu, field, value)
+            except UserError as error:
+                illegal = illegal or f"refused: {value}: {error}"
+                continue
+            legal = True
+            for name, trace in self.traces.items():
+                if reason := why_unread_by(changed, field, words_of(trace.launch, changed)):
+                    reasons[reason] = None
+                    continue
+                before, after = self._seconds(name, trace, gpu, changed)
+                if isinstance(before, str):
+                    continue  # this GPU lacks what the program needs, changed or not
+                if isinstance(after, str):
+                    reasons[f"refused: {name} {value}: {after}"] = None
+                elif before != after:
+                    return f"{name} {value} {after / before:.4f}"
+        return next(iter(reasons), "" if legal else illegal)
+
+    def _seconds(self, name: str, trace: Trace, gpu: Gpu, changed: Gpu) -> tuple[float | str, float | str]:
+        """Return what a run takes on both machines, by words for both when a compiler would write others."""
+        words = "schedule" if is_known(trace, gpu, changed) else "auto"
+        key = id(gpu), name, words
+        if key not in self.known:
+            self.known[key] = seconds(trace, gpu, words)
+        return self.known[key], seconds(trace, changed, words)
+
+
+def seconds(trace: Trace, gpu: Gpu, words: str) -> float | str:
+    """Return what a run takes, or the words in which the GPU refuses it."""
+    try:
+        return sim.simulate(worded(trace, words), gpu, threads=1).seconds  # type: ignore[arg-type]
+    except UserError as error:
+        return str(error)
+
+
+CHAIN = ".kernel chain\n.param ptr y\n.registers {registers}\n.shared {shared}\n.rept 40\nFFMA R0, R0, R1, R2\n.endr\nEXIT"
+UNITS = """.kernel units
+.registers 32
+.rept 4
+MUFU.RCP R0, R0
+MUFU.RCP R1, R4
+MUFU.RCP R2, R4
+F2I R5, R0
+I2F R0, R5
+I2F R6, R5
+DADD R8, R8, R10
+DADD R8, R8, R10
+DADD R12, R14, R14
+IMAD R16, R16, R16, R16
+IMAD.WIDE R18, R16, R17, R18
+IMAD.WIDE R20, R16, R17, R20
+SHL R16, R16, 1
+SHL R22, R16, 2
+S2R R23, SR_TID.X
+IADD R16, R23, R16
+DADD R8, R8, R10
+FADD R24, R24, 1.0
+IADD R25, R25, 1
+FADD R26, R26, 1.0
+IADD R27, R27, 1
+.endr
+EXIT"""
+BRANCHES = """.kernel branches
+MOV R0, 0
+again:
+{jumps}
+IADD R0, R0, 1
+ISETP.LT P0, R0, 4
+@P0 BRA again
+EXIT"""
+CONSTANTS = """.kernel constants
+.param ptr y
+S2R R0, SR_TID.X
+SHL R1, R0, 2
+.rept 3
+{walk}
+LDC R2, c[0x3][R1]
+LDC R3, c[0x3][R2]
+FADD R4, R3, c[0x0][y]
+.endr
+EXIT"""
+STREAM = """.kernel stream
+.param ptr x
+S2R R0, SR_TID.X
+S2R R1, SR_CTAID.X
+SHL R2, R1, 14
+IMAD R2, R0, 16, R2
+IADD R2, R2, c[0x0][x]
+.rept 8
+LDG.128 R4, [R2]
+FADD R4, R4, 1.0
+STG.128 [R2], R4
+LDG R8, [R2]
+FADD R8, R8, 1.0
+STG [R2+4], R8
+IADD R2, R2, 2048
+.endr
+EXIT"""
+REUSE = """.kernel reuse
+.param ptr x
+S2R R0, SR_TID.X
+IMAD R2, R0, 128, c[0x0][x]
+.rept 3
+LDG R4, [R2]
+LDG R5, [R2+0x4000]
+LDG R6, [R2+0x8000]
+FADD R4, R4, R5
+LDG.128 R8, [R2+0x8000]
+FADD R6, R6, R11
+STG [R2+4], R4
+LDG R7, [R2+4]
+FADD R7, R7, R6
+STL [R3], R7
+LDL R7, [R3]
+.endr
+EXIT"""
+CODE = (
+    ".kernel code\nMOV R3, 0\nagain:\n.rept {length}\nFFMA R0, R0, R1, R2\n.endr\nIADD R3, R3, 1\nISETP.LT P0, R3, 2\n@P0 BRA again\nEXIT"
+)
+
+
+PRODUCTS = """.kernel products
+.target sm_90
+.registers 96
+.rept 3
+{products}
+.endr
+EXIT"""
+MATRICES = (
+    *("HMMA.1688.F16 {d}, R16, R32, {d}", "HMMA.1688.F32 {d}, R16, R32, {d}", "HMMA.16816.F16 {d}, R16, R32, {d}"),
+    *("HMMA.16816.F32 {d}, R16, R32, {d}", "HMMA.1684.F32.TF32 {d}, R16, R32, {d}", "HMMA.1688.F32.TF32 {d}, R16, R32, {d}"),
+    *(f"IMMA.{shape}.S8.S8 {{d}}, R16.ROW, R32.COL, {{d}}" for shape in (8816, 16816, 16832)),
+    *(f"DMMA.{shape} {{d}}, R16, R32, {{d}}" for shape in ("8x8x4", "16x8x4", "16x8x8", "16x8x16")),
+)
+
+
+def launch(listing: str, grid: int, block: int, *args: Any, **more: Any) -> sim.Launch:
+    """Return a launch of a listing."""
+    return sim.Launch(isa.parse(listing), (grid,), (block,), args, **more)
+
+
+def small() -> dict[str, sim.Launch | None]:
+    """Return launches that ask for one part of a machine each."""
+    jumps = "\n".join(f"BSSY B0, to{k}\nBRA by{k}\nby{k}:\nBSYNC B0\nto{k}:" for k in range(8))
+    far = "\n".join(f"FFMA R1, R1, R2, R3\nBRA far{k}\n.rept 14\nNOP\n.endr\nfar{k}:" for k in range(140))
+    walk = "\n".join(f"FADD R4, R4, c[0x3][{at:#x}]" for at in range(0, 0x2000, 0x100))
+    constants = {3: (np.arange(4096) * 196 % 8192).astype(np.uint32)}
+    chains = {
+        f"{registers} registers, {shared} bytes, {threads} threads": launch(
+            CHAIN.format(registers=registers, shared=shared), 48, threads, np.zeros(1, np.float32)
+        )
+        for registers, shared, threads in ((21, 0, 480), (32, 8200, 96), (63, 0, 224), (16, 13000, 64), (12, 0, 32), (40, 3000, 320))
+    }
+    products = "\n".join(text.format(d=register) for text in MATRICES for register in ("R0", "R0", "R40", "R48"))
+    return chains | {
+        "products": launch(PRODUCTS.format(products=products), 8, 256),
+        "units": launch(UNITS, 8, 256),
+        "constants": launch(CONSTANTS.format(walk=walk), 8, 64, np.zeros(1, np.float32), constants=constants),
+        "stream": launch(STREAM, 256, 128, np.zeros(1 << 20, np.float32)),
+        "hits": launch(REUSE, 4, 32, np.zeros(1 << 14, np.float32)),
+        "reuse": launch(REUSE, 8, 128, np.zeros(1 << 14, np.float32), shared_dynamic=40000),
+        "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
+        "code": launch(CODE.format(length=9000), 4, 32),
+        "jumps": launch(BRANCHES.format(jumps=far), 4, 32),
+    }

@@ -1,0 +1,43 @@
+"""Caches of constants, and LDC with an address of each lane. Issue in cycle 0, a result 10 cycles later if all is there."""
+
+import pytest
+
+LOAD = "LDC R2, c[0x3][R0]\nIADD R3, R2, R2\nEXIT"
+THERE = {"memory__constant_load": 10}
+
+
+@pytest.mark.parametrize(("stride", "addresses"), [(0, 1), (4, 32), (-8, 32)])
+def test_each_distinct_address_of_the_lanes_takes_its_turn(run, stride: int, addresses: int) -> None:
+    done = run(LOAD, accesses=[(512, stride)], constants__address_latency=11, **THERE)
+    assert done.first()[:-1] == [0, 10 + 11 * (addresses - 1)]
+
+
+def test_an_sm_takes_one_address_after_the_other_of_all_its_warps(run) -> None:
+    done = run(LOAD, warps=2, accesses=[(0, 4)], constants__address_cycles=2, **THERE)
+    assert done.first(warp=0)[:-1] == [0, 10 + 62]
+    assert done.first(warp=1)[:-1] == [2, 10 + 126]  # its last address is taken in cycle 126, and would be there 10 cycles after that
+
+
+def test_lines_that_a_cache_cannot_keep_come_again(run) -> None:
+    twice = "LDC R2, c[0x3][R0]\nIADD R3, R2, R2\nLDC R4, c[0x3][R0]\nIADD R5, R4, R4\nEXIT"
+    times = {"accesses": [(0, 64), (0, 64)], "constants__load_near": 40, **THERE}
+    assert run(twice, **times).first()[:-1] == [0, 1290, 1291, 1301]  # all 32 lines are kept
+    assert run(twice, constants__bytes=2048, constants__ways=4, **times).first()[:-1] == [0, 1290, 1291, 1301]
+    assert run(twice, constants__bytes=1024, constants__ways=4, **times).first()[:-1] == [0, 1290, 1291, 2581]
+
+
+def test_256_bytes_come_from_l2_together(run) -> None:
+    times = {"constants__load_near": 40, "constants__far": 100, **THERE}
+    listing = "".join(f"LDC R2, c[0x3][{offset:#x}]\nIADD R3, R2, R2\n" for offset in (0, 64, 256)) + "EXIT"
+    assert run(listing, **times).first()[:-1] == [0, 150, 151, 201, 202, 352]
+
+
+def test_l2_is_asked_for_all_lanes_at_once(run) -> None:
+    times = {"constants__load_near": 40, "constants__far": 100, **THERE}
+    assert run(LOAD, accesses=[(0, 64)], **times).first()[:-1] == [0, 10 + 100 + 32 * 40]
+
+
+def test_operands_have_a_cache_of_their_own(run) -> None:
+    listing = "LDC R2, c[0x3][0x40]\nNOP\nFADD R3, R1, c[0x3][0x40]\nFADD R4, R1, c[0x3][0x440]\nFADD R5, R1, c[0x3][0x40]\nEXIT"
+    times = {"constants__near": 30, "constants__load_near": 40, "constants__bytes": 64, **THERE}
+    assert run(listing, **times).first()[:-1] == [0, 1, 31, 61, 91]  # each is asked for when the one before it issues

@@ -1,0 +1,94 @@
+"""Compiled kernels on disk: what makes them stale and what does not; what the cache survives."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+from sim.compiled.digest import describe
+
+ROOT = Path(__file__).parents[2]
+DIGESTS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from sim.compiled.digest import dependences
+from sim.functional.warp import run as functional
+from sim.timing.engine import run as timing
+assert sys.modules["sim.timing.engine"].__file__.startswith(sys.argv[1])
+print(dependences(functional).digest, dependences(timing).digest)
+"""
+EDITS = [  # a file, what is replaced in it by what, and whose machine code may become another
+    ("isa/errors.py", '"""', '"""Edited. ', ""),
+    ("isa/opcodes.toml", "\n", "\n# edited\n", ""),
+    ("sim/gpus/gtx480.toml", "\n", "\n# edited\n", ""),
+    ("sim/timing/issue.py", '"""', '"""Edited. ', ""),
+    ("sim/timing/issue.py", "@inner", "# edited\n\n@inner", ""),
+    ("sim/functional/setup.py", "LOG_ENTRIES = 1024", "LOG_ENTRIES = 2048", ""),
+    ("sim/functional/growth.py", "1 + 2 * LANES", "2 + 2 * LANES", "functional"),
+    ("sim/functional/state.py", "STACK_DEPTH = 160", "STACK_DEPTH = 161", "functional"),
+    ("isa/semantics/words.py", "0xFFFFFFFF", "0xFFFFFFFE", "functional"),
+    ("sim/timing/engine.py", "    now = next_arrival(hw, sm)\n", "    now = next_arrival(hw, sm) + 0\n", "timing"),
+    ("sim/timing/memory/responses.py", "range(", "range(0 + ", "timing"),
+    ("sim/policies/builtin.py", "@kernel", "# edited\n\n@kernel", ""),
+    ("isa/operations.toml", "popc_of_both a b", "popc_of_both b a", "functional"),
+    ("sim/compiled/inlining.py", "SMALL = 70_000", "SMALL = 70_001", "functional timing"),
+    ("sim/compiled/cores.py", "MOST = 8", "MOST = 9", ""),
+    ("sim/compiled/callback.py", "BUILT_IN = 64", "BUILT_IN = 65", "timing"),
+]
+
+
+def digests(folder: Path) -> dict[str, str]:
+    command = [sys.executable, "-B", "-c", DIGESTS, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    return dict(zip(("functional", "timing"), done.stdout.split(), strict=True))
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """Return a copy of the sources, and the digests of its kernels."""
+    folder = tmp_path_factory.mktemp("copy")
+    for package in ("isa", "sim"):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder, digests(folder)
+
+
+def test_two_copies_of_the_same_sources_share_their_kernels(copied: tuple[Path, dict[str, str]]) -> None:
+    assert digests(ROOT) == copied[1]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "changed"), EDITS, ids=lambda value: str(value)[:24].strip())
+def test_an_edit_changes_the_digest_of_the_kernels_that_it_can_change(
+    copied: tuple[Path, dict[str, str]], file: str, old: str, new: str, changed: str
+) -> None:
+    folder, before = copied
+    text = (folder / file).read_text()
+    assert old in text
+    try:
+        (folder / file).write_text(text.replace(old, new, 1))
+        after = digests(folder)
+    finally:
+        (folder / file).write_text(text)
+    assert {name for name in after if after[name] != before[name]} == set(changed.split())
+
+
+class Pair(NamedTuple):
+    first: np.ndarray
+    second: np.ndarray
+
+
+class Swapped(NamedTuple):
+    second: np.ndarray
+    first: np.ndarray
+
+
+def test_the_fields_of_arguments_count() -> None:
+    Swapped.__name__ = Swapped.__qualname__ = "Pair"  # as when a field moves: the same class name, the same types
+    arrays = np.zeros(3), np.zeros(3)
+    first, second = (numba.typeof(kind(*arrays)) for kind in (Pair, Swapped))
+    assert str(first) == str(second)
+    assert describe(first) != describe(second)

@@ -1,0 +1,39 @@
+"""No silent field: each field of a GPU changes what a run takes, with control words and without, or says why no run reads it."""
+
+import pytest
+
+import sim
+from tests.fields import LABELS, Suite, small
+
+MACHINES = {
+    "gtx480": ({"sms": 4}, ("copy/copy_4_float", "reduce_shared", "shared/transpose_naive", "atomics/histogram_global")),
+    "h100": (
+        {"sms": 4, "l2.bytes": 1 << 20},
+        ("cuda/transpose_naive.sm_90", "cuda/histogram.sm_90", "cuda/n_body.sm_90", "cuda/softmax.sm_90"),
+    ),
+}  # less of it, so that small programs fill it
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MACHINES)
+def test_no_field_is_silent(name: str) -> None:
+    changes, programs = MACHINES[name]
+    gpu, suite = sim.gpu(name).replace(changes), Suite(dict.fromkeys(programs) | small())
+    found = {field: suite.notices(gpu, field) for field in gpu.names() if field not in LABELS}
+    assert [field for field, words in found.items() if not words] == []
+    refused = {field for field, words in found.items() if words.startswith("refused")}
+    unread = {field for field, words in found.items() if words.startswith("not read")}
+    assert len(found) - len(refused) - len(unread) > 100
+    assert not [field for field in refused if not field.startswith(("limits.", "pipes.", "units.", "clock.", "memory.", "l1.", "l2."))]
+
+
+def test_a_field_that_nobody_reads_is_seen() -> None:
+    suite = Suite({"chain": small()["12 registers, 0 bytes, 32 threads"]})
+    gpu = sim.gpu("gtx480")
+    assert suite.notices(gpu, "units.fp32.latency").startswith("chain ")
+    assert suite.notices(gpu, "units.fp64.latency") == ""
+    assert suite.notices(gpu, "core.register_banks").startswith("not read: core.kind")
+    assert "no control words" in suite.notices(gpu, "core.kind")
+    assert suite.notices(gpu, "limits.shared_carveouts").startswith("not read: l1.unified = false")
+    assert suite.notices(gpu, "constants.bytes").startswith("not read: constants.near")
+    assert suite.notices(gpu, "l1.line").startswith("refused: 256: l1.line = 256 is not legal")

@@ -1,0 +1,19 @@
+"""Packets of atomics: updates of a few words by many blocks, as an H200 made them."""
+
+import pytest
+
+import sim
+from programs.measurements.population.cases import population
+from programs.measurements.population.score import H200, simulate
+from programs.published import rows
+
+pytestmark = pytest.mark.slow
+
+
+def test_random_updates_of_sixteen_words_keep_the_sms_as_long_as_on_an_h200() -> None:
+    case = next(case for case in population() if case.name == "atomics_087")
+    measured = next(row for row in rows(H200 / "population.csv") if row["launch"] == case.name)
+    assert not case.kept
+    result = simulate(case, sim.gpu("h200"))
+    assert result.counters["sm_active_cycles_max"] == pytest.approx(float(measured["cycles"]), rel=0.05)
+    assert result.elapsed_cycles == pytest.approx(float(measured["elapsed_cycles"]), rel=0.1)

@@ -1,0 +1,297 @@
+"""The lab's server: what a page may ask, what it is told, and what it may not."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import sim
+from isa.errors import UserError
+from sim.cli import app
+from sim.cli.lab import EXAMPLE
+from sim.lab import exercises, export, state, work
+from sim.lab.server import Setting, application
+from sim.lab.workers import Limits
+
+pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2: pip install 'simtlab[test]'")
+testclient = pytest.importorskip("starlette.testclient", reason="the lab's server is not installed: pip install 'simtlab[lab]'")
+psutil = pytest.importorskip("psutil")
+TestClient = testclient.TestClient
+GPUS = {name: name for name in sim.gpus()}
+EXERCISES = exercises.load()
+SPIN = ".kernel spin\n.param ptr x\nMOV R2, c[0x0][x]\nMOV R3, c[0x0][x+4]\n.Loop:\nIADD R1, R1, 1\nLDG.E R4, [R2]\nBRA .Loop\n"
+ARRAY = 'grid = 1\nblock = 32\n[[args]]\nname = "x"\nshape = 64\n'
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    """Return a client of a server with one worker and two seconds for a request."""
+    setting = Setting(state.State(listing=EXAMPLE), GPUS, EXERCISES, limits=Limits(seconds=2.0, memory=1 << 29, processes=1))
+    with TestClient(application(setting), base_url="http://127.0.0.1") as opened:
+        yield opened
+
+
+def run(client: TestClient, listing: str = EXAMPLE, **more: Any) -> dict[str, Any]:
+    return client.post("/run", json={"state": {"listing": listing} | more}).json()
+
+
+def test_a_change_gives_the_page_of_its_run_and_the_lines_waits(client: TestClient) -> None:
+    answer = run(client, warps=3, machines=[{"gpu": "gtx480", "set": {"sms": 1, "units.fp32.latency": 30}}])["result"]
+    launch = state.launch(state.State(listing=EXAMPLE, warps=3)).launch
+    expected = sim.run(launch, sim.gpu("gtx480").replace({"sms": 1, "units.fp32.latency": 30}))
+    assert answer["cycles"] == [expected.cycles]
+    assert answer["issues"] == 3 * 11
+    fma = next(line for line in answer["lines"] if line["line"] == 6)
+    assert fma["issues"] == 3 * 8
+    assert fma["segments"]
+    page = client.get(f"/page/{answer['page']}")
+    assert f"{expected.cycles:,}" in page.text
+    assert "every number, its meaning and its source" not in page.text  # the sliders say that
+
+
+def test_two_machines_and_why_one_is_faster(client: TestClient) -> None:
+    answer = run(client, machines=[{"set": {"sms": 1}}, {"set": {"sms": 1, "units.fp32.latency": 9}}])["result"]
+    assert answer["cycles"][0] - answer["cycles"][1] == 8 * 9
+    assert answer["difference"]["says"].startswith("B is ")
+    assert next(one["change"] for one in answer["difference"]["causes"] if one["cause"] == "wait") < 0
+    assert "units.fp32.latency=9" in client.get(f"/page/{answer['page']}").text
+
+
+def test_mistakes_name_their_text_and_line(client: TestClient) -> None:
+    error = run(client, ".kernel a\nFFMX R0, R1, R2;\nFADD R0,, 1;\nEXIT;")["error"]
+    assert (error["where"], [place["line"] for place in error["places"]]) == ("listing", [2, 3])
+    assert run(client, launch="grid = 1\nblock = 2x")["error"]["where"] == "launch"
+    assert "core.schedulers = 99 is not legal" in run(client, machines=[{"set": {"core.schedulers": 99}}])["error"]["text"]
+    assert "no GPU is called" in run(client, machines=[{"gpu": "nope"}])["error"]["text"]
+    assert "core.schedulers" in run(client, machines=[{"set": {"core.scheduler": 2}}])["error"]["text"]
+
+
+def test_results_are_compared_where_the_launch_says_what_they_should_be(client: TestClient) -> None:
+    copy = EXERCISES["04_bytes_in_flight"]
+    assert run(client, copy.listing, launch=copy.launch)["result"]["values"] == "Results equal NumPy's: dst."
+    broken = run(client, copy.listing.replace("STG.E [R6], R4", "STG.E [R6], R0"), launch=copy.launch)["result"]["values"]
+    assert broken.startswith("Wrong: dst[0] is 0.0, and should be 0.6")
+    assert run(client, copy.listing, launch=copy.launch, warps=2)["result"]["values"] == ""
+
+
+@pytest.mark.parametrize(
+    ("listing", "more", "says"),
+    [
+        (EXAMPLE, {"launch": "grid = 5000\nblock = 32"}, "the lab takes 4,096 warps"),
+        (EXAMPLE, {"launch": "grid = [60, 60, 60]\nblock = 1024"}, "warps; the lab takes 4,096"),
+        (EXAMPLE.replace("rept 8", "rept 4000"), {"blocks": 64}, "warp instructions; the lab takes 200,000"),
+        (SPIN, {"launch": ARRAY.replace("64", "99999999999")}, "arrays of over 64 MiB"),
+        (SPIN, {"launch": ARRAY.replace("shape = 64", 'file = "/etc/passwd"')}, "the lab reads no files"),
+        (SPIN, {"launch": ARRAY + '[expect]\nx = {file = "../secret.npy"}\n'}, "the lab reads no files"),
+        (SPIN, {"launch": ARRAY + "[expect]\nx = \"__import__('os').getcwd()\"\n"}, "only arguments, numbers, operators"),
+        (EXAMPLE, {"machines": [{"gpu": "/etc/passwd"}]}, "no GPU is called"),
+        (EXAMPLE, {"machines": [{"gpu": "../gpus/gtx480"}]}, "no GPU is called"),
+        (EXAMPLE, {"machines": [{"set": {"core.policy": "os.system"}}]}, "is not legal"),
+        (EXAMPLE, {"name": "../../x"}, "name: string should match pattern"),
+        (EXAMPLE + "#" * 70_000, {}, "listing: string should have at most 64000 characters"),
+        (EXAMPLE, {"machines": []}, "at least 1"),
+        (EXAMPLE, {"folder": "/"}, "folder: extra inputs are not permitted"),
+        ("__import__('os').system('true')", {}, "expected a directive"),
+        (SPIN, {"launch": ARRAY.replace("64", '"99999999999"')}, "arrays of over 64 MiB"),
+        (SPIN, {"launch": ARRAY + 'dtype = "(,"'}, "not a number type of NumPy"),
+        (EXAMPLE, {"launch": "grid = 1\nblock = 32\nfunction = [1]"}, "function: input should be a valid string"),
+        (EXAMPLE, {"launch": f"grid = {'9' * 5000}\nblock = 32"}, "not a TOML file"),
+        (EXAMPLE, {"launch": f"grid = {'[' * 3000}"}, "not a TOML file"),
+    ],
+)
+def test_what_is_too_large_or_reaches_outside_is_refused(client: TestClient, listing: str, more: dict[str, Any], says: str) -> None:
+    assert says in run(client, listing, **more)["error"]["text"]
+
+
+@pytest.mark.slow
+def test_a_program_without_end_is_ended_and_the_next_one_runs(client: TestClient) -> None:
+    began = time.monotonic()
+    error = run(client, SPIN, launch=ARRAY)["error"]["text"]
+    assert "this took over 2 s and was ended" in error or "loop" in error or "instructions" in error
+    assert time.monotonic() - began < 8
+    assert run(client)["result"]["cycles"]
+
+
+def test_names_and_texts_cannot_act(client: TestClient) -> None:
+    """What a listing says is text wherever it comes: a page of a run lives in a sandbox, and has it escaped."""
+    evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+    listing = EXAMPLE.replace("# A chain", f"# {evil}").replace("S2R R0, SR_TID.X", f"S2R R0, SR_TID.X # {evil}")
+    answer = run(client, listing)["result"]
+    page = client.get(f"/page/{answer['page']}")
+    assert "alert(" not in page.text
+    assert page.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+    error = run(client, f".kernel a\n{evil}\nEXIT;")["error"]
+    assert evil in error["text"]  # as text: the page puts it where no HTML is read
+    scripts = " ".join(path.read_text() for path in (Path(state.__file__).parent / "assets").glob("*.js"))
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", scripts)
+    front = client.get("/")
+    assert "unsafe-inline" not in front.headers["content-security-policy"]
+    assert not re.search(r"<script>|\son\w+=|style=", front.text)
+
+
+@pytest.mark.parametrize(
+    "address", ["/assets/../server.py", "/assets/%2e%2e/server.py", "/page/..%2f..", "/page/nope", "/sim/lab/server.py"]
+)
+def test_nothing_but_the_page_s_own_files_is_served(client: TestClient, address: str) -> None:
+    assert client.get(address).status_code == 404
+
+
+def test_requests_of_other_sites_are_refused(client: TestClient) -> None:
+    body = json.dumps({"state": {"listing": EXAMPLE}})
+    assert client.post("/run", content=body, headers={"content-type": "text/plain"}).status_code == 415
+    assert client.post("/run", content=body, headers={"content-type": "application/json", "host": "evil.example"}).status_code == 400
+    assert client.post("/run", content=body, headers={"content-type": "application/json", "host": "testserver"}).status_code == 400
+    assert client.post("/start", json={}, headers={"host": "[::1]:8321"}).status_code == 200
+    assert client.post("/run", content="x" * 300_000, headers={"content-type": "application/json"}).status_code == 413
+    assert client.post("/run", content="[" * 100_000, headers={"content-type": "application/json"}).status_code == 400
+    assert "send a JSON object" in client.post("/run", json=[1]).json()["error"]["text"]
+
+
+def test_a_request_that_is_overtaken_is_not_carried_out(client: TestClient) -> None:
+    def ask(number: int) -> dict[str, Any]:
+        return client.post("/run", json={"state": {"listing": EXAMPLE}, "client": "a", "number": number}).json()
+
+    assert "result" in ask(5)
+    assert ask(4) == {"overtaken": True}
+    assert "result" in ask(6)
+
+
+def test_registers_follow_the_warp(client: TestClient) -> None:
+    steps = client.post("/registers", json={"state": {"listing": EXAMPLE}, "block": 0, "warp": 0}).json()["result"]["steps"]
+    assert [step["issued"] for step in steps] == list(range(11))
+    assert steps[1]["registers"]["R0"] == list(range(32))
+    assert steps[2]["registers"]["R1"][1] == 0x3F800000  # 1.0
+    error = client.post("/registers", json={"state": {"listing": EXAMPLE}, "block": 9, "warp": 0}).json()["error"]["text"]
+    assert "no warp 0 of block 9" in error
+    long = {"listing": EXAMPLE.replace("rept 8", "rept 4200")}
+    error = client.post("/registers", json={"state": long, "block": 0, "warp": 0}).json()["error"]["text"]
+    assert "the lab shows the registers of 4,000" in error
+
+
+def test_sliders_tell_range_unit_and_source(client: TestClient) -> None:
+    found = client.post("/knobs", json={"gpu": "h100"}).json()
+    latency = next(knob for knob in found["machine"] if knob["field"] == "dram.latency")
+    assert latency["low"] < latency["value"] == sim.gpu("h100").dram.latency < latency["high"]
+    assert latency["unit"] == "cycles"
+    assert latency["source"].startswith("measured:")
+    policy = next(knob for knob in found["machine"] if knob["field"] == "core.policy")
+    assert "lrr" in policy["choices"]
+    assert found["opcodes"]["FFMA"]["usage"] == "Rd, a, b, c"
+    assert found["opcodes"]["FFMA"]["latency"] == 4
+
+
+def test_the_answer_of_an_exercise_comes_after_the_guess(client: TestClient) -> None:
+    begin = client.post("/start", json={}).text
+    assert "explanation" not in begin
+    assert '"answer"' not in begin
+    judged = client.post("/answer", json={"exercise": "06_bank_conflicts", "guess": 2}).json()["result"]
+    assert judged["right"]
+    assert judged["answer"] == 2
+    assert not client.post("/answer", json={"exercise": "06_bank_conflicts", "guess": 3}).json()["result"]["right"]
+    huge = '{"exercise": "06_bank_conflicts", "guess": 1' + "0" * 400 + "}"
+    assert "no number" in client.post("/answer", content=huge, headers={"content-type": "application/json"}).json()["error"]["text"]
+    assert "no such exercise" in client.post("/answer", json={"exercise": "../x", "guess": 3}).json()["error"]["text"]
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_answer_of_an_exercise_is_what_the_simulator_gives(name: str) -> None:
+    exercise = EXERCISES[name]
+    assert exercises.agrees(exercise.answer, exercise.observed(GPUS))
+    assert exercise.judged(exercise.answer)["right"]
+    assert not exercise.judged(exercise.answer * (1.01 + exercise.tolerance) + 1e-6)["right"]
+    known = {"gpu", "warps", "blocks", "registers", "shared"} | set(sim.gpu(exercise.gpu).names())
+    assert set(exercise.free) <= known
+
+
+def test_the_files_of_a_state_give_the_same_cycles(tmp_path: Path) -> None:
+    one = EXERCISES["04_bytes_in_flight"].state({"warps": 4, "blocks": 7, "dram.latency": 900, "core.policy": "lrr"})
+    for name, text in export.files(one).items():
+        (tmp_path / name).write_text(text)
+    result = tmp_path / "result.json"
+    words = (tmp_path / "README.txt").read_text().split()[1:]
+    done = CliRunner().invoke(
+        app, [str(tmp_path / word) if word.startswith("exercise") else word for word in words] + ["--json", str(result)]
+    )
+    assert done.exit_code == 0, done.output
+    assert json.loads(result.read_text())["cycles"] == work.run(one, GPUS)["cycles"][0]
+
+
+def test_mistakes_of_the_command_line_are_one_message(tmp_path: Path) -> None:
+    for words, says in (
+        ([str(tmp_path / "no.sass")], "cannot read it: No such file"),
+        (["--gpu", "nope"], "no GPU is called 'nope'"),
+        (["--exercises", str(tmp_path)], "no exercises here"),
+        (["--host", 70 * "é"], "port 8321: this is no address"),
+        (["kernel.cu"], "the lab takes listings, no CUDA"),
+    ):
+        done = CliRunner().invoke(app, ["lab", *words])
+        assert (done.exit_code, says in done.stderr) == (2, True), done.stderr
+    (tmp_path / "bad.toml").write_text('title = "x"\n')
+    assert "field required" in CliRunner().invoke(app, ["lab", "--exercises", str(tmp_path)]).stderr
+    with pytest.raises(UserError, match="no GPU"):
+        state.machine(state.Machine(gpu="x"), GPUS)
+
+
+def test_without_the_extra_there_is_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    done = CliRunner().invoke(app, ["lab"])
+    assert done.exit_code == 2
+    assert done.stderr == "error: the lab needs starlette, which is not installed\n  pip install 'simtlab[lab]'\n"
+
+
+@pytest.mark.slow
+def test_the_command_serves_this_computer_alone_and_ends_with_its_workers() -> None:
+    command = [sys.executable, "-c", "from sim.cli import main; main()", "lab", "--port", "0", "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        address = re.fullmatch(r"lab: (http://127\.0\.0\.1:\d+/) \(end it with Ctrl-C\)\n", process.stdout.readline())
+        assert address
+        for _ in range(100):
+            with contextlib.suppress(OSError), urllib.request.urlopen(address[1]) as page:
+                assert "simtlab lab" in page.read().decode()
+                break
+            time.sleep(0.1)
+        own = psutil.Process(process.pid)
+        listening = [one.laddr.ip for one in own.net_connections() if one.status == psutil.CONN_LISTEN]
+        workers = own.children(recursive=True)
+        assert listening == ["127.0.0.1"]
+        assert workers
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers, too
+        assert process.wait(30) in (0, 130)
+        assert process.stderr.read().count("\n") <= 1  # that kernels are being compiled
+    assert not psutil.wait_procs(workers, 10)[1]
+
+
+def test_exercises_with_mistakes_are_named(tmp_path: Path) -> None:
+    begin = "\ufeff" + (exercises.FOLDER / "01_latency.toml").read_text()
+    for change, says in (
+        (("answer = ", "answer = inf #"), "answer: input should be a finite number"),
+        (('title = "', 'blocks = 9999\ntitle = "'), "blocks: input should be less than or equal to 4096"),
+        (('metric = "cycles"', 'smallest = "warps"\nmetric = "cycles"'), "smallest needs the values to try"),
+        (('metric = "cycles"', 'metric = "cycles"\nreplace = {S99 = "S1"}'), "the listing has no S99"),
+        (('metric = "cycles"', 'metric = "stall.barrier"\nagainst = {warps = 2}'), "stall.barrier is 0, so there is no ratio to it"),
+    ):
+        assert change[0] in begin
+        (tmp_path / "one.toml").write_text(begin.replace(*change), encoding="utf-8")
+        done = CliRunner().invoke(app, ["lab", "--exercises", str(tmp_path), "--check"])
+        assert (done.exit_code, says in done.stderr) == (2, True), done.output
+
+
+def test_sizes_over_several_lines_are_replaced_in_the_files_of_a_state() -> None:
+    text = 'grid = [\n  1,\n  2,\n]\nblock = 64\n[[args]]\nname = "x"\n[expect]\nx = "x + 1"\n[iterations]\n".Loop" = 3\n'
+    one = state.State(listing=EXAMPLE, launch=text, blocks=3)
+    assert tomllib.loads(export.launch(one)) == {"grid": 3, "block": 64, "args": [{"name": "x"}], "iterations": {".Loop": 3}}
+    assert export.launch(one.model_copy(update={"blocks": None})) == text

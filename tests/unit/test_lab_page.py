@@ -1,0 +1,166 @@
+"""The lab in a browser: edit, slide, mistake, step, exercise, link, two machines, at the size of a laptop and with the keyboard alone."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import sim
+from sim.cli.lab import EXAMPLE
+from sim.lab import exercises, state
+from sim.lab.server import Setting, application
+from sim.lab.workers import Limits
+
+uvicorn = pytest.importorskip("uvicorn", reason="the lab's server is not installed: pip install 'simtlab[lab]'")
+
+pytestmark = pytest.mark.slow
+LOADED = "body[data-drawn]"
+FOCUSED = "(at => at.id || at.getAttribute('aria-label') || at.tagName)(document.activeElement)"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Return the address of a lab on this computer."""
+    setting = Setting(state.State(listing=EXAMPLE), {name: name for name in sim.gpus()}, exercises.load(), limits=Limits(processes=1))
+    server = uvicorn.Server(uvicorn.Config(application(setting), port=0, log_level="warning", ws="none"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
+    server.should_exit = True
+    thread.join()
+
+
+class Tab:
+    """A page of the lab; what went wrong on it fails the test that opened it."""
+
+    def __init__(self, browser: Any, address: str, width: int = 1280, height: int = 720, scheme: str = "light") -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        self.page, self.wrong = self.context.new_page(), []
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("console", lambda message: self.wrong.append(message.text) if message.type == "error" else None)
+        self.page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
+        self.page.goto(address)
+        self.page.wait_for_selector(LOADED, timeout=60_000)
+
+    def drawn(self, act: Callable[[], Any]) -> str:
+        """Do something, wait until the timeline of it is there, and return what the head says."""
+        before = self.page.get_attribute("body", "data-drawn")
+        act()
+        self.page.wait_for_function("before => document.body.dataset.drawn !== before", arg=before, timeout=20_000)
+        return str(self.page.inner_text("#busy"))
+
+    def slider(self, place: str, label: str) -> Any:
+        return self.page.locator(f"#{place} .knob", has_text=label).locator("input[type=number]")
+
+    def frame(self) -> Any:
+        return self.page.frame_locator("#frames iframe:not(.coming)")
+
+    def close(self) -> None:
+        self.context.close()
+        assert self.wrong == []
+
+
+@pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 720, "light"), (1600, 1000, "dark")])
+def test_slide_edit_step_and_link(browser: Any, address: str, width: int, height: int, scheme: str) -> None:
+    tab = Tab(browser, address, width, height, scheme)
+    page = tab.page
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <= innerHeight")
+    field = tab.slider("of-machine", "FP32 latency")
+    field.fill("30")
+    assert tab.drawn(lambda: field.press("Enter")).startswith("276 cycles")  # 8 results, 12 cycles more each: 180 + 96
+    text = page.input_value("#listing-pane textarea")
+    assert tab.drawn(lambda: page.fill("#listing-pane textarea", text.replace("rept 8", "rept 4"))).startswith("156 cycles")
+    page.click("#registers summary")
+    page.wait_for_selector("#registers table")
+    cycle = int(page.inner_text("#registers .where").split("cycle ")[1].split(":")[0])
+    page.keyboard.press("Alt+ArrowRight")
+    page.wait_for_function("at => document.querySelector('#registers .where').textContent.includes(`cycle ${at}:`)", arg=cycle + 1)
+    page.keyboard.press("Alt+n")
+    page.wait_for_function("document.querySelector('#registers .changed') !== null")
+    link = page.url
+    tab.close()
+    again = Tab(browser, link, width, height, scheme)
+    assert "rept 4" in again.page.input_value("#listing-pane textarea")
+    assert again.slider("of-machine", "FP32 latency").input_value() == "30"
+    assert again.page.inner_text("#busy").startswith("156 cycles")
+    again.close()
+
+
+def test_mistakes_are_marked_at_their_lines_and_the_old_timeline_stays(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    tab.page.fill("#listing-pane textarea", EXAMPLE.replace("FFMA", "FFMX"))
+    tab.page.wait_for_selector("#mistake:not([hidden])")
+    assert tab.page.inner_text("#listing-pane .line.wrong .note").strip() == "unknown opcode FFMX"
+    assert tab.page.locator("#frames iframe").count() == 1
+    tab.drawn(lambda: tab.page.fill("#listing-pane textarea", EXAMPLE))
+    assert tab.page.locator("#mistake").is_hidden()
+    tab.page.click("#listing-pane textarea")
+    tab.page.keyboard.press("Control+Home")
+    for _ in range(5):
+        tab.page.keyboard.press("ArrowDown")
+    assert "FFMA Rd, a, b, c: unit fp32" in tab.page.inner_text("#help")
+    tab.close()
+
+
+def test_an_exercise_hides_the_timeline_until_a_number_is_said(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    tab.page.select_option("#exercises", "01_latency")
+    tab.page.wait_for_selector(".veiled:not([hidden])")
+    assert tab.page.locator("#frames iframe").count() == 0
+    assert tab.page.locator("#of-launch .knob").count() + tab.page.locator("#of-machine .knob").count() == 2
+    tab.page.click("button.hint")
+    assert tab.page.locator(".hints li").count() == 1
+    tab.page.fill("#guess", "100")
+    tab.drawn(lambda: tab.page.press("#guess", "Enter"))
+    assert tab.page.inner_text(".verdict").startswith("Not quite: you said 100, the simulator 324 cycles.")
+    assert tab.page.locator("#frames iframe").count() == 1
+    tab.close()
+
+
+def test_two_machines_with_what_differs(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    tab.drawn(lambda: tab.page.click("#second"))
+    field = tab.slider("of-second", "FP32 latency")
+    field.fill("9")
+    assert tab.drawn(lambda: field.press("Enter")).startswith("180 and 108 cycles")
+    assert tab.page.inner_text("#difference").startswith("B is 1.67 times as fast.")
+    assert tab.frame().locator(".run").count() == 2
+    tab.close()
+
+
+def test_the_keyboard_alone_reaches_everything(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    seen = set()
+    for _ in range(60):
+        tab.page.keyboard.press("Tab")
+        focused = tab.page.evaluate(FOCUSED)
+        seen.add(focused)
+        if "listing, SASS" in focused:
+            tab.page.keyboard.press("Escape")
+    assert {"exercises", "link", "save-page", "gpu", "second", "chains", "tab-launch", "listing, SASS", "SUMMARY", "IFRAME"} <= seen
+    assert {"FP32 latency, cycles", "FP32 latency, slider"} <= seen
+    tab.close()
+
+
+def test_a_link_with_malice_does_nothing(browser: Any, address: str) -> None:
+    """What a link holds is checked by the server, and shown as text."""
+    tab = Tab(browser, address)
+    evil = "<img src=x onerror=alert(1)>"
+    shown = {"name": evil, "listing": f"{EXAMPLE}# {evil}", "machines": [{"gpu": "gtx480", "set": {}}], "exercise": evil}
+    fragment = tab.page.evaluate("state => toFragment(state)", shown)
+    page = tab.page
+    page.goto(f"{address}#{fragment}")
+    page.wait_for_selector("#mistake:not([hidden])")
+    assert "name: string should match pattern" in page.inner_text("#mistake")
+    assert page.locator("#listing-pane img, #mistake img").count() == 0
+    for machines in (5, [], [None], [{"gpu": 3}]):
+        fragment = page.evaluate(
+            "state => toFragment(state)", shown | {"name": "kernel", "launch": state.DEFAULT_LAUNCH, "machines": machines}
+        )
+        tab.drawn(lambda link=f"{address}#{fragment}": page.goto(link))
+    page.goto(f"{address}#s=AAAA")
+    tab.close()

@@ -1,0 +1,59 @@
+"""SIMT efficiency: lanes that are active and lanes that execute, counted by hand."""
+
+import pytest
+
+import isa
+import sim
+from sim.analysis.lanes import idle_lanes, lanes
+from sim.report.text import report
+
+# 8 of 32 lanes take the loop, 40 rounds of 3 instructions; a guard then leaves 2 of them.
+LISTING = """.kernel parted
+    S2R R0, SR_TID.X
+    ISETP.GE.AND P0, PT, R0, 0x8, PT
+    ISETP.LT.AND P1, PT, R0, 0x2, PT
+@P0 BRA end
+    MOV32I R1, 40
+loop:
+    IADD R1, R1, -1
+    ISETP.NE.AND P2, PT, R1, RZ, PT
+@P1 FADD R2, R2, 1.0
+@P2 BRA loop
+end:
+    EXIT
+"""
+
+
+def test_lanes_by_hand() -> None:
+    result = sim.run(sim.Launch(isa.parse(LISTING), (1,), (32,)), sim.gpu("gtx480"))
+    parted = 1 + 40 * 4  # MOV32I and the rounds
+    issues = 4 + parted + 1
+    assert result.counters["warp_instructions"] == issues
+    found = lanes(result)
+    assert found.active == pytest.approx((4 * 32 + parted * 8 + 32) / issues)
+    assert found.executing == pytest.approx((3 * 32 + 24 + 8 + 40 * (8 + 8 + 2) + 39 * 8 + 32) / issues)
+    assert result.trace is not None
+    worst = idle_lanes(result.trace)[0]
+    assert worst.text == "@P1 FADD R2, R2, 1.0;"
+    assert worst.lanes == (8.0, 2.0)
+    assert worst.share == pytest.approx(40 * 30 / (issues * 32 - found.executing * issues))
+
+
+def test_the_report_names_divergence() -> None:
+    program = isa.parse(LISTING.replace("40", "2000"))
+    text = report(sim.run(sim.Launch(program, (15 * 6,), (256,)), sim.gpu("gtx480")))
+    assert "not predicated off" in text
+    assert "@P1 FADD R2, R2, 1.0;" in text.partition("Idle lanes")[2].splitlines()[1]
+
+
+def test_full_slots_of_parted_warps_are_no_dead_end() -> None:
+    work = "".join(f" IADD R{k}, R{k}, 1\n" for k in range(2, 12))
+    start = ".kernel f\n S2R R0, SR_TID.X\n LOP.AND R0, R0, 0x1f\n ISETP.GE.AND P0, PT, R0, 0x8, PT\n@P0 BRA end\n MOV32I R1, 500\n"
+    text = f"{start}loop:\n{work} IADD R1, R1, -1\n ISETP.NE.AND P2, PT, R1, RZ, PT\n@P2 BRA loop\nend:\n EXIT"
+    said = report(sim.run(sim.Launch(isa.parse(text), (15,), (1024,)), sim.gpu("gtx480"))).replace("\n", " ")
+    assert "of 32 lanes 8.0 are active per instruction, so sorting the work" in said
+
+
+def test_full_warps_say_nothing_of_lanes() -> None:
+    text = report(sim.run(sim.Launch(isa.parse(".kernel f\nFADD R0, R0, 1;\nEXIT;"), (1,), (32,)), sim.gpu("gtx480")))
+    assert "lanes" not in text

@@ -1,0 +1,58 @@
+"""`simtlab new`: what it writes runs, is right, and passes its own test. And messages that name the cause."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from isa import reader
+from sim.cli import app
+
+
+def invoke(*words: object) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    return done.exit_code, done.output
+
+
+def test_what_is_written_runs_and_is_right(tmp_path: Path) -> None:
+    assert invoke("new", "mine", "--folder", tmp_path)[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.sass", "mine.toml", "test_mine.py"]
+    status, text = invoke("run", tmp_path / "mine.sass")
+    assert status == 0
+    assert "Results equal NumPy's: y." in text
+    status, text = invoke("new", "mine", "--folder", tmp_path)
+    assert status == 2
+    assert "there is a file of that name already" in text
+
+
+@pytest.mark.slow
+def test_its_own_test_passes(tmp_path: Path) -> None:
+    invoke("new", "mine", "--folder", tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path / "test_mine.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("name", "says"), [("../x", "is no name of a kernel"), ("9", "is no name"), ("a b", "is no name")])
+def test_other_names_are_refused(tmp_path: Path, name: str, says: str) -> None:
+    status, text = invoke("new", name, "--folder", tmp_path)
+    assert (status, says in text) == (2, True)
+    assert not list(tmp_path.iterdir())
+    assert invoke("new", "a", "--folder", tmp_path / "none")[0] == 2
+
+
+def test_messages_name_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listing, launch = tmp_path / "n.sass", tmp_path / "n.toml"
+    listing.write_text("\ufeff.kernel a\n.param u32 n\nEXIT;\n", encoding="utf-8")
+    launch.write_text('\ufeffgrid = 1\nblock = 32\n[[args]]\nname = "n"\ntype = "u32"\nvalue = 4\n', encoding="utf-8")
+    assert invoke("run", listing)[0] == 0  # a byte-order mark is no mistake
+    assert "-: the report goes to standard output already" in invoke("run", listing, "--json", "-")[1]
+    launch.write_text('grid = 1\nblock = 32\n[[args]]\nname = "n"\nvalu = 4\n')
+    assert "did you mean value?" in invoke("run", listing)[1]
+    listing.write_text(".kernel a\n.param ptr x\nEXIT;\n")
+    launch.write_text('grid = 1\nblock = 32\n[[args]]\nname = "x"\nshape = 4\n[expect]\nx = "1 << 99999999999"\n')
+    assert "a whole number is shifted by at most 64" in invoke("run", listing)[1]
+    monkeypatch.setattr(reader, "MOST_TEXT", 10)
+    assert "it has over 10 characters" in invoke("run", listing)[1]
