@@ -37,10 +37,13 @@ ARRAY = 'grid = 1\nblock = 32\n[[args]]\nname = "x"\nshape = 64\n'
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    """Return a client of a server with one worker and two seconds for a request."""
-    setting = Setting(state.State(listing=EXAMPLE), GPUS, EXERCISES, limits=Limits(seconds=2.0, memory=1 << 29, processes=1))
-    with TestClient(application(setting), base_url="http://127.0.0.1") as opened:
+    """Return a client of a server with one worker and more time for a request than a busy machine needs."""
+    with TestClient(application(setting(seconds=120.0)), base_url="http://127.0.0.1") as opened:
         yield opened
+
+
+def setting(seconds: float) -> Setting:
+    return Setting(state.State(listing=EXAMPLE), GPUS, EXERCISES, limits=Limits(seconds=seconds, memory=1 << 29, processes=1))
 
 
 def run(client: TestClient, listing: str = EXAMPLE, **more: Any) -> dict[str, Any]:
@@ -116,12 +119,13 @@ def test_what_is_too_large_or_reaches_outside_is_refused(client: TestClient, lis
 
 
 @pytest.mark.slow
-def test_a_program_without_end_is_ended_and_the_next_one_runs(client: TestClient) -> None:
-    began = time.monotonic()
-    error = run(client, SPIN, launch=ARRAY)["error"]["text"]
-    assert "this took over 2 s and was ended" in error or "loop" in error or "instructions" in error
-    assert time.monotonic() - began < 8
-    assert run(client)["result"]["cycles"]
+def test_a_program_without_end_is_ended_and_the_next_one_runs() -> None:
+    with TestClient(application(setting(seconds=10.0)), base_url="http://127.0.0.1") as client:
+        began = time.monotonic()
+        error = run(client, SPIN, launch=ARRAY)["error"]["text"]
+        assert "this took over 10 s and was ended" in error or "loop" in error or "instructions" in error
+        assert time.monotonic() - began < 100  # ten seconds, and what a busy machine adds
+        assert run(client)["result"]["cycles"]
 
 
 def test_names_and_texts_cannot_act(client: TestClient) -> None:

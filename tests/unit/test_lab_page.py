@@ -23,7 +23,9 @@ FOCUSED = "(at => at.id || at.getAttribute('aria-label') || at.tagName)(document
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Return the address of a lab on this computer."""
-    setting = Setting(state.State(listing=EXAMPLE), {name: name for name in sim.gpus()}, exercises.load(), limits=Limits(processes=1))
+    setting = Setting(
+        state.State(listing=EXAMPLE), {name: name for name in sim.gpus()}, exercises.load(), limits=Limits(seconds=120.0, processes=1)
+    )
     server = uvicorn.Server(uvicorn.Config(application(setting), port=0, log_level="warning", ws="none"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -39,18 +41,19 @@ class Tab:
 
     def __init__(self, browser: Any, address: str, width: int = 1280, height: int = 720, scheme: str = "light") -> None:
         self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+        self.context.set_default_timeout(120_000)  # milliseconds: a busy machine draws late
         self.page, self.wrong = self.context.new_page(), []
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("console", lambda message: self.wrong.append(message.text) if message.type == "error" else None)
         self.page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
         self.page.goto(address)
-        self.page.wait_for_selector(LOADED, timeout=60_000)
+        self.page.wait_for_selector(LOADED, timeout=300_000)
 
     def drawn(self, act: Callable[[], Any]) -> str:
         """Do something, wait until the timeline of it is there, and return what the head says."""
         before = self.page.get_attribute("body", "data-drawn")
         act()
-        self.page.wait_for_function("before => document.body.dataset.drawn !== before", arg=before, timeout=20_000)
+        self.page.wait_for_function("before => document.body.dataset.drawn !== before", arg=before)
         return str(self.page.inner_text("#busy"))
 
     def slider(self, place: str, label: str) -> Any:
