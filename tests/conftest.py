@@ -1,12 +1,13 @@
 """Options and settings shared by all tests."""
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 GOLDEN = Path(__file__).parent / "golden"
 # Files that take longest come first, for two processes to end together: pytest-xdist hands out whole files, in this order.
@@ -26,8 +27,10 @@ SLOW = (
 EXERCISED = pytest.StashKey[Counter[str]]()
 
 ENOUGH = 1000  # random cases that reach every rule
-# The first example of a test may compile kernels; examples are the same in every run.
-settings.register_profile("simtlab", deadline=None, derandomize=True)
+# What a shell or a service has set would change widths, colours and threads of what is printed and run: tests start from nothing.
+FOREIGN = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "SIMTLAB_THREADS")
+# The first example of a test may compile kernels, and a busy machine is slow; examples are the same in every run, on a service (CI) or not.
+settings.register_profile("simtlab", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("simtlab")
 
 
@@ -38,6 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for name in FOREIGN:
+        os.environ.pop(name, None)
     config.addinivalue_line("markers", "slow: not in `pytest` without arguments, but in `pytest -m slow` and where a file is named")
     if not config.option.markexpr and config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.option.markexpr = "not slow"  # pytest-xdist hands it to its workers

@@ -48,7 +48,10 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a bar shows `?`
     named = [name for name in sys.argv[1:2] if name in COMMANDS]
-    _with_commands(*named or COMMANDS)(prog_name="simtlab")
+    try:
+        _with_commands(*named or COMMANDS)(prog_name="simtlab")
+    except KeyboardInterrupt:  # while the command is loaded: later ones are caught by the application
+        sys.exit(130)
 
 
 def __getattr__(name: str) -> Any:

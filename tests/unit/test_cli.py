@@ -13,7 +13,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 import sim
-from sim.cli import COMMANDS, app, reproduce
+from sim.cli import COMMANDS, app, main, reproduce
 from sim.cli import output as cli_output
 from sim.compiled.cores import MOST, cores
 
@@ -329,8 +329,19 @@ def test_a_terminal_that_knows_only_ascii_still_gets_the_report() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_an_interrupt_while_a_command_is_loaded_exits_130_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sim.cli._with_commands", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+
+
 def test_a_real_interrupt_exits_130() -> None:
-    endless = [*COMMAND, "bench", "--repeats", "100000"]
+    begun = "from sim.cli import main; print('begun', flush=True); main()"  # Python itself takes its time on a busy machine
+    endless = [sys.executable, "-c", begun, "bench", "--repeats", "100000"]
     # As a terminal starts it: a parent that runs in the background, with SIGINT ignored, would hand that on.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -338,6 +349,8 @@ def test_a_real_interrupt_exits_130() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     try:
+        assert process.stdout is not None
+        process.stdout.readline()
         process.wait(timeout=4)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGINT)

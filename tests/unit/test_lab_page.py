@@ -12,6 +12,7 @@ from sim.cli.lab import EXAMPLE
 from sim.lab import exercises, state
 from sim.lab.server import Setting, application
 from sim.lab.workers import Limits
+from tests.unit.conftest import PATIENCE
 
 uvicorn = pytest.importorskip("uvicorn", reason="the lab's server is not installed: pip install 'simtlab[lab]'")
 
@@ -41,13 +42,13 @@ class Tab:
 
     def __init__(self, browser: Any, address: str, width: int = 1280, height: int = 720, scheme: str = "light") -> None:
         self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-        self.context.set_default_timeout(120_000)  # milliseconds: a busy machine draws late
+        self.context.set_default_timeout(PATIENCE)
         self.page, self.wrong = self.context.new_page(), []
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("console", lambda message: self.wrong.append(message.text) if message.type == "error" else None)
         self.page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
         self.page.goto(address)
-        self.page.wait_for_selector(LOADED, timeout=300_000)
+        self.page.wait_for_selector(LOADED)
 
     def drawn(self, act: Callable[[], Any]) -> str:
         """Do something, wait until the timeline of it is there, and return what the head says."""

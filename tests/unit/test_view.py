@@ -18,10 +18,12 @@ from sim.launch.file import load_launch
 from sim.report.tracks import tracks
 from sim.report.view.page import page
 from sim.result.result import Result
+from tests.unit.conftest import PATIENCE
 from tests.unit.report_runs import add_one, chain
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 EVERYTHING = (0, 1 << 60)
+DRAWN = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"  # a change is drawn in the next frame
 
 
 class Opened:
@@ -29,6 +31,7 @@ class Opened:
 
     def __init__(self, browser: Any, file: Path, fragment: str = "") -> None:
         self.tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        self.tab.set_default_timeout(PATIENCE)
         self.wrong: list[str] = []
         self.asked: list[str] = []
         self.tab.on("pageerror", lambda error: self.wrong.append(str(error)))
@@ -40,11 +43,11 @@ class Opened:
     @property
     def state(self) -> dict[str, str]:
         """What the address says after the next frames are drawn."""
-        self.tab.wait_for_timeout(80)
-        return dict(part.split("=") for part in self.tab.url.partition("#")[2].split("&"))
+        self.tab.evaluate(DRAWN)
+        return dict(part.split("=") for part in self.tab.evaluate("location.hash")[1:].split("&"))
 
     def text(self, selector: str) -> str:
-        self.tab.wait_for_timeout(80)
+        self.tab.evaluate(DRAWN)
         return self.tab.inner_text(selector)
 
     def close(self) -> None:
