@@ -95,6 +95,11 @@ def reads_carry(flags: int) -> bool:
     return bool(flags & X and not flags & CARRY_PREDICATE)
 
 
+def chosen(row: Row) -> list[int]:
+    """Return the predicates that the mask of P2R or R2P, its second source, names; all when only a register knows."""
+    return [p for p in range(PT) if row.source_kind[1] != Kind.IMMEDIATE or row.source_value[1] >> p & 1]
+
+
 def reads_of(row: Row) -> list[int]:
     """Return the dependences that one row of `Encoded` reads, each once, sources first."""
     found: list[int] = []
@@ -103,7 +108,7 @@ def reads_of(row: Row) -> list[int]:
             found += registers(value, source_registers(row.operation, row.flags, slot, row.width, row.function))
     found += registers(row.address_register, 2 if row.flags & ADDRESS64 else 1)
     found += registers(row.address_index, 2 if row.flags & INDEX64 else 1)
-    found += predicates((row.guard, *row.predicate_source, *(range(PT) if row.operation == Operation.P2R else ())))
+    found += predicates((row.guard, *row.predicate_source, *(chosen(row) if row.operation == Operation.P2R else ())))
     if row.operation == Operation.DRIVER_CALL:
         found += DRIVER_READS
     if reads_carry(row.flags):
@@ -117,7 +122,7 @@ def writes_of(row: Row) -> list[int]:
     """Return the dependences that one row of `Encoded` writes."""
     found = registers(row.destination, row.destination_count) + predicates(row.predicate_destination)
     if row.operation == Operation.R2P:
-        found += predicates(p for p in range(PT) if row.source_kind[1] != Kind.IMMEDIATE or row.source_value[1] >> p & 1)
+        found += predicates(chosen(row))
     if row.flags & CC:
         found.append(CARRY)
     if row.operation in (Operation.BSSY, Operation.BREAK) or (

@@ -150,6 +150,20 @@ def test_doubles_of_ampere_come_in_order(architecture: str, kinds: list[str]) ->
     assert [finding.kind for finding in hazards(changed(counted, wait_mask=(2, 1)))] == kinds
 
 
+@pytest.mark.parametrize(("architecture", "kinds"), [("sm_80", ["RAW"]), ("sm_90", [])])
+def test_special_registers_of_hopper_come_in_order(architecture: str, kinds: list[str]) -> None:
+    """There the counter of the second S2UR tells of the first."""
+    program = written("S2UR UR4, SR_CTAID.Y\nS2UR UR6, SR_CTAID.X\nUIADD3 UR5, UR4, UR6, URZ\nEXIT", [8, 8, 5, 5], architecture)
+    counted = changed(changed(program, write_barrier=(1, 0)), wait_mask=(2, 1))
+    assert [finding.kind for finding in hazards(counted)] == kinds
+
+
+@pytest.mark.parametrize(("mask", "kinds"), [("0x10", []), ("0x11", ["stall"]), ("R6", ["stall"])])
+def test_predicates_that_a_mask_leaves_out_are_not_read(mask: str, kinds: list[str]) -> None:
+    program = written(f"LEA R2, P0, R3, R4, 0x2\nP2R R5, PR, RZ, {mask}\nEXIT", [2, 5, 5])
+    assert [finding.kind for finding in hazards(program)] == kinds
+
+
 def test_measured_latencies_are_those_of_the_table() -> None:
     """Dependent-issue latencies measured on an H100: FFMA, FADD, IMAD 4, DFMA 8; the paper's FADD -> FFMA of Ampere: 4."""
     hopper, ampere = latency.of("sm_90").tables["register"], latency.of("sm_86").tables["register"]
