@@ -107,7 +107,8 @@ def _text(path: Path) -> str:
             text = file.read(MOST_TEXT + 1)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UserError(f"cannot read the listing: {reason}", path=str(path)) from None
+        hint = "" if path.exists() else nearest(path.name, (each.name for each in path.parent.glob("*") if each.is_file()))
+        raise UserError(f"cannot read the listing: {reason}", path=str(path), hint=hint) from None
     if len(text) > MOST_TEXT:
         raise UserError(
             f"cannot read the listing: it has over {MOST_TEXT:,} characters", path=str(path), hint="keep the kernel you want alone"

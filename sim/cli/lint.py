@@ -12,7 +12,7 @@ from sim.cli.inputs import programs
 from sim.cli.options import JSON, KERNEL, LISTING, SET, assignments, sizes
 from sim.cli.output import check_writable, write_json
 from sim.control_words.finding import HAZARD
-from sim.gpus.model import Gpu
+from sim.gpus.assumed import assumed
 from sim.gpus.occupancy import occupancy, threads_of
 from sim.report.occupancy import Use, next_steps
 from sim.report.words import count
@@ -67,7 +67,7 @@ def _check(program: Program, list_all: bool) -> dict[str, Any]:
 
 def _registers(program: Program, name: str | None, changes: dict[str, Any], threads: int) -> dict[str, Any]:
     """Print the blocks that an SM holds, and how few registers less would admit more; return both."""
-    gpu = _gpu(program.architecture) if name is None else sim.gpu(name)
+    gpu = assumed(program.architecture) if name is None else sim.gpu(name)
     if gpu is None:
         return {}
     gpu = gpu.replace(changes)
@@ -77,9 +77,3 @@ def _registers(program: Program, name: str | None, changes: dict[str, Any], thre
     held = f"{count(found.blocks, 'block')} of {threads} threads per SM of {gpu.name} ({found.fraction:.0%} occupancy)"
     typer.echo(f"  {count(program.registers, 'register')} per thread: {held}{''.join(f'; {step}' for step in steps)}")
     return {"registers": program.registers, "gpu": gpu.name, "blocks": found.blocks, "next_steps": steps}
-
-
-def _gpu(architecture: str) -> Gpu | None:
-    """Return the first preset of an architecture."""
-    presets = (sim.gpu(name) for name in sim.gpus())
-    return next((gpu for gpu in presets if gpu.architecture == architecture.rstrip("af")), None)

@@ -11,6 +11,7 @@ from math import prod
 from typing import NamedTuple, SupportsIndex
 
 from isa.errors import UserError
+from sim.gpus.assumed import presets_of
 from sim.gpus.model import Gpu, Limits
 
 WARP = 32
@@ -160,9 +161,15 @@ def refusals(gpu: Gpu, block: int | Sequence[int], registers: int = 0, shared: i
     return reasons
 
 
-def residency(gpu: Gpu, block: int | Sequence[int], registers: int = 0, shared: int = 0) -> Occupancy:
-    """Return the occupancy of a launch. Raises UserError when not even one block fits, with the limiter and what to reduce."""
+def residency(gpu: Gpu, block: int | Sequence[int], registers: int = 0, shared: int = 0, architecture: str = "") -> Occupancy:
+    """Return the occupancy of a launch of code of an architecture.
+
+    Raises UserError when not even one block fits, with the limiter and what to reduce, or which GPU the code was compiled for.
+    """
     if reasons := refusals(gpu, block, registers, shared):
         why, remedies = zip(*reasons, strict=True)
-        raise UserError(f"a block does not fit on {gpu.name}: {'; '.join(why)}", hint="; ".join(remedies))
+        hint, own = "; ".join(remedies), presets_of(architecture)
+        if own and gpu.architecture != architecture.rstrip("af"):
+            hint = f"the code is for {architecture}: choose --gpu {' or '.join(own)}; or {hint}"
+        raise UserError(f"a block does not fit on {gpu.name}: {'; '.join(why)}", hint=hint)
     return occupancy(gpu, block, registers, shared)

@@ -26,7 +26,7 @@ class Machine:
     def __init__(self, trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, record: bool = False) -> None:
         launch = trace.launch
         self.trace, self.gpu = trace, gpu
-        self.occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block)
+        self.occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block, launch.program.architecture)
         self.program = decode(trace.program, gpu)
         self.control = obeys_control_words(gpu, trace.program)
         self.paths = paths(trace)

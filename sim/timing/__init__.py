@@ -29,7 +29,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     """
     trace, words = rescheduled(trace, gpu)
     launch = trace.launch
-    occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block)
+    occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block, launch.program.architecture)
     hw = lower.hardware(gpu, launch, occupancy)
     code, dependences = lower.code(gpu, trace.program)
     sm = allocate(hw, code, dependences, timeline)

@@ -205,6 +205,11 @@ def test_help_and_version() -> None:
     ("arguments", "message"),
     [
         (["run", "nowhere.sass"], "nowhere.sass: cannot read the listing"),
+        (["run", PROGRAMS / "saxpi.sass"], "saxpi.sass: cannot read the listing: No such file or directory\n  did you mean saxpy.sass"),
+        (
+            ["run", PROGRAMS / "cuda" / "hgemm_async.sm_90.sass", "--gpu", "gtx480"],
+            "the code is for sm_90: choose --gpu h100; or use at most 63 registers per thread",
+        ),
         (["run", PROGRAMS], "it is a folder"),
         (["run", CHAIN, "--gpu", "gtx48"], "did you mean gtx480?"),
         (["run", CHAIN, "--gpu", "H100"], "did you mean h100?"),
