@@ -18,6 +18,8 @@ LONGEST = (
     "differential/test_mutations.py",
     "test_notebooks.py",
     "test_programs.py",
+    *("unit/test_compiler.py", "unit/test_schedule.py", "unit/test_sweeps.py", "unit/test_lint.py", "unit/test_h200_tensor.py"),
+    *("unit/test_view.py", "unit/test_conformance.py", "unit/test_halves.py", "unit/test_rescheduling.py", "unit/test_sensitivity.py"),
 )
 # Left out of `pytest` without arguments, in `pytest -m slow`, and in any run that names a file. Beside them: tests marked slow themselves.
 SLOW = (

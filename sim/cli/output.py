@@ -2,16 +2,22 @@
 
 import json
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from isa.errors import UserError
 
-COMPILE_SECONDS = 60  # of both kernels at once, on the 2-core machine this was measured on
+if TYPE_CHECKING:
+    from sim.warming import Report
+
+COMPILE_MINUTES = "1 to 4 minutes"  # both kernels at once: two quiet cores, and two that others use as well
+SAY_SECONDS = 15.0  # between two lines about it, where no bar can be drawn
 
 
 @contextmanager
@@ -33,9 +39,10 @@ def announce() -> None:
 
     if not warming.missing():
         return
-    typer.echo(f"compiling the simulator's kernels, once (about {COMPILE_SECONDS} s on two cores)...", err=True)
+    typer.echo(f"compiling the simulator's kernels, once ({COMPILE_MINUTES} on two cores)...", err=True)
     if not sys.stderr.isatty():
-        warming.compile_kernels()
+        with _lines() as tell:
+            warming.compile_kernels(tell)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -48,6 +55,29 @@ def announce() -> None:
             bars.update(tasks[name], completed=done, total=total)
 
         warming.compile_kernels(show)
+
+
+@contextmanager
+def _lines() -> Iterator["Report"]:
+    """Give what notes how far compilation is; meanwhile a thread says it, again and again, however long a single function takes."""
+    noted: dict[str, str] = {}
+    ended, began = threading.Event(), time.monotonic()
+
+    def tell() -> None:
+        while not ended.wait(SAY_SECONDS):
+            far = ", ".join(noted.values()) or "begun"
+            typer.echo(f"compiling the simulator's kernels: {far}; {time.monotonic() - began:.0f} s so far", err=True)
+
+    def note(name: str, done: int, total: int) -> None:
+        noted[name] = f"{name} {done} of {total} functions"
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield note
+    finally:
+        ended.set()
+        thread.join()
 
 
 def check_writable(*paths: Path | None) -> None:

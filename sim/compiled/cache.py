@@ -33,6 +33,7 @@ except ImportError:  # not POSIX: processes that start at once compile the same,
 
 HEAD = b"simtlab kernel 1\n"
 SUM = 32  # bytes of SHA-256
+MANY = 50  # functions, from which on compiling takes so long that it is said
 
 
 def kept() -> list[Path]:
@@ -86,6 +87,7 @@ class KernelCache(_Cache):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.name = f"{kernel.py_func.__module__.removeprefix('sim.')}.{kernel.py_func.__name__}"
+        self.is_watched = False  # somebody says already how far compilation is
         self.held: int | None = None  # the folder, open, whose lock this process has while it compiles
 
     @functools.cached_property
@@ -112,8 +114,12 @@ class KernelCache(_Cache):
                 found.add(function)
                 report(min(len(found), self.dependences.parts), self.dependences.parts)
 
-        with install_listener("numba:compile", _Listener(one_more)):
-            yield
+        self.is_watched = True
+        try:
+            with install_listener("numba:compile", _Listener(one_more)):
+                yield
+        finally:
+            self.is_watched = False
 
     def file(self, sig: Any, codegen: Any) -> Path:
         """Return where machine code for these argument types and this processor is kept."""
@@ -128,6 +134,8 @@ class KernelCache(_Cache):
         found = self._read(file, target_context)
         if found is None and self._lock(file):
             found = self._read(file, target_context)  # another process may have compiled it meanwhile
+        if found is None and not self.is_watched and self.dependences.parts >= MANY:
+            say(f"compiling the simulator's kernels, once: {self.name} ({self.dependences.parts} functions, a minute or two)...")
         return found
 
     def _read(self, file: Path, target_context: Any) -> Any:

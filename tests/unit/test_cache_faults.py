@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -187,6 +188,19 @@ def test_threads_that_need_a_kernel_at_once_compile_it_once(place: Path, monkeyp
         assert list(pool.map(one, range(4))) == [41, 42, 43, 44]
     assert len(closed) == 1
     assert sum(one.stats.cache_misses.values()) == 1
+
+
+def test_what_takes_long_to_compile_is_said_unless_somebody_watches(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cache, "MANY", 1)
+    assert compiled(fresh())
+    assert re.match(r"compiling the simulator's kernels, once: .*function \(1 functions, a minute or two\)", capfd.readouterr().err)
+    assert not compiled(fresh())
+    watched = kernel(lambda x: x + 41)
+    with watched._cache.watched(lambda *_: None):
+        assert compiled(watched)
+    assert capfd.readouterr().err == ""
 
 
 def test_an_error_while_compiling_lets_others_go_on(place: Path) -> None:

@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -301,8 +304,25 @@ def test_figures_without_matplotlib_are_refused_before_the_run(monkeypatch: pyte
 def test_compilation_is_announced_once_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sim.warming.missing", lambda: ["executor"])
     result = simtlab("timeline", LOOP, "--gpu", "textbook")
-    assert result.stderr.count(f"compiling the simulator's kernels, once (about {cli_output.COMPILE_SECONDS} s on two cores)") == 1
+    assert result.stderr.count(f"compiling the simulator's kernels, once ({cli_output.COMPILE_MINUTES} on two cores)") == 1
     assert "compiling" not in result.stdout
+
+
+def test_how_far_compilation_is_is_told_in_a_pipe_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def slowly(report: Any) -> None:
+        report("executor", 3, 9)
+        until = time.monotonic() + 60
+        while len(said) < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+
+    monkeypatch.setattr("sim.warming.missing", lambda: ["executor"])
+    monkeypatch.setattr("sim.warming.compile_kernels", slowly)
+    monkeypatch.setattr(cli_output, "SAY_SECONDS", 0.05)
+    monkeypatch.setattr(cli_output.typer, "echo", lambda text, err: said.append(text))
+    cli_output.announce()
+    assert re.fullmatch(r"compiling the simulator's kernels: executor 3 of 9 functions; \d+ s so far", said[-1])
 
 
 def test_an_interrupt_exits_130_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
