@@ -1,7 +1,7 @@
 """Tensor cores, measured on an H200 and simulated: `python -m programs.measurements.tensor`.
 
 `h200/tensor.csv` has chains of products and matrix loads (`gpu/tensor.cu`), from which the numbers of the presets come; `h200/products.csv`
-three kernels of `programs/cuda` in four sizes, which nothing is fitted to.
+four kernels of `programs/cuda` in four sizes, which nothing is fitted to.
 """
 
 import csv
@@ -72,7 +72,7 @@ def products(wanted: Callable[[Row], bool] = lambda _: True) -> Iterator[Scored]
     for row in rows(PRODUCTS, wanted):
         values: dict[str, Any] = json.loads(row["values"])
         program = isa.load(HERE.parent / "cuda" / row["listing"])
-        file = load_launch(HERE / "gpu" / "products.toml", program, args={"n": values["n"]}, grid=values["grid"])
+        file = load_launch(HERE / "gpu" / row["file"], program, args={"n": values["n"]}, grid=values["grid"])
         result = _simulated(file.launch)
         name = f"{program.name} {values['n']}"
         yield Scored(name, float(row["cycles"]), float(result.counters["sm_active_cycles_max"]), row, result)

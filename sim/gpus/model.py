@@ -105,6 +105,7 @@ class UnitTiming(Section):
         1,
         description="times that IMAD.WIDE and IMAD.HI go through the pipe; their stall counts count from the last",
     )
+    reads: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles for which it takes all read ports of its register banks")
 
 
 class Limits(Section):

@@ -36,7 +36,7 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: dram.turnaround = 0, so writes go in order"
     if name in ("l1.pass_latency", "l1.replay_cycles") and not (gpu.l1 and gpu.l1.tags_per_cycle):
         return "not read: l1.tags_per_cycle = 0, so loads from L1 pass over no banks"
-    if name == "core.read_window" and not gpu.core.register_banks:
+    if (name == "core.read_window" or name.endswith(".reads")) and not gpu.core.register_banks:
         return "not read: without register banks reads never conflict"
     if name == "core.group_size" and gpu.core.policy != "two_level":
         return f"not read: core.policy = '{gpu.core.policy}' has no fetch groups"

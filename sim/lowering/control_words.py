@@ -84,6 +84,12 @@ def passes(gpu: Gpu, program: Program, i: int) -> int:
     return gpu.units["imad"].wide_passes if is_wide and "imad" in gpu.units else 1
 
 
+def read_cycles(gpu: Gpu, program: Program, i: int) -> int:
+    """Return for how many cycles no other instruction begins to read registers: 0 of one that does not go through the banks' ports."""
+    unit = unit_timing(gpu, program, i)
+    return max(int(Unit(program.encoded.unit[i]) in PORTED), unit.reads if unit and unit.reads > 1 else 0)
+
+
 def port_cycles(gpu: Gpu, program: Program, i: int) -> int:
     """Return how long instruction i holds a port of its pipe, cycles."""
     unit = unit_timing(gpu, program, i)
@@ -108,12 +114,12 @@ def landing(gpu: Gpu, program: Program, i: int) -> int:
     return gpu.shared.pass_cycles * max(int(program.encoded.width[i]) // 4, 1)
 
 
-def control_fields(program: Program, i: int, obeyed: bool, parts: Groups) -> tuple[int, ...]:
+def control_fields(gpu: Gpu, program: Program, i: int, obeyed: bool, parts: Groups) -> tuple[int, ...]:
     """Return the last fields of instruction i's Op, which come from its control word, or wait for parts of counters."""
     control, part = program.control, (int(parts.joins[i]), int(parts.waits[i]), int(parts.most[i]))
     if control is None or not obeyed:
         return int(parts.counter[i]), -1, 1, 0, *part, 0
-    write, ported = int(control.write_barrier[i]), Unit(program.encoded.unit[i]) in PORTED
+    write, reads = int(control.write_barrier[i]), read_cycles(gpu, program, i)
     if parts.joins[i]:
         write = int(parts.counter[i])
-    return write, int(control.read_barrier[i]), int(control.dual[i]), ported, *part, int(control.reuse[i])
+    return write, int(control.read_barrier[i]), int(control.dual[i]), reads, *part, int(control.reuse[i])

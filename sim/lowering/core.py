@@ -113,7 +113,7 @@ Op = np.dtype(
         ("write_counter", "i4"),  # dependence counter that is released with its result, -1 = none
         ("read_counter", "i4"),  # that is released when its sources have been read, -1 = none
         ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width 2
-        ("ported", "u4"),  # 1 = reads its registers through the ports of the banks
+        ("reads", "i4"),  # cycles from its begin to the next one's that reads through the ports of the banks; 0 = not through them
         ("joins", "u4"),  # 1 = LDGSTS: belongs to the next increment of its write counter
         ("waits", "i4"),  # counter that a DEPBAR waits for in part, -1 = none
         ("most", "i4"),  # increments that it leaves
@@ -287,7 +287,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         bool(memory and is_cached(gpu, program, i)),
         hold,
         landing(gpu, program, i),
-        *control_fields(program, i, obeyed, parts),
+        *control_fields(gpu, program, i, obeyed, parts),
         *constant,
     )
 

@@ -3,7 +3,7 @@
 An instruction of arithmetic reads all its registers within `read_window` cycles, each port one register per cycle, in the order of
 issue. While the ports are too far behind for that, it waits, and the scheduler issues nothing else until it has begun; from there its stall
 count counts. The cache has one place for each bank and source slot; it serves the same warp, register and slot, once: any read replaces
-what it had.
+what it had. A product of matrices takes all ports for `units.*.reads` cycles.
 """
 
 from sim.gpus.model import Core
@@ -27,7 +27,7 @@ class RegisterBanks:
         for bank, reads in enumerate(wanted):
             if reads:
                 self.free[bank] = max(self.free[bank], begins) + len(reads)
-        self.next = begins + 1
+        self.next = begins + instruction.reads
         return begins + 1 - now
 
     def _missing(self, instruction: Instruction, warp_slot: int) -> list[list[int]]:

@@ -11,7 +11,17 @@ from isa.vocabulary import Kind as OperandKind
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
 from sim.lowering.constant_lines import constant_lines
-from sim.lowering.control_words import PORTED, Groups, distance, groups, landing, obeys_control_words, port_cycles, waited_counters
+from sim.lowering.control_words import (
+    PORTED,
+    Groups,
+    distance,
+    groups,
+    landing,
+    obeys_control_words,
+    port_cycles,
+    read_cycles,
+    waited_counters,
+)
 from sim.lowering.ports import unit_timing
 from sim.result.causes import PORT_CAUSE, RESULT_CAUSE, StallCause
 from sim.traces.trace import logged
@@ -86,7 +96,7 @@ class Instruction(NamedTuple):
     read_counter: int | None = None  # that is released when its sources have been read
     source_read: int = 0  # cycles until then: from its issue, of a memory access from where the load/store unit takes it
     source_field: str = ""  # of the GPU, that says so
-    ported: bool = False  # it reads its registers through the ports of the banks
+    reads: int = 0  # cycles until the next instruction begins to read through the ports of the banks; 0 = it does not read through them
     sources: tuple[tuple[int, ...], ...] = ()  # registers of each source slot that go through the ports of the banks
     reuse: int = 0  # mask of the source slots whose registers are kept
     constant: Constant | None = None  # that it names
@@ -131,7 +141,7 @@ def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction) -> Ins
         read_counter=None if read < 0 else read,
         source_read=source_read,
         source_field=source_field,
-        ported=Unit(program.encoded.unit[i]) in PORTED,
+        reads=read_cycles(gpu, program, i),
         sources=_sources(program, i),
         reuse=int(control.reuse[i]),
     )

@@ -138,7 +138,7 @@ class Scheduler:
         instruction, issued = warp.instruction, warp.issue()
         self.sm.pipes.hold(instruction, self.number, issued)
         self.delay = 0
-        if self.banks and instruction.ported:
+        if self.banks and instruction.reads:
             self.reads.append(self.banks.take(instruction, self.sm.slot_of(warp), int(self.machine.env.now)))
             self.delay = self.reads[-1] - 1
         pending, late = warp.scoreboard.record(instruction), 0

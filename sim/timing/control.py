@@ -3,8 +3,9 @@
 Stages: 1. a warp's next instruction issues no sooner than the stall count of the last one allows, and when every dependence counter
 that it waits for is zero; 2. an instruction raises its write counter until its result is there and its read counter until its
 sources have been read; 3. arithmetic reads its registers through one port per bank, unless the reuse cache has them, all within
-`read_window` cycles: while it cannot, it waits, nothing is issued behind it, and its stall count does not count. A counter that several
-instructions hold is zero with the last of them. Leaves out: instruction caches but their first miss, two groups of one warp taking turns.
+`read_window` cycles: while it cannot, it waits, nothing is issued behind it, and its stall count does not count; a product of
+matrices takes all ports for `units.*.reads` cycles. A counter that several instructions hold is zero with the last of them.
+Leaves out: two groups of one warp taking turns.
 """
 
 import numpy as np
@@ -110,11 +111,11 @@ def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: in
         reads = sm.bank_reads[m, q, bank]
         if reads:
             sm.bank_free[m, q, bank] = max(sm.bank_free[m, q, bank], begins) + reads
-    scheduler.reads = begins + 1
+    scheduler.reads = begins + op.reads
     scheduler.free = max(scheduler.free, begins + 1)
 
 
 @inner
 def begun(warp: np.record, op: np.record, now: int, hw: Hardware, sm: Machine) -> int:
     """Return the cycle from which the stall count of the warp's instruction, issued now, counts: in which it begins to read."""
-    return sm.schedulers[warp.sm, warp.scheduler].reads - 1 if hw.banks and op.ported else now
+    return sm.schedulers[warp.sm, warp.scheduler].reads - op.reads if hw.banks and op.reads else now

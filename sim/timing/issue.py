@@ -86,7 +86,7 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     take_port(warp.sm, warp.scheduler, op.pipe, now, now + op.hold, hw, sm)
     if hw.dispatch_holds:
         scheduler.free = max(scheduler.free, now + op.hold)
-    if hw.banks and op.ported:
+    if hw.banks and op.reads:
         read_registers(scheduler, warp, op, now, hw, code, sm)
     row, late = np.int64(-1), np.int64(0)
     if op.late and trace.mask[warp.position] != np.uint32(0):

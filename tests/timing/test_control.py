@@ -137,6 +137,13 @@ def test_one_conflict_fits_into_the_window(run) -> None:
     assert run(text, **CONTROL, core__read_window=1).first() == [0, 1, 2, 4]
 
 
+def test_a_unit_may_take_all_ports_for_some_cycles(run) -> None:
+    """NOP reads nothing; the second FADD issues, begins to read two cycles later, and holds the scheduler until then."""
+    text = listing(f"{FREE} FADD R1, R2, R3", f"{FREE} NOP", f"{FREE} FADD R4, R5, R6")
+    assert run(text, **CONTROL).first() == [0, 1, 2, 3]
+    assert run(text, **CONTROL, units__fp32__reads=4).first() == [0, 1, 2, 5]
+
+
 def test_a_stall_count_counts_from_where_the_reading_begins(run) -> None:
     """The second and the third wait a cycle for the port of bank 0: their counts of 1 and 4 end in cycles 3 and 8."""
     text = listing(f"{FREE} FFMA R1, R2, R4, R6", f"{FREE} FMUL R3, R8, R10", f"{word(4)} FMUL R5, R12, R14", f"{FREE} MOV R7, RZ")

@@ -92,6 +92,8 @@ def test_bytes_have_three_digits_and_a_unit(number: int, written: str) -> None:
         ("h100", "fetch.ahead", 2, ""),
         ("h100", "units.fp32.wide_passes", 2, "only units.imad"),
         ("h100", "units.imad.wide_passes", 1, ""),
+        ("h100", "units.mufu.reads", 2, ""),
+        ("gtx480", "units.mufu.reads", 2, "without register banks"),
         ("gtx480", "lsu.store_wait", 9, "joins none"),
         ("h100", "lsu.store_wait", 9, ""),
         ("g80", "constants.cold", 9, "all constants are there at once"),
