@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, cast
 import numba
 import numpy as np
 from numba import types
+from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.extending import _Intrinsic
 
@@ -98,6 +99,8 @@ class _Walk:
     def value(self, value: Any, name: str, user: CodeType) -> None:
         """Take in a value under that name, of which `user` reads attributes."""
         if isinstance(value, DISPATCHER):
+            if self.seen and not isinstance(value._cache, NullCache):  # of what is kept of it nothing can be linked in
+                raise TypeError(f"{name} is a kernel: others call what is `inner` or `outlined`")
             self.feed(
                 sorted((key, str(option)) for key, option in value.targetoptions.items()), value._compiler.pipeline_class.__qualname__
             )

@@ -121,7 +121,13 @@ def chooser(functions: Mapping[Policy, Any]) -> Any:
 built_in = chooser(FUNCTIONS)
 
 
-@kernel
-def choose(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+@inner
+def chosen(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
     """Return the slot that the policy of that number, or at that address, picks."""
     return built_in(policy, eligible, last, age, group_size) if policy < BUILT_IN else call(policy, eligible, last, age)
+
+
+@kernel
+def choose(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+    """Return what `chosen` does, to Python."""
+    return chosen(policy, eligible, last, age, group_size)

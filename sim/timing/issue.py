@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.compiled.kernel import bit, first_bit, inner
 from sim.lowering.core import BARRIER, BRANCH, CLOCK, Code, Hardware
-from sim.policies.builtin import choose
+from sim.policies.builtin import chosen
 from sim.result.causes import StallCause
 from sim.timing.account import account_ready, account_sharers, charge_second, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
@@ -38,7 +38,7 @@ def visit(scheduler: np.record, now: int, hw: Hardware, code: Code, sm: Machine,
         eligible = eligible_warps(scheduler, now, hw, sm)
         if eligible != np.uint64(0):
             m, q = scheduler.sm, scheduler.number
-            scheduler.last = choose(hw.policy, eligible, scheduler.last, sm.age[m, q], hw.group_size)
+            scheduler.last = chosen(hw.policy, eligible, scheduler.last, sm.age[m, q], hw.group_size)
             warp = sm.warps[m, scheduler.last * hw.schedulers + q]
             issue(scheduler, warp, now, hw, code, sm, trace)
     scheduler.visit = next_visit(scheduler, now, hw, sm)

@@ -10,7 +10,8 @@ import numba
 import numpy as np
 import pytest
 
-from sim.compiled.digest import describe
+from sim.compiled.digest import dependences, describe
+from sim.compiled.kernel import inner, is_compiled, kernel
 
 ROOT = Path(__file__).parents[2]
 DIGESTS = """
@@ -92,3 +93,26 @@ def test_the_fields_of_arguments_count() -> None:
     first, second = (numba.typeof(kind(*arrays)) for kind in (Pair, Swapped))
     assert str(first) == str(second)
     assert describe(first) != describe(second)
+
+
+@inner
+def doubled(x: int) -> int:
+    return 2 * x
+
+
+@kernel
+def kept(x: int) -> int:
+    return doubled(x)
+
+
+@kernel
+def calls_a_kernel(x: int) -> int:
+    return kept(x)
+
+
+@pytest.mark.skipif(not is_compiled(), reason="Numba is switched off")
+def test_a_kernel_calls_no_other() -> None:
+    """Of a kernel loaded from the cache nothing can be linked in: it was as if `kept` had no body, and returned what lay in a register."""
+    assert dependences(kept).parts == 2
+    with pytest.raises(TypeError, match=r"test_cache\.kept is a kernel: others call what is `inner`"):
+        dependences(calls_a_kernel)
