@@ -12,6 +12,7 @@ from isa.vocabulary import Unit
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
 from sim.lowering.core import memory_place
+from sim.lowering.ports import unit_timing
 from sim.result.memory_counters import ratio
 from sim.result.result import Result
 
@@ -49,9 +50,10 @@ class Resource(NamedTuple):
         return ratio(self.demand - self.posted + max(self.posted - self.queued, 0), self.capacity * places)
 
 
-def pipe_of(gpu: Gpu, unit: Unit) -> str:
-    """Return the name of the pipe that serves `unit`, "" for NOP."""
-    return "" if unit is Unit.NONE else gpu.serving(unit).pipe
+def pipe_of(gpu: Gpu, program: Program, i: int) -> str:
+    """Return the name of the pipe that serves instruction i, "" if it needs none."""
+    served = unit_timing(gpu, program, i)
+    return served.pipe if served else ""
 
 
 def dispatch_cycles(gpu: Gpu, program: Program, i: int) -> int:
@@ -59,7 +61,7 @@ def dispatch_cycles(gpu: Gpu, program: Program, i: int) -> int:
 
     An access to memory that is modelled goes to its queue in one cycle, however narrow the pipe; its addresses follow from there.
     """
-    interval, name = gpu.core.issue_interval, pipe_of(gpu, Unit(program.encoded.unit[i]))
+    interval, name = gpu.core.issue_interval, pipe_of(gpu, program, i)
     if gpu.core.dispatch != "scheduler" or not name or memory_place(gpu, program, i):
         return interval
     return max(interval, gpu.pipes[name].hold * gpu.serving(Unit(program.encoded.unit[i])).passes)
@@ -70,12 +72,11 @@ def ports(gpu: Gpu, program: Program, issues: Mapping[int, int]) -> list[Ports]:
     core, pipes, slots = gpu.core, dict.fromkeys(gpu.pipes, 0), 0
     passes = dict.fromkeys(gpu.pipes, 0)
     for i, count in issues.items():
-        unit = Unit(program.encoded.unit[i])
-        name = pipe_of(gpu, unit)
+        name = pipe_of(gpu, program, i)
         slots += count * dispatch_cycles(gpu, program, i)
         if name:
             pipes[name] += count
-            passes[name] += count * gpu.serving(unit).passes
+            passes[name] += count * gpu.serving(Unit(program.encoded.unit[i])).passes
     found = [Ports(ISSUE, sum(issues.values()), slots, core.schedulers * core.issue_width)]
     for name, count in pipes.items():
         pipe = gpu.pipes[name]

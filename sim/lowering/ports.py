@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from isa.errors import UserError
 from isa.program import Program
-from isa.vocabulary import Unit
+from isa.vocabulary import UNIFORM_BASE, Unit
 from sim.gpus.model import Gpu, UnitTiming
 
 
@@ -39,10 +39,14 @@ def ports_of(gpu: Gpu) -> tuple[Ports, list[list[int]]]:
 
 
 def unit_timing(gpu: Gpu, program: Program, i: int) -> UnitTiming | None:
-    """Return the pipe and the latency of instruction i, None of one that needs no pipe. Raises UserError where the GPU has none for it."""
+    """Return the pipe and the latency of instruction i, None of one that needs no pipe. Raises UserError where the GPU has none for it.
+
+    A constant for a uniform register (ULDC) takes an issue slot and no more, seen on an H100 (h100/queues.csv).
+    """
     unit = Unit(program.encoded.unit[i])
+    is_uniform = unit == Unit.CONSTANT and program.encoded.destination[i] >= UNIFORM_BASE
     try:
-        return None if unit == Unit.NONE else gpu.serving(unit)
+        return None if unit == Unit.NONE or is_uniform else gpu.serving(unit)
     except UserError as error:
         instruction = program.instructions[i]
         message = f"{instruction.opcode}: {error.message}"

@@ -60,7 +60,7 @@ def instructions(result: Result) -> list[dict[str, Any]]:
             "line": i.line,
             "text": i.text,
             "opcode": i.opcode,
-            "pipe": (pipe := pipe_of(result.gpu, Unit(units[i.index]))),
+            "pipe": (pipe := pipe_of(result.gpu, result.program, i.index)),
             "shared": bool(pipe) and result.gpu.pipes[pipe].owner == "sm",
             "ports": result.gpu.pipes[pipe].count if pipe else 1,
             "port": PORT_CAUSE[Unit(units[i.index])].name.lower(),
