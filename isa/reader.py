@@ -1,6 +1,7 @@
 """Text or file -> `Program`: parse, pick the kernel, encode, find reconvergence, check the end."""
 
 import dataclasses
+import os
 import tempfile
 from pathlib import Path
 
@@ -107,13 +108,21 @@ def _text(path: Path) -> str:
             text = file.read(MOST_TEXT + 1)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        hint = "" if path.exists() else nearest(path.name, (each.name for each in path.parent.glob("*") if each.is_file()))
+        hint = nearest(path.name, _files(path.parent)) if isinstance(error, FileNotFoundError) else ""
         raise UserError(f"cannot read the listing: {reason}", path=str(path), hint=hint) from None
     if len(text) > MOST_TEXT:
         raise UserError(
             f"cannot read the listing: it has over {MOST_TEXT:,} characters", path=str(path), hint="keep the kernel you want alone"
         )
     return text
+
+
+def _files(folder: Path) -> list[str]:
+    """Return the names of the files of a folder, none where it cannot be read."""
+    try:
+        return [each.name for each in os.scandir(folder) if each.is_file()]
+    except OSError:
+        return []
 
 
 def _from_cubin(path: Path, function: str | None) -> Program:

@@ -135,7 +135,7 @@ class KernelCache(_Cache):
         if found is None and self._lock(file):
             found = self._read(file, target_context)  # another process may have compiled it meanwhile
         if found is None and not self.is_watched and self.dependences.parts >= MANY:
-            say(f"compiling the simulator's kernels, once: {self.name} ({self.dependences.parts} functions, a minute or two)...")
+            say(f"compiling the simulator's kernels, once: {self.name} ({self.dependences.parts} functions, one to four minutes)...")
         return found
 
     def _read(self, file: Path, target_context: Any) -> Any:

@@ -11,8 +11,17 @@ from sim.gpus.model import Gpu
 def presets_of(architecture: str) -> tuple[str, ...]:
     """Return the names of the presets of an architecture such as "sm_90" or "sm_90a"; none for ""."""
     number = architecture.removeprefix("sm_").rstrip("af")
-    capability = re.compile(rf'^compute_capability = "{number[:-1]}\.{number[-1:]}"', re.MULTILINE)
-    return tuple(name for name in names() if capability.search((FOLDER / f"{name}.toml").read_text("utf-8")))
+    return tuple(name for name in names() if _capability(name) == f"{number[:-1]}.{number[-1:]}")
+
+
+@functools.cache
+def _capability(name: str) -> str:
+    """Return the compute capability of a preset, its own or that of the one it extends; read off the text, for to load all takes long."""
+    text = (FOLDER / f"{name}.toml").read_text("utf-8")
+    if own := re.search(r'^compute_capability = "(.+?)"', text, re.MULTILINE):
+        return own[1]
+    base = re.search(r'^extends = "(.+?)"', text, re.MULTILINE)
+    return _capability(base[1]) if base else ""
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from isa.errors import UserError
 from isa.program import Program
-from isa.vocabulary import UNIFORM_BASE, Unit
+from isa.vocabulary import Unit
 from sim.gpus.model import Gpu, UnitTiming
 
 
@@ -41,10 +41,10 @@ def ports_of(gpu: Gpu) -> tuple[Ports, list[list[int]]]:
 def unit_timing(gpu: Gpu, program: Program, i: int) -> UnitTiming | None:
     """Return the pipe and the latency of instruction i, None of one that needs no pipe. Raises UserError where the GPU has none for it.
 
-    A constant for a uniform register (ULDC) takes an issue slot and no more, seen on an H100 (h100/queues.csv).
+    ULDC takes an issue slot and no more, seen on an H100 (h100/queues.csv); Blackwell's LDCU keeps its pipe.
     """
     unit = Unit(program.encoded.unit[i])
-    is_uniform = unit == Unit.CONSTANT and program.encoded.destination[i] >= UNIFORM_BASE
+    is_uniform = unit == Unit.CONSTANT and program.instructions[i].opcode.startswith("ULDC")
     try:
         return None if unit == Unit.NONE or is_uniform else gpu.serving(unit)
     except UserError as error:

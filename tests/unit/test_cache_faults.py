@@ -195,7 +195,7 @@ def test_what_takes_long_to_compile_is_said_unless_somebody_watches(
 ) -> None:
     monkeypatch.setattr(cache, "MANY", 1)
     assert compiled(fresh())
-    assert re.match(r"compiling the simulator's kernels, once: .*function \(1 functions, a minute or two\)", capfd.readouterr().err)
+    assert re.match(r"compiling the simulator's kernels, once: .*function \(1 functions, one to four minutes\)", capfd.readouterr().err)
     assert not compiled(fresh())
     watched = kernel(lambda x: x + 41)
     with watched._cache.watched(lambda *_: None):

@@ -208,10 +208,12 @@ def test_help_and_version() -> None:
     ("arguments", "message"),
     [
         (["run", "nowhere.sass"], "nowhere.sass: cannot read the listing"),
+        (["run", "a" * 300 + ".sass"], "cannot read the listing: File name too long"),
+        (["run", "nowhere/saxpy.sass"], "cannot read the listing: No such file or directory"),
         (["run", PROGRAMS / "saxpi.sass"], "saxpi.sass: cannot read the listing: No such file or directory\n  did you mean saxpy.sass"),
         (
             ["run", PROGRAMS / "cuda" / "hgemm_async.sm_90.sass", "--gpu", "gtx480"],
-            "the code is for sm_90: choose --gpu h100; or use at most 63 registers per thread",
+            "the code is for sm_90: choose --gpu h100 or h200; or use at most 63 registers per thread",
         ),
         (["run", PROGRAMS], "it is a folder"),
         (["run", CHAIN, "--gpu", "gtx48"], "did you mean gtx480?"),

@@ -123,7 +123,7 @@ def test_a_program_without_end_is_ended_and_the_next_one_runs() -> None:
     with TestClient(application(setting(seconds=10.0)), base_url="http://127.0.0.1") as client:
         began = time.monotonic()
         error = run(client, SPIN, launch=ARRAY)["error"]["text"]
-        assert "this took over 10 s and was ended" in error or "loop" in error or "instructions" in error
+        assert "this took over 10 s and was ended" in error
         assert time.monotonic() - began < 100  # ten seconds, and what a busy machine adds
         assert run(client)["result"]["cycles"]
 
