@@ -211,10 +211,27 @@ MATRICES = (
     *(f"DMMA.{shape} {{d}}, R16, R32, {{d}}" for shape in ("8x8x4", "16x8x4", "16x8x8", "16x8x16")),
 )
 
+ARITHMETIC = """.kernel arithmetic
+.registers 96
+.rept 4
+DMMA.16x8x16 R0, R16, R32, R0
+STL [R63], R62
+.rept 40
+FFMA R70, R71, R72, R70
+FFMA R73, R74, R75, R73
+.endr
+.endr
+EXIT"""
+
 
 def launch(listing: str, grid: int, block: int, *args: Any, **more: Any) -> sim.Launch:
     """Return a launch of a listing."""
     return sim.Launch(isa.parse(listing), (grid,), (block,), args, **more)
+
+
+def scheduled(listing: str, grid: int, block: int, *args: Any) -> sim.Launch:
+    """Return a launch of a listing with control words of Hopper."""
+    return sim.Launch(sim.schedule(isa.parse(f".target sm_90\n{listing}"), "sm_90"), (grid,), (block,), args)
 
 
 def small() -> dict[str, sim.Launch | None]:
@@ -230,8 +247,12 @@ def small() -> dict[str, sim.Launch | None]:
         for registers, shared, threads in ((21, 0, 480), (32, 8200, 96), (63, 0, 224), (16, 13000, 64), (12, 0, 32), (40, 3000, 320))
     }
     products = "\n".join(text.format(d=register) for text in MATRICES for register in ("R0", "R0", "R40", "R48"))
+    beside = products.replace("\n", "\nDFMA R64, R66, R68, R64\nFFMA R70, R71, R72, R70\nIADD3 R73, R73, R74, R75\n")
     return chains | {
         "products": launch(PRODUCTS.format(products=products), 8, 256),
+        "products with words": scheduled(PRODUCTS.format(products=beside).replace(".target sm_90\n", ""), 8, 256),
+        "units with words": scheduled(UNITS, 8, 256),
+        "arithmetic with words": scheduled(ARITHMETIC, 8, 256),
         "units": launch(UNITS, 8, 256),
         "constants": launch(CONSTANTS.format(walk=walk), 8, 64, np.zeros(1, np.float32), constants=constants),
         "stream": launch(STREAM, 256, 128, np.zeros(1 << 20, np.float32)),
