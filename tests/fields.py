@@ -234,6 +234,21 @@ def scheduled(listing: str, grid: int, block: int, *args: Any) -> sim.Launch:
     return sim.Launch(sim.schedule(isa.parse(f".target sm_90\n{listing}"), "sm_90"), (grid,), (block,), args)
 
 
+def products() -> str:
+    """Return the lines of all products, chains and others."""
+    return "\n".join(text.format(d=register) for text in MATRICES for register in ("R0", "R0", "R40", "R48"))
+
+
+def with_words() -> dict[str, sim.Launch | None]:
+    """Return launches with control words, of which arithmetic goes through the ports of register banks."""
+    beside = products().replace("\n", "\nDFMA R64, R66, R68, R64\nFFMA R70, R71, R72, R70\nIADD3 R73, R73, R74, R75\n")
+    return {
+        "products with words": scheduled(PRODUCTS.format(products=beside).replace(".target sm_90\n", ""), 8, 256),
+        "units with words": scheduled(UNITS, 8, 256),
+        "arithmetic with words": scheduled(ARITHMETIC, 8, 256),
+    }
+
+
 def small() -> dict[str, sim.Launch | None]:
     """Return launches that ask for one part of a machine each."""
     jumps = "\n".join(f"BSSY B0, to{k}\nBRA by{k}\nby{k}:\nBSYNC B0\nto{k}:" for k in range(8))
@@ -246,13 +261,8 @@ def small() -> dict[str, sim.Launch | None]:
         )
         for registers, shared, threads in ((21, 0, 480), (32, 8200, 96), (63, 0, 224), (16, 13000, 64), (12, 0, 32), (40, 3000, 320))
     }
-    products = "\n".join(text.format(d=register) for text in MATRICES for register in ("R0", "R0", "R40", "R48"))
-    beside = products.replace("\n", "\nDFMA R64, R66, R68, R64\nFFMA R70, R71, R72, R70\nIADD3 R73, R73, R74, R75\n")
     return chains | {
-        "products": launch(PRODUCTS.format(products=products), 8, 256),
-        "products with words": scheduled(PRODUCTS.format(products=beside).replace(".target sm_90\n", ""), 8, 256),
-        "units with words": scheduled(UNITS, 8, 256),
-        "arithmetic with words": scheduled(ARITHMETIC, 8, 256),
+        "products": launch(PRODUCTS.format(products=products()), 8, 256),
         "units": launch(UNITS, 8, 256),
         "constants": launch(CONSTANTS.format(walk=walk), 8, 64, np.zeros(1, np.float32), constants=constants),
         "stream": launch(STREAM, 256, 128, np.zeros(1 << 20, np.float32)),

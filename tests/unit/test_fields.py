@@ -3,7 +3,7 @@
 import pytest
 
 import sim
-from tests.fields import LABELS, Suite, small
+from tests.fields import LABELS, Suite, small, with_words
 
 MACHINES = {
     "gtx480": ({"sms": 4}, ("copy/copy_4_float", "reduce_shared", "shared/transpose_naive", "atomics/histogram_global")),
@@ -18,7 +18,8 @@ MACHINES = {
 @pytest.mark.parametrize("name", MACHINES)
 def test_no_field_is_silent(name: str) -> None:
     changes, programs = MACHINES[name]
-    gpu, suite = sim.gpu(name).replace(changes), Suite(dict.fromkeys(programs) | small())
+    gpu = sim.gpu(name).replace(changes)
+    suite = Suite(dict.fromkeys(programs) | small() | (with_words() if gpu.core.kind == "control" else {}))
     found = {field: suite.notices(gpu, field) for field in gpu.names() if field not in LABELS}
     assert [field for field, words in found.items() if not words] == []
     refused = {field for field, words in found.items() if words.startswith("refused")}
