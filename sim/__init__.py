@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sim.gpus.occupancy import Occupancy
     from sim.launch.cuda import cuda
     from sim.launch.launch import Launch
+    from sim.launch.numba_cuda import numba
     from sim.launch.pointers import Pointer
     from sim.launch.triton import triton
     from sim.result.result import Result
@@ -45,6 +46,7 @@ __all__ = [
     "gpu",
     "gpus",
     "lint",
+    "numba",
     "occupancy",
     "read_traces",
     "run",
@@ -158,9 +160,9 @@ def sweep(
 
     over: names and values; a mapping of names to lists is a grid, a list of mappings is taken point by point. Names: fields of the
     GPU ("l2.latency"), "policy", "gpu" (presets, files or Gpus), the launch's "grid", "block", "registers", "shared_static" and
-    "shared_dynamic"; where `launch` is a function that returns a Launch, its parameters. A program is executed once per launch, on
-    copies of its arrays. Columns: the names, `cycles`, counters, `stall_` and `slot_` by cause, as a single run gives them; a point
-    that cannot be (a block that does not fit) has an `error` instead.
+    "shared_dynamic"; where `launch` is a function that returns a Launch, its parameters, of `**names` any. A program is executed once
+    per launch, on copies of its arrays. Columns: the names, `cycles`, counters, `stall_` and `slot_` by cause, as a single run gives
+    them; a point that cannot be (a block that does not fit, a launch that the function refuses) has an `error` instead.
 
     output: a Parquet file; rows are written as they are found, and a sweep that was interrupted goes on where it was. workers:
     processes, all cores unless said. cluster: address of a Dask scheduler, in place of processes here. progress: called with
@@ -281,7 +283,13 @@ def write_traces(traces: "Sequence[Trace]", folder: str | Path) -> Path:
     return write(traces, folder)
 
 
-LAZY = {"Launch": "launch", "Pointer": "pointers", "cuda": "cuda", "triton": "triton"}  # name -> module of sim.launch
+LAZY = {
+    "Launch": "launch",
+    "Pointer": "pointers",
+    "cuda": "cuda",
+    "numba": "numba_cuda",
+    "triton": "triton",
+}  # name -> module of sim.launch
 
 
 def __getattr__(name: str) -> Any:

@@ -61,7 +61,7 @@ def write(capture: Capture, path: Path) -> int:
         members["after"] = pages.indices(capture.after).tobytes()
     members["pages"] = pages.data()
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
         for name, content in members.items():
             file.writestr(zipfile.ZipInfo(name, DATE), content, zipfile.ZIP_DEFLATED)
         file.comment = bytes(SEAL_BYTES)

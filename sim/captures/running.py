@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 from isa import cubin
 from isa.errors import UserError
 from sim.captures import records
-from sim.captures.file import Capture
+from sim.captures.file import SUFFIX, Capture
 from sim.compiled.folder import folder as cache_folder
 
 SOURCES = Path(__file__).parent / "preload"
@@ -21,7 +22,10 @@ COMPILERS = ("cc", "gcc", "clang")
 FLAGS = ("-O2", "-shared", "-fPIC", "-std=gnu11", "-lpthread", "-ldl")
 TOOL = "cuobjdump"
 TOOLKITS = ("/usr/local/cuda/bin",)
+DRIVER = "libcuda.so.1"
 MOST_NAMED = 12
+NAME = 60  # characters of a kernel's name in a file's
+GRAPHS = "kernels of CUDA graphs are not captured, and this program launches graphs"
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,13 @@ class Ran:
         return [line.removeprefix(word).strip() for line in self.log if line == word or line.startswith(word + " ")]
 
 
-def library() -> Path:
-    """Return the library, built when this source has not been. Raises UserError without a C compiler."""
+def library(driver: Path | None = None) -> Path:
+    """Return the library, built when this source has not been. Raises UserError without a C compiler.
+
+    driver: the real one, for a library that stands in for it under its name; else the library is for preloading.
+    """
     files = sorted(SOURCES.glob("*.[ch]"))
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files) + " ".join(FLAGS).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files) + f"{' '.join(FLAGS)} {driver}".encode()).hexdigest()[:16]
     built = cache_folder() / f"capture-{digest}.so"
     if built.exists():
         return built
@@ -60,13 +67,28 @@ def library() -> Path:
         raise UserError("capturing needs a C compiler, and none is installed", hint="apt install gcc; or name one: CC=/path/to/cc")
     built.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=built.parent) as folder:
-        made = Path(folder) / built.name
-        command = [compiler, "-o", str(made), *(str(file) for file in files if file.suffix == ".c"), *FLAGS]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise UserError(f"{compiler} cannot build the library for capturing: {done.stderr.strip()[:2000]}")
+        made, sources = Path(folder) / built.name, [str(file) for file in files if file.suffix == ".c"]
+        beside = [] if driver is None else _standing_in(compiler, driver, Path(folder))
+        _build([compiler, "-o", str(made), *sources, *FLAGS, *beside])
         made.replace(built)
     return built
+
+
+def _standing_in(compiler: str, driver: Path, folder: Path) -> list[str]:
+    """Return options for a library of the driver's name that needs the real one: what it does not define is then found there.
+
+    The linker writes down what a library calls itself; an empty one that calls itself by the driver's path makes that a path.
+    """
+    empty, stub = folder / "empty.c", folder / "stub.so"
+    empty.write_text("")
+    _build([compiler, "-shared", "-o", str(stub), str(empty), f"-Wl,-soname,{driver}"])
+    return [f"-Wl,-soname,{DRIVER}", f'-DDRIVER_PATH="{driver}"', "-Wl,--no-as-needed", str(stub)]
+
+
+def _build(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise UserError(f"{command[0]} cannot build the library for capturing: {done.stderr.strip()[:2000]}")
 
 
 def disassembler() -> str:
@@ -76,23 +98,43 @@ def disassembler() -> str:
     return next((place for place in places if place and Path(place).exists()), "")
 
 
-def run(command: Sequence[str], wanted: Wanted, folder: Path) -> Ran:
-    """Run a program; its launches are recorded into `folder`. Raises UserError when it cannot be started."""
-    settings = {
+def settings(wanted: Wanted, folder: Path) -> dict[str, str]:
+    """Return what the library reads of the environment."""
+    found = {
         **{"FOLDER": str(folder), "KERNEL": wanted.kernel, "SKIP": str(wanted.skip), "COUNT": str(wanted.count)},
         **{"MOST_BYTES": str(wanted.most_bytes), "REPEAT": "1" if wanted.repeat else "0", "CUOBJDUMP": disassembler()},
     }
+    return {f"SIMTLAB_CAPTURE_{name}": value for name, value in found.items()}
+
+
+def run(command: Sequence[str], wanted: Wanted, folder: Path) -> Ran:
+    """Run a program; its launches are recorded into `folder`. Raises UserError when it cannot be started."""
     before = os.environ.get("LD_PRELOAD")
-    environment = os.environ | {f"SIMTLAB_CAPTURE_{name}": value for name, value in settings.items()}
+    environment = os.environ | settings(wanted, folder)
     environment["LD_PRELOAD"] = str(library()) + (f":{before}" if before else "")
     try:
         done = subprocess.run(list(command), env=environment, check=False)
     except OSError as error:
         raise UserError(f"cannot start {command[0]}: {error.strerror}", hint="simtlab capture OPTIONS -- PROGRAM ARGUMENTS") from None
+    return recorded(folder, done.returncode)
+
+
+def recorded(folder: Path, status: int = 0) -> Ran:
+    """Return what the library has left in a folder."""
     log = folder / "log"
     lines = log.read_text("utf-8", errors="replace").splitlines() if log.exists() else []
     folders = [one.parent for one in folder.glob("*/launch.txt")]
-    return Ran(done.returncode, sorted(folders, key=lambda one: [int(part) for part in one.name.split("-")]), lines)
+    return Ran(status, sorted(folders, key=lambda one: [int(part) for part in one.name.split("-")]), lines)
+
+
+def paths(found: Sequence[Capture], output: Path) -> list[Path]:
+    """Return a file for each capture: its kernel and launch; processes of one program count launches each from 0, so then a number more."""
+    names, seen = [], Counter[str]()
+    for one in found:
+        name = f"{re.sub(r'[^A-Za-z0-9_]', '_', one.table.kernel)[:NAME]}-{one.table.origin.launch}"
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return [output / f"{name}{SUFFIX}" for name in names]
 
 
 def captures(ran: Ran, command: Sequence[str]) -> list[Capture]:
@@ -117,6 +159,9 @@ def why_none(ran: Ran, wanted: Wanted) -> UserError:
     if passed := ran.said("passed"):
         return UserError(f"no launch was captured{ended}: {_reason(passed[0])}", hint=_remedy(passed[0]))
     kernels = list(dict.fromkeys(ran.said("kernel")))
+    if "graph" in ran.log:
+        others = f"; outside graphs it launched {', '.join(kernels[:MOST_NAMED])}" if kernels else ""
+        return UserError(f"no launch was captured{ended}: {GRAPHS}", hint=f"run it without graphs{others}")
     if kernels:
         names = ", ".join(kernels[:MOST_NAMED]) + (", ..." if len(kernels) > MOST_NAMED else "")
         what = f"no launch matched --kernel '{wanted.kernel}'" if wanted.kernel else f"the program has at most {wanted.skip} launches"
@@ -128,7 +173,8 @@ def passed_over(ran: Ran) -> list[str]:
     """Return in words what was matched and not recorded, equal reasons together."""
     counts = Counter(_reason(line) for line in ran.said("passed"))
     others = [line for line in ran.log if line.startswith(("cannot write", "disk full"))]
-    return [f"{count} x not captured: {reason}" for reason, count in counts.items()] + list(dict.fromkeys(others))
+    graphs = [f"{GRAPHS}: run it without them"] if "graph" in ran.log else []
+    return [f"{count} x not captured: {reason}" for reason, count in counts.items()] + list(dict.fromkeys(others)) + graphs
 
 
 def _reason(line: str) -> str:

@@ -4,7 +4,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 PERCENT = ("l1_hit_rate", "l2_hit_rate", "achieved_occupancy")  # as Nsight Compute gives them; shares here
 PROFILER = "ncu"
-NAME = 60  # characters of a kernel's name in a file's
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 PROGRAM = Annotated[list[str], typer.Argument(metavar="-- PROGRAM ARGUMENTS", help="The program, as you would start it.")]
@@ -64,7 +62,7 @@ def capture(program: PROGRAM, choice: Choice, counted: COUNTERS = False, output:
         found = with_counters(found, program, wanted) if counted else found
     except UserError as error:  # launches are kept all the same
         without = error
-    rows = [_write(one, path) for one, path in zip(found, _paths(found, output), strict=True)]
+    rows = [_write(one, path) for one, path in zip(found, running.paths(found, output), strict=True)]
     for line in running.passed_over(ran):
         typer.echo(line, err=True)
     if ran.status:
@@ -86,16 +84,6 @@ def _wanted(choice: Choice) -> running.Wanted:
     if most > MOST_BYTES:
         raise UserError(f"--max-bytes {choice.max_bytes}: a capture holds at most 2G")
     return running.Wanted(choice.kernel, choice.skip, choice.number, most, choice.repeat)
-
-
-def _paths(found: list[captures.Capture], output: Path) -> list[Path]:
-    """Return a file for each capture: its kernel and launch; processes of one program count launches each from 0, so then a number more."""
-    names, seen = [], Counter[str]()
-    for one in found:
-        name = f"{re.sub(r'[^A-Za-z0-9_]', '_', one.table.kernel)[:NAME]}-{one.table.origin.launch}"
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
-    return [output / f"{name}{captures.SUFFIX}" for name in names]
 
 
 def _write(capture: captures.Capture, path: Path) -> dict[str, Any]:

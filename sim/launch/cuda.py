@@ -1,4 +1,4 @@
-"""CUDA C++ in a string -> launches: `sim.cuda(source, "sm_90").kernel("saxpy")(grid, block, *args)`."""
+"""CUDA C++ in a string, or in a kernel of CuPy -> launches: `sim.cuda(source, "sm_90").kernel("saxpy")(grid, block, *args)`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import isa
+from isa.errors import UserError
 from isa.program import Program
 from sim.launch.launch import Launch
 
@@ -26,23 +27,25 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Source:
-    """CUDA C++ for one architecture."""
+    """CUDA C++ for one architecture. name: of the kernel that is meant when none is named."""
 
     text: str | Path
     architecture: str
     options: tuple[str, ...] = ()
+    name: str | None = None
 
     def kernel(self, name: str | None = None) -> Kernel:
         """Return a kernel by its name in the source, or the only one. Raises UserError, with the compiler's words when it refuses."""
         compile_ = compiled if isa.compiler.is_text(self.text) else isa.compile
-        return Kernel(compile_(self.text, self.architecture, name, self.options))
+        return Kernel(compile_(self.text, self.architecture, name or self.name, self.options))
 
 
-def cuda(source: str | Path, architecture: str, options: Sequence[str] = ()) -> Source:
+def cuda(source: Any, architecture: str, options: Sequence[str] = ()) -> Source:
     """Return a CUDA C++ source, a file or the text itself, whose kernels are launched from Python: no GPU, no toolkit.
 
-    architecture: such as "sm_90". options: further ones for NVRTC, as "-DN=4". Needs the extra `cuda`. Raises UserError, when a kernel
-    is asked for, with the compiler's own words.
+    source: also a `cupy.RawKernel` or a `cupy.RawModule`, whose options come before those given. architecture: such as "sm_90".
+    options: further ones for NVRTC, as "-DN=4". Needs the extra `cuda`. Raises UserError, when a kernel is asked for, with the compiler's
+    own words.
 
     >>> import numpy as np, sim
     >>> source = sim.cuda("__global__ void twice(float *x) { x[threadIdx.x] *= 2; }", "sm_90")
@@ -51,4 +54,9 @@ def cuda(source: str | Path, architecture: str, options: Sequence[str] = ()) -> 
     >>> float(x[31]), result.counters["warp_instructions"] > 0
     (62.0, True)
     """
-    return Source(source, architecture, tuple(options))
+    if isinstance(source, str | Path):
+        return Source(source, architecture, tuple(options))
+    if not isinstance(code := getattr(source, "code", None), str):
+        message = f"{type(source).__name__} holds no CUDA C++"
+        raise UserError(message, hint="pass its text, a file of it, or a cupy.RawKernel or RawModule made of text")
+    return Source(code, architecture, (*source.options, *options), getattr(source, "name", None))

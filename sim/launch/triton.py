@@ -25,6 +25,8 @@ TYPES |= {f"{sign}int{bits}": f"{'u' if sign else 'i'}{bits}" for sign in ("", "
 SCALARS = {"i1": np.uint8, "fp16": np.float32, "fp32": np.float32, "fp64": np.float64}  # as a driver gets them; others as they are
 SPECIALISED = 16  # multiples of it are told to the compiler, as Triton does
 CONSTANT = "constexpr"
+OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")  # of a triton.Config, for the compiler
+DEFAULTS = {"num_warps": 4, "num_stages": 3}
 Grid = int | tuple[int, ...] | Callable[[dict[str, Any]], int | tuple[int, ...]]
 INSTALL = "pip install 'simtlab[triton]'"
 
@@ -43,23 +45,25 @@ class TritonKernel:
 
     function: Any
     architecture: str
+    configurations: tuple[dict[str, Any], ...] = ()  # of triton.autotune: constants and options, which a call takes as keywords
     made: dict[str, Compiled] = field(default_factory=dict, repr=False)
 
-    def __call__(self, grid: Grid, *args: Any, num_warps: int = 4, num_stages: int = 3, **named: Any) -> Launch:
+    def __call__(self, grid: Grid, *args: Any, **named: Any) -> Launch:
         """Return the launch. args, named: the kernel's parameters, of which grid may be a function; arrays are updated in place by a run.
 
-        Raises UserError.
+        named also: num_warps (4), num_stages (3) and other options of Triton's compiler. Raises UserError.
         """
+        options = {name: named.pop(name) for name in OPTIONS if named.get(name) is not None}
+        if options.get("num_ctas", 1) != 1:
+            raise UserError(f"kernel {self.function.fn.__name__}: num_ctas = {options['num_ctas']}: clusters are not modelled")
         values = self._bound(args, named)
         types = {name: self._type(name, value) for name, value in values.items()}
-        compiled = self._compiled(values, types, {"num_warps": num_warps, "num_stages": num_stages})
+        compiled = self._compiled(values, types, DEFAULTS | options)
         given = [_scalar(values[name], kind) for name, kind in types.items() if kind != CONSTANT]
         sizes = grid(values) if callable(grid) else grid
         blocks = (int(sizes),) if isinstance(sizes, int | np.integer) else tuple(sizes)
         hidden = len(compiled.program.parameters) - len(given)
         metadata = compiled.metadata
-        if metadata.num_ctas != 1:
-            raise UserError(f"{metadata.name}: num_ctas = {metadata.num_ctas}: clusters are not modelled")
         scratch = metadata.global_scratch_size * int(np.prod(blocks))
         given += [np.zeros(scratch, np.uint8) if scratch and k == 0 else None for k in range(hidden)]
         block = (32 * metadata.num_warps,)
@@ -125,11 +129,13 @@ def triton(function: Any, architecture: str) -> TritonKernel:
     """
     if importlib.util.find_spec("triton") is None:
         raise UserError("Triton is not installed", hint=INSTALL)
+    found: tuple[dict[str, Any], ...] = ()
     while hasattr(function, "fn") and not hasattr(function, "params"):  # autotune and heuristics wrap the kernel
+        found = tuple(one.all_kwargs() for one in getattr(function, "configs", ())) or found
         function = function.fn
     if not hasattr(function, "params"):
         raise UserError(f"{type(function).__name__}: a kernel is a function of triton.jit")
-    return TritonKernel(function, architecture)
+    return TritonKernel(function, architecture, found)
 
 
 def _compile(function: Any, architecture: str, types: dict[str, str], constants: dict[str, Any], even: Any, options: Any) -> Compiled:

@@ -17,7 +17,7 @@ from sim.sweeps.driver import Group, drive, serial
 from sim.sweeps.keys import gpu_key, launch_key, point_key
 from sim.sweeps.local import Local
 from sim.sweeps.store import Store
-from sim.sweeps.work import Job
+from sim.sweeps.work import Failure, Job
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -40,7 +40,9 @@ def sweep(
     repeat: int = 1,
 ) -> "DataFrame":
     """Return one row per point of `over`: `sim.sweep`, where the arguments are explained."""
-    launches = _remembering(family(launch))
+    launches = _remembering(family(launch, gpu, over))
+    if callable(launch):
+        launches = _forgiving(launches)
     points = space(launches, gpu, over)
     if repeat < 1:
         raise UserError(f"repeat = {repeat} runs are none", hint="1 for a single run, 5 for a band")
@@ -80,7 +82,20 @@ def _remembering(launches: Family) -> Family:
     return launches._replace(build=build)
 
 
-Groups = list[tuple[Callable[[], Launch], list[Job]]]
+def _forgiving(launches: Family) -> Family:
+    """Return launches of which one that cannot be made, as a compiler refuses it, is a row with an error and no end of the sweep."""
+
+    def build(shape: Mapping[str, Any]) -> Launch | Failure:
+        try:
+            launch: Launch = launches.build(shape)
+        except UserError as error:
+            return Failure(str(error))
+        return launch
+
+    return launches._replace(build=build)
+
+
+Groups = list[tuple[Callable[[], Launch | Failure], list[Job]]]
 
 
 def _groups(launches: Family, points: Space, repeat: int) -> tuple[list[str], Groups, dict[str, dict[str, Any]]]:
@@ -120,9 +135,9 @@ def _by_shape(points: Space) -> dict[str, list[Point]]:
     return found
 
 
-def _needs_words(launch: Launch, gpus: Mapping[str, Gpu], points: list[Point]) -> bool:
+def _needs_words(launch: Launch | Failure, gpus: Mapping[str, Gpu], points: list[Point]) -> bool:
     """Return whether some points of a launch would obey a compiler's control words and others need new ones."""
-    if launch.program.control is None:
+    if isinstance(launch, Failure) or launch.program.control is None:
         return False
     machines: dict[str, tuple[str, dict[str, Any]]] = {}
     for point in points:
@@ -135,7 +150,7 @@ def _needs_words(launch: Launch, gpus: Mapping[str, Gpu], points: list[Point]) -
     return {"compiler", "scheduled"} <= kinds
 
 
-def _builder(launches: Family, shape: Mapping[str, Any]) -> Callable[[], Launch]:
+def _builder(launches: Family, shape: Mapping[str, Any]) -> Callable[[], Launch | Failure]:
     return lambda: launches.build(shape)
 
 

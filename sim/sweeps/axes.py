@@ -30,10 +30,10 @@ MACHINE = {"gpu": "a preset or a GPU file", "policy": "short for core.policy"}
 
 
 class Family(NamedTuple):
-    """Launches by what distinguishes them. names: what `build` takes, each with its meaning; build: values by name -> launch."""
+    """Launches by what distinguishes them. names: what `build` takes, each with its meaning; build: values -> launch, or why not."""
 
     names: Mapping[str, str]
-    build: Callable[[Mapping[str, Any]], Launch]
+    build: Callable[[Mapping[str, Any]], Any]
 
 
 class Point(NamedTuple):
@@ -53,13 +53,20 @@ class Space(NamedTuple):
     gpus: dict[str, Gpu]
 
 
-def family(launch: Launch | Callable[..., Launch] | Family) -> Family:
-    """Return the launches that a sweep can ask for: variants of one by its shape, or what a function makes of its parameters."""
+def family(launch: Launch | Callable[..., Launch] | Family, gpu: Gpu, over: Over) -> Family:
+    """Return the launches that a sweep can ask for: variants of one by its shape, or what a function makes of its parameters.
+
+    One that takes any keyword (`**configuration`) is given every name of `over` that the machine does not have.
+    """
     if isinstance(launch, Family):
         return launch
     if isinstance(launch, Launch):
         return Family(SHAPE, lambda shape: dataclasses.replace(launch, **shape))
-    return Family(dict.fromkeys(inspect.signature(launch).parameters, "a parameter of the function"), lambda shape: launch(**shape))
+    parameters = inspect.signature(launch).parameters.values()
+    names = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
+    if len(names) < len(parameters):
+        names += [name for row in _rows(over) for name in row if name.isidentifier() and name not in {*MACHINE, *gpu.names(), *OPTIONAL}]
+    return Family(dict.fromkeys(names, "a parameter of the function"), lambda shape: launch(**shape))
 
 
 def space(launches: Family, gpu: Gpu, over: Over) -> Space:

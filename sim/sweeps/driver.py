@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
-from sim.sweeps.work import Job, Row, evaluated, executed
+from sim.sweeps.work import Failure, Job, Row, evaluated, executed
 
 CHUNK_SECONDS = 0.3
 MOST = 64  # points in a chunk
@@ -19,7 +19,7 @@ AHEAD = 96  # chunks under way, from which they become longer: one process hands
 class Group:
     """The points of one launch. handle: whatever the backend knows its trace by."""
 
-    def __init__(self, build: Callable[[], Launch], jobs: Sequence[Job]) -> None:
+    def __init__(self, build: Callable[[], Launch | Failure], jobs: Sequence[Job]) -> None:
         self.build = build
         self.jobs = deque(jobs)
         self.running = 0  # chunks

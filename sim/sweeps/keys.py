@@ -15,6 +15,7 @@ from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.launch.placement import Places
 from sim.launch.pointers import Pointer
+from sim.sweeps.work import Failure
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (
@@ -34,8 +35,10 @@ def sources() -> bytes:
     return digest.digest()
 
 
-def launch_key(launch: Launch) -> bytes:
-    """Return a digest of a launch: its program, its sizes, and what its arguments hold."""
+def launch_key(launch: Launch | Failure) -> bytes:
+    """Return a digest of a launch: its program, its sizes, and what its arguments hold; of one that could not be made, why."""
+    if isinstance(launch, Failure):
+        return hashlib.sha256(sources() + launch.message.encode()).digest()
     program = launch.program
     digest = hashlib.sha256(sources())
     for table in (program.encoded, program.control or ()):

@@ -82,7 +82,7 @@ def _watch(parent: int, folder: str) -> None:
     os._exit(1)
 
 
-def _begin(launch: Launch, file: str | None, gpus: Mapping[str, Gpu], jobs: list[Job]) -> Found:
+def _begin(launch: Launch | Failure, file: str | None, gpus: Mapping[str, Gpu], jobs: list[Job]) -> Found:
     """Execute a launch, keep its trace for other processes, and do the first points."""
     trace = executed(launch)
     if file:

@@ -41,13 +41,15 @@ class Job(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """Why a launch could not be executed, in place of its trace."""
+    """Why a launch could not be made or executed, in place of it or its trace."""
 
     message: str
 
 
-def executed(launch: Launch) -> Trace | Failure:
+def executed(launch: Launch | Failure) -> Trace | Failure:
     """Execute a launch on copies of its arrays, so that it can be executed again; the trace, or why there is none."""
+    if isinstance(launch, Failure):
+        return launch
     try:
         return execute(copied(launch))
     except UserError as error:

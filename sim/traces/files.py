@@ -1,4 +1,4 @@
-"""The files of a trace: `kernelslist.g` and what it names; plain text, or packed by gzip or xz."""
+"""The files of a trace: `kernelslist.g` and what it names; plain text, packed by gzip or xz, or by Accel-Sim 2.0."""
 
 import gzip
 import lzma
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from isa.errors import UserError
+from sim.traces import tracez
 
 LIST, KERNEL = ".g", ".traceg"
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
@@ -16,9 +17,9 @@ CHUNK = 1 << 22  # bytes
 
 
 def is_trace(path: Path) -> bool:
-    """Return whether a file is a trace, by its name: kernelslist.g, kernel-1.traceg, kernel-1.traceg.xz."""
+    """Return whether a file is a trace, by its name: kernelslist.g, kernel-1.traceg, kernel-1.traceg.xz, kernel-1.tracez."""
     name = path.name.removesuffix(path.suffix) if path.suffix in PACKED else path.name
-    return name.endswith((LIST, KERNEL))
+    return name.endswith((LIST, KERNEL, tracez.SUFFIX))
 
 
 def kernels(path: Path) -> list[Path]:
@@ -47,6 +48,9 @@ def chunks(path: Path) -> Iterator[bytes]:
     """Yield whole lines of a file, unpacked, some MiB at a time. Raises UserError when it cannot be read."""
     opened, rest = PACKED.get(path.suffix, open), b""
     try:
+        if path.suffix == tracez.SUFFIX:
+            yield from tracez.chunks(path)
+            return
         with opened(path, "rb") as file:
             while block := file.read(CHUNK):
                 head, newline, tail = block.rpartition(b"\n")

@@ -88,7 +88,7 @@ def scan(text: np.ndarray, end: int, skipped: int, tables: Tables) -> int:
             continue
         if is_full(tables):
             return FULL
-        if c == HASH or c >= FIRST_MARKER:
+        if is_marker(text, start, end):
             marker = tables.markers[where.markers]
             marker.at, marker.line, marker.steps, marker.accesses = start, where.line, where.steps, where.accesses
             marker.value = value_of(text, start, end, where)
@@ -99,6 +99,12 @@ def scan(text: np.ndarray, end: int, skipped: int, tables: Tables) -> int:
         while at < end and text[at] != NEWLINE:
             at += 1
         where.at = at
+
+
+@inner
+def is_marker(text: np.ndarray, start: int, end: int) -> bool:
+    c = text[start]  # no hexadecimal number, by its first or, as in `cluster`, its second letter
+    return c == HASH or c >= FIRST_MARKER or (c >= LETTER_A and start + 1 < end and text[start + 1] >= FIRST_MARKER)
 
 
 @inner

@@ -141,10 +141,18 @@ class _Reader:
             self._end_block(self.place)
         elif text.startswith("thread block"):
             self.place = self.file.place(text)
+        elif text.startswith("cluster"):
+            self._check_cluster(text)
         elif text.startswith(("warp", "insts")):
             self.file.fail(f"{text}: not a number", "write it as warp = 0, insts = 12")
         else:
             self._odd(self.file.line)
+
+    def _check_cluster(self, text: str) -> None:
+        """Refuse blocks that share a cluster; which cluster a block is does not matter where it is alone."""
+        name, _, value = text.partition("=")
+        if name.split() == ["cluster", "rank"] and value.strip() != "0":
+            self.file.fail(f"{text}: clusters of several blocks are not modelled")
 
     def _end_warp(self) -> None:
         steps = self.pieces[0] if len(self.pieces) == 1 else np.concatenate([np.zeros(0, np.int64), *self.pieces])

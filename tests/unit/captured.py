@@ -18,13 +18,17 @@ needs_compiler = pytest.mark.skipif(COMPILER is None or sys.platform != "linux",
 
 @functools.cache
 def built() -> Path:
-    """Return a folder with the driver, libcuda.so.1, and the program."""
+    """Return a folder with the driver, libcuda.so.1, and the program, also as a library, libprogram.so."""
     assert COMPILER
     folder = Path(tempfile.mkdtemp(prefix="simtlab-captured-"))
     flags = ["-std=gnu11", "-w"]
     driver = folder / "libcuda.so.1"
     subprocess.run([COMPILER, *flags, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", driver, DATA / "driver.c"], check=True)
     subprocess.run([COMPILER, *flags, "-o", folder / "program", DATA / "program.c", driver, "-lpthread", "-ldl"], check=True)
+    library = ["-shared", "-fPIC", "-Dmain=program"]
+    subprocess.run(
+        [COMPILER, *flags, *library, "-o", folder / "libprogram.so", DATA / "program.c", driver, "-lpthread", "-ldl"], check=True
+    )
     return folder
 
 

@@ -129,6 +129,16 @@ def test_too_much_memory_is_left_out(tmp_path: Path) -> None:
     assert "raise --max-bytes" in done.stderr
 
 
+def test_kernels_of_graphs_are_named(tmp_path: Path) -> None:
+    done = capture("-o", tmp_path, program=("linked", "graph", CUBIN))
+    assert done.returncode == 2
+    assert "scale_rows: it goes into a graph" in done.stderr
+    assert "run without graphs" in done.stderr
+    done = capture("--kernel", "saxpy", "-o", tmp_path, program=("linked", "graph", CUBIN))
+    assert "kernels of CUDA graphs are not captured, and this program launches graphs" in done.stderr
+    assert "run it without graphs; outside graphs it launched scale_rows" in done.stderr
+
+
 def test_a_program_without_the_driver(tmp_path: Path) -> None:
     done = capture("-o", tmp_path, program=(Path("/bin/true"),))
     assert done.returncode == 2

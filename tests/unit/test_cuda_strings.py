@@ -47,6 +47,19 @@ def test_a_list_of_configurations_is_swept() -> None:
     assert cycles[32] != cycles[1024]
 
 
+def test_kernels_of_cupy() -> None:
+    """`cupy.RawKernel` and `cupy.RawModule`: their text, options and name; CuPy itself needs no GPU for that."""
+    cupy = pytest.importorskip("cupy")
+    raw = cupy.RawKernel(SOURCE, "add", options=("-DN=5",))
+    x, y, out = np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(32, np.int32)
+    sim.execute(sim.cuda(raw, "sm_90").kernel()((4,), (32,), x, y, np.int32(100), symbols={"scale": np.float32(2)}))
+    assert np.array_equal(y, 1 + 2 * x)
+    sim.execute(sim.cuda(cupy.RawModule(code=SOURCE), "sm_90", ["-DN=3"]).kernel("fill")(1, 32, out, shared_dynamic=128))
+    assert out.tolist() == [3] * 32
+    with pytest.raises(UserError, match="RawModule holds no CUDA"):
+        sim.cuda(cupy.RawModule(path="kernels.cubin"), "sm_90")
+
+
 def test_a_file_is_read_again(tmp_path: Path) -> None:
     file, out = tmp_path / "k.cu", np.zeros(1, np.int32)
     for value in (1, 2):
@@ -62,3 +75,5 @@ def test_mistakes_are_the_compilers_words() -> None:
         sim.cuda(SOURCE, "sm_90", ["-DN=1"]).kernel("gone")
     with pytest.raises(UserError, match="knows architecture sm_1"):
         sim.cuda(SOURCE, "sm_1").kernel("add")
+    with pytest.raises(UserError, match=r"(?s)int holds no CUDA C\+\+.*cupy.RawKernel"):
+        sim.cuda(7, "sm_90")

@@ -71,6 +71,25 @@ def test_a_point_that_cannot_be_has_an_error_and_the_others_a_result() -> None:
     assert "a block does not fit" in frame["error"][3]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_configuration_that_no_compiler_takes_is_a_row_with_an_error(workers: int) -> None:
+    """Autotuning: a list of configurations in, a table out."""
+
+    def launch(ilp: int, warps: int) -> Launch:
+        if ilp * warps > 16:
+            raise UserError(f"{ilp * warps} is too much")
+        return chain(1, warps, ilp)
+
+    table = sim.sweep(
+        launch, GTX480, [{"ilp": 1, "warps": 4}, {"ilp": 4, "warps": 8}, {"ilp": 8, "warps": 4}, {"ilp": 2, "warps": 2}], workers=workers
+    )
+    assert table["error"].fillna("").tolist() == ["", "32 is too much", "32 is too much", ""]
+    assert table["warps"].tolist() == [4, 8, 4, 2]
+    assert table["cycles"].notna().tolist() == [True, False, False, True]
+    with pytest.raises(UserError, match="20 is too much"):
+        sim.sweep(launch, GTX480, {"ilp": [5], "warps": [4]}, workers=workers)
+
+
 def test_a_function_of_its_parameters_makes_the_launches() -> None:
     frame = sim.sweep(lambda warps: chain(1, warps, 1), GTX480, {"warps": [4, 18], "gpu": ["gtx480", "h100"]})
     assert frame["gpu"].tolist() == ["gtx480", "h100"] * 2

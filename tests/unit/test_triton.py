@@ -168,12 +168,17 @@ def test_matmul(architecture: str) -> None:
 
 
 def test_autotuning(architecture: str) -> None:
-    """Configurations in, simulated times out."""
-    kernel, x = sim.triton(softmax, architecture), floats(264, 1000)
-    gpu = sim.gpu({"sm_80": "a100", "sm_90": "h100"}[architecture])
-    launches = {warps: kernel(264, x, np.zeros_like(x), 1000, BLOCK=1024, num_warps=warps) for warps in (1, 8)}
-    cycles = {warps: sim.run(launch, gpu).cycles for warps, launch in launches.items()}
-    assert cycles[1] != cycles[8]
+    """The configurations of `triton.autotune` in, a table of simulated times out; one that Triton refuses is a row with an error."""
+    configurations = [triton.Config({"BLOCK": 1024}, num_warps=warps) for warps in (1, 8)] + [triton.Config({"BLOCK": 1000})]
+    kernel = sim.triton(triton.autotune(configurations, key=["n"])(softmax), architecture)
+    assert [one["BLOCK"] for one in kernel.configurations] == [1024, 1024, 1000]
+    x, gpu = floats(264, 1000), sim.gpu({"sm_80": "a100", "sm_90": "h100"}[architecture])
+    table = sim.sweep(lambda **configuration: kernel(264, x, np.zeros_like(x), 1000, **configuration), gpu, kernel.configurations)
+    assert table["num_warps"].tolist() == [1, 8, 4]
+    assert table["error"].isna().tolist() == [True, True, False]
+    assert "Triton refuses kernel softmax" in table["error"][2]
+    assert table["cycles"][0] > table["cycles"][1] > 0
+    assert table["cycles"][0] == sim.run(kernel(264, x, np.zeros_like(x), 1000, BLOCK=1024, num_warps=1), gpu).cycles
 
 
 def test_a_kernel_is_compiled_once(architecture: str) -> None:
@@ -203,6 +208,8 @@ def test_mistakes(architecture: str) -> None:
     with pytest.raises(UserError, match="does not fit into 64 bits"):
         sim.triton(add, architecture)(1, floats(8), floats(8), floats(8), 2**64, BLOCK=8)
     assert len(sim.triton(add, architecture)(1, floats(8), floats(8), floats(8), 2**63, BLOCK=8).args) >= 4
+    with pytest.raises(UserError, match="clusters are not modelled"):
+        sim.triton(add, "sm_90")(1, floats(8), floats(8), floats(8), 8, BLOCK=8, num_ctas=2)
     with pytest.raises(UserError, match="missing a required argument"):
         sim.triton(add, architecture)(1, floats(8), BLOCK=8)
     with pytest.raises(UserError, match="argument y is str"):

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static void *(*real_dlsym)(void *, const char *);
+int driver_used;
 
 static void find_dlsym(void) {
   static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", NULL};
@@ -16,7 +17,8 @@ void *driver(const char *name) {
   static void *library;
   if (!real_dlsym) find_dlsym();
   if (!library) {
-    library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_GLOBAL);
+    library = dlopen(DRIVER_PATH, RTLD_LAZY | RTLD_GLOBAL);
+    driver_used = library != NULL;
     say(library ? "driver" : "no driver");
   }
   return library ? real_dlsym(library, name) : NULL;
@@ -150,6 +152,10 @@ CUresult cuMemFreeAsync(CUdeviceptr p, void *stream) { REAL(cuMemFreeAsync); dro
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr p, void *stream) { REAL(cuMemFreeAsync_ptsz); drop_allocation(p); return real(p, stream); }
 CUresult cuMemFreeHost(void *p) { REAL(cuMemFreeHost); drop_allocation((CUdeviceptr)p); return real(p); }
 
+#define LAUNCH_GRAPH(name) CUresult name(void *graph, void *stream) { REAL(name); note_graph(); return real(graph, stream); }
+LAUNCH_GRAPH(cuGraphLaunch)
+LAUNCH_GRAPH(cuGraphLaunch_ptsz)
+
 CUresult cuGetProcAddress(const char *symbol, void **found, int version, uint64_t flags);
 CUresult cuGetProcAddress_v2(const char *symbol, void **found, int version, uint64_t flags, void *status);
 
@@ -161,7 +167,7 @@ static const struct { const char *name; void *ours; } HOOKS[] = {
   HOOK(cuKernelGetFunction), HOOK(cuMemAlloc_v2), HOOK(cuMemAllocManaged), HOOK(cuMemAllocAsync), HOOK(cuMemAllocAsync_ptsz),
   HOOK(cuMemAllocFromPoolAsync), HOOK(cuMemAllocFromPoolAsync_ptsz), HOOK(cuMemAllocPitch_v2), HOOK(cuMemHostAlloc),
   HOOK(cuMemAllocHost_v2), HOOK(cuMemMap), HOOK(cuMemUnmap), HOOK(cuMemFree_v2), HOOK(cuMemFreeAsync), HOOK(cuMemFreeAsync_ptsz),
-  HOOK(cuMemFreeHost), HOOK(cuGetProcAddress), HOOK(cuGetProcAddress_v2), {NULL, NULL}};
+  HOOK(cuMemFreeHost), HOOK(cuGraphLaunch), HOOK(cuGraphLaunch_ptsz), HOOK(cuGetProcAddress), HOOK(cuGetProcAddress_v2), {NULL, NULL}};
 
 static void *ours(const char *name, const char *ending) {
   size_t length = strlen(name), end = strlen(ending);

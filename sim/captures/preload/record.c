@@ -12,7 +12,7 @@ typedef struct { CUdeviceptr address; size_t size; const char *kind, *name; char
 struct Record { char folder[4096]; Piece *pieces; size_t count, room, bytes; int tries; int repeat, differs; CUresult result; };
 
 static char base[3072];
-static size_t most, skip, wanted, number, matching, recorded;
+static size_t most, skip, wanted, number, matching, recorded, graph_noted;
 static regex_t pattern;
 
 const char *setting(const char *name) {
@@ -36,18 +36,32 @@ void say(const char *format, ...) {
   fclose(log);
 }
 
-__attribute__((constructor)) static void start(void) {
+__attribute__((constructor)) void simtlab_capture_settings(void) {
+  pthread_mutex_lock(&lock);
+  if (*base) regfree(&pattern);
   snprintf(base, sizeof base, "%s", setting("FOLDER"));
   most = strtoull(setting("MOST_BYTES"), NULL, 10);
   skip = strtoull(setting("SKIP"), NULL, 10);
   wanted = strtoull(setting("COUNT"), NULL, 10);
+  number = matching = recorded = 0;
+  graph_noted = 0;
+  forget_choices();
   say("loaded %d", (int)getpid());
+  if (driver_used) say("driver");
   char why[256];
   int mistake = *base ? regcomp(&pattern, setting("KERNEL"), REG_EXTENDED | REG_NOSUB) : 0;
-  if (!mistake) return;
-  regerror(mistake, &pattern, why, sizeof why);
-  say("no pattern %s", why);
-  *base = 0;
+  if (mistake) {
+    regerror(mistake, &pattern, why, sizeof why);
+    say("no pattern %s", why);
+    *base = 0;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void note_graph(void) {
+  pthread_mutex_lock(&lock);
+  if (*base && recorded < wanted && !graph_noted++) say("graph");
+  pthread_mutex_unlock(&lock);
 }
 
 static CUresult copy_out(void *to, CUdeviceptr from, size_t size) {
@@ -225,8 +239,9 @@ static int gather(Record *r, const Image *image, void *function, const unsigned 
 }
 
 Record *begin(const Launch *l) {
-  if (!*base) return NULL;
+  if (!*base) return NULL;  // the common case, without the lock
   pthread_mutex_lock(&lock);
+  if (!*base) { pthread_mutex_unlock(&lock); return NULL; }  // the window was closed meanwhile
   number++;
   void *function;
   Handle *known = resolve(l->function, &function);

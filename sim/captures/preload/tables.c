@@ -76,6 +76,10 @@ Handle *add_handle(void *handle, const char *name, Image *image) {
   return known;
 }
 
+void forget_choices(void) {
+  for (size_t k = 0; k < handled; k++) handles[k].asked = 0;
+}
+
 static size_t elf_size(const unsigned char *data) {  // the end of the last table or section
   uint64_t sections, segments; uint16_t each, count, segment, segment_count;
   memcpy(&segments, data + 32, 8); memcpy(&sections, data + 40, 8);

@@ -1,6 +1,6 @@
 // A program that launches scale_rows N times: program HOW WHAT CUBIN [N]. HOW it finds the driver: linked, dlsym, address (cuGetProcAddress,
 // as CUDA's runtime). WHAT: fine; threads, two of them at once; crash, after the first launch; fault, an address that is none;
-// processes, two of them.
+// processes, two of them; graph, the launch goes into a graph, which is launched.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,7 +15,8 @@ typedef struct { float *data; unsigned n; } View;
 typedef int (*Function)();
 enum { N = 1000 };
 extern int cuInit(), cuModuleLoadData(), cuModuleGetFunction(), cuModuleGetGlobal_v2(), cuMemAlloc_v2(), cuMemcpyHtoD_v2(), cuMemcpyDtoH_v2(),
-    cuLaunchKernel(), cuCtxSynchronize(), cuDevicePrimaryCtxRetain(), cuCtxSetCurrent();
+    cuLaunchKernel(), cuCtxSynchronize(), cuGraphLaunch(), cuDevicePrimaryCtxRetain(), cuCtxSetCurrent();
+#pragma weak cuGraphLaunch
 #pragma weak cuDevicePrimaryCtxRetain
 #pragma weak cuCtxSetCurrent
 static Function module_load, module_function, module_global, allocate, to_device, to_host, launch, synchronize;
@@ -61,7 +62,9 @@ static void *work(void *unused) {
   View view = {(float *)data, !strcmp(what, "fault") ? 1u << 31 : N};
   void *parameters[] = {&view, &rows};
   for (int k = 0; k < launches; k++) {
-    launch(function, (N + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, parameters, NULL);
+    int is_graph = !strcmp(what, "graph");
+    launch(function, (N + 127) / 128, 1, 1, 128, 1, 1, 0, is_graph ? what : NULL, parameters, NULL);
+    if (is_graph) cuGraphLaunch(NULL, NULL);
     synchronize();
     if (!strcmp(what, "crash")) abort();
   }
