@@ -121,7 +121,8 @@ def _check(what: Launch, expected: Expectation | None) -> bool:
     if not expected:
         return False
     wrong = check(what, expected)
-    whose, names = ("the GPU's" if what.parameters is not None else "NumPy's"), ", ".join(expected)
+    whose, names = ("the GPU's" if what.parameters is not None else "NumPy's"), ", ".join(list(expected)[:SHOWN])
+    names += f", and {len(expected) - SHOWN} more" if len(expected) > SHOWN else ""
     if not wrong:
         typer.echo(f"\nResults equal {whose}: {names}.")
         return False

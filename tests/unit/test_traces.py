@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import isa
 import sim
 from isa.errors import UserError
+from sim import captures
 from sim.cli import app
 from sim.launch.file import load_launch
 from sim.launch.placement import BASE
@@ -165,6 +166,18 @@ def test_save_trace_writes_what_run_executed(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     (trace,) = sim.read_traces(tmp_path / "out" / "kernelslist.g")
     assert trace.program.name == "reduce_shared"
+
+
+def test_a_capture_is_written_for_accel_sim(tmp_path: Path) -> None:
+    """The launch of a GPU, as a trace: what that GPU counted of its instructions and sectors stands in it."""
+    file = Path(__file__).parents[1] / "data" / "captures" / "scale_rows.h200.capture"
+    result = CliRunner().invoke(app, ["run", str(file), "--save-trace", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    (trace,) = sim.read_traces(tmp_path / "kernelslist.g")
+    measured, counters = captures.read(file).table.counters, sim.simulate(trace, sim.gpu("h200")).counters
+    assert (trace.launch.grid, trace.launch.block) == ((8, 1, 1), (128, 1, 1))
+    for name in ("warp_instructions", "global_load_sectors", "global_store_sectors"):
+        assert counters[name] == measured[name] > 0, name
 
 
 def test_a_barrier_for_a_number_of_threads_is_not_written(tmp_path: Path) -> None:
