@@ -87,6 +87,11 @@ def _carry_predicate(row: Row, words: Collection[str]) -> str:
     return "a carry-in predicate needs .X" if "Pa" in words and not row.flags & X else ""
 
 
+def _shifted(row: Row, words: Collection[str]) -> str:
+    signs = SourceFlag.INVERT if row.operation == Operation.LEA else SourceFlag.INVERT | SourceFlag.NEGATE
+    return "a sign of what LEA shifts, but for - of the low half, is not modelled" if row.source_flags[0] & signs else ""
+
+
 def _wide(row: Row, words: Collection[str]) -> str:
     carries = row.operation == Operation.IMAD_CARRY and row.predicate_destination[0] != PT and not row.flags & (WIDE | HIGH)
     if carries and row.source_flags[2] & SourceFlag.NEGATE:
@@ -206,6 +211,12 @@ def _selected(row: Row, words: Collection[str]) -> str:
     return "FSEL.FTZ is not modelled: nobody has measured what it flushes" if row.flags & FTZ else ""
 
 
+def _saturated(row: Row, words: Collection[str]) -> str:
+    """VIADD.S32.ISAT is one spelling."""
+    both = row.operation == Operation.IADD_SATURATED, row.flags & SATURATE != 0
+    return "" if both[0] == both[1] else ".S32 and .ISAT of a sum go together"
+
+
 def _matrices(row: Row, words: Collection[str]) -> str:
     """Products of matrices have the shapes and types of `isa.matrices.unit_of`, a left factor by rows and a right one by columns."""
     if matrices.unit_of(row.operation, row.function) is None:
@@ -221,6 +232,7 @@ NEUTRAL = (
 RULES: tuple[tuple[Callable[[Row, Collection[str]], str], tuple[Operation, ...]], ...] = (  # of which operations; none = of all
     (_aligned, ()),
     (_carry_predicate, (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA, Operation.LEA_HI)),
+    (_shifted, (Operation.LEA, Operation.LEA_HI)),
     (_wide, (Operation.IMAD, Operation.IMAD_CARRY)),
     (_compare, (Operation.ISETP,)),
     (_barrier, (Operation.BAR,)),
@@ -232,6 +244,7 @@ RULES: tuple[tuple[Callable[[Row, Collection[str]], str], tuple[Operation, ...]]
     (_neutral, NEUTRAL),
     (_extreme, (Operation.IMNMX, Operation.IMNMX64, Operation.IMNMX4)),
     (_selected, (Operation.FSEL,)),
+    (_saturated, (Operation.IADD, Operation.IADD2, Operation.IADD4, Operation.IADD_SATURATED)),
     (_matrices, matrices.OPERATIONS),
 )
 

@@ -154,7 +154,7 @@ class Encoder:
             row.source_kind[0], row.source_value[0] = Kind.IMMEDIATE, 0xFFFFFFFF
         if row.operation == Operation.PLOP3 and "r" in words:
             row.operation = int(Operation.PLOP3_SIGNS)
-            if any(word == "r" and operand and operand.suffix != "SIGN" for word, operand in bound):
+            if any(word in ("r", "a") and operand and operand.suffix != "SIGN" for word, operand in bound):
                 raise OperandError("PLOP3 takes predicates, or the signs of registers: R1.SIGN", 0)
         if row.operation == Operation.BRA and "r" in words:
             row.operation = int(Operation.BRX)  # CALL through a register

@@ -15,7 +15,7 @@ MASK = 0xFFFFFFFF
 def bits(operand: Operand, numbers: str, is_pair: bool = False) -> int:
     """Return the 32-bit pattern of a number, zero-extended. `numbers` says how the opcode reads it: see opcodes.toml.
 
-    is_pair: a number of more than 32 bits is one of 64, returned as a signed one.
+    is_pair: a number below 0, or of more than 32 bits, is one of 64, returned as a signed one.
     """
     if operand.flags & (NEGATE | ABSOLUTE | INVERT):
         operand = _apply(operand)
@@ -30,7 +30,7 @@ def bits(operand: Operand, numbers: str, is_pair: bool = False) -> int:
         raise OperandError(f"{value!r} is not a whole number", operand.column)
     if numbers == "float" and value < 0:
         raise OperandError("a hexadecimal number is the 32 bits themselves: write them without a sign", operand.column)
-    if is_pair and not -(1 << 31) <= value < 1 << 32 and -(1 << 63) <= value < 1 << 64:
+    if is_pair and not 0 <= value < 1 << 32 and -(1 << 63) <= value < 1 << 64:
         return int(value) - (1 << 64 if value >= 1 << 63 else 0)
     if not -(1 << 31) <= value < 1 << 32:
         raise OperandError("this number has more than 32 bits", operand.column)

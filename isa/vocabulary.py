@@ -162,6 +162,7 @@ class Operation(IntEnum):
     IMMA = 152
     DMMA = 153
     MOVM = 154  # transpose an 8-by-8 matrix of halves
+    IADD_SATURATED = 155  # two signed words
     VMNMX = 125  # of three; function: Reduction of the first two | of that and the third << 3
 
 

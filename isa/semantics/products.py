@@ -109,6 +109,13 @@ def sum_of_bytes(a: np.uint32, b: np.uint32, negated: int) -> np.uint32:
     return word(result)
 
 
+def sum_saturated(a: np.uint32, b: np.uint32, negated: int) -> np.uint32:
+    """Return the sum of two signed words, or the nearest word to it; negated as in sum_of_halves."""
+    x, y = wide(a, 1), wide(b, 1)
+    total = (-x if negated & 1 else x) + (-y if negated & 2 else y)
+    return word(min(max(total, np.int64(-0x80000000)), np.int64(0x7FFFFFFF)))
+
+
 def minmax_of_bytes(a: np.uint32, b: np.uint32, is_signed: int, smaller: int) -> np.uint32:
     """Return the smaller or the larger of each of four bytes."""
     result, flip = np.int64(0), 0x80 if is_signed else 0

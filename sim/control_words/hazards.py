@@ -19,6 +19,8 @@ from sim.control_words.flow import Block, blocks
 from sim.control_words.latency import Classes, Latencies
 
 COUNTED_AFTER = 2  # cycles until a counter shows what an instruction adds to it; paper cited in latencies.toml
+DEPBAR = "DEPBAR"  # looks at counters later than a wait mask does: listings leave one cycle before it
+ERRBAR = "ERRBAR"  # with a stall count of 0 ends when earlier stores have: in listings the next instruction reads what was just computed
 
 
 class Hazard(NamedTuple):
@@ -75,7 +77,8 @@ class Analysis:
         self.reads = [[int(d) for d in row if d >= 0] for row in self.encoded.reads]
         self.writes = [[int(d) for d in row if d >= 0] for row in self.encoded.writes]
         self.never = frozenset(np.flatnonzero((self.encoded.guard == PT) & (self.encoded.guard_not == 1)).tolist())  # @!PT
-        self.cycles = [int(s) if pair else max(int(s), 1) for s, pair in zip(self.control.stall, self.control.dual, strict=True)]
+        self.names = [instruction.opcode.split(".")[0] for instruction in program.instructions]
+        self.cycles = [self._cycles(i) for i in range(len(program))]
         self.queues = [self.classes.queue(i) for i in range(len(program))]
         self.ports = [self.classes.port(i) for i in range(len(program))]
         self.variable = frozenset(i for i in range(len(program)) if self._is_variable(i))
@@ -137,8 +140,9 @@ class Analysis:
             for key, tellers in list(waiting.items()):
                 if tellers.keys() & drained or (partial and tellers.get(partial[0], -1) >= partial[1]):
                     del waiting[key]
+        late = set() if self.names[i] == DEPBAR else drained
         return [
-            Hazard("early", producer, i, -1, age, COUNTED_AFTER) for (counter, producer), age in state.counted.items() if counter in drained
+            Hazard("early", producer, i, -1, age, COUNTED_AFTER) for (counter, producer), age in state.counted.items() if counter in late
         ]
 
     def waits(self, i: int) -> bool:
@@ -218,7 +222,8 @@ class Analysis:
             if not latency.file_of(dependence):  # a convergence barrier
                 continue
             if is_variable:
-                state.writes[dependence, i] = {write: 0} if write >= 0 else {}
+                teller = read if write < 0 and self._says_where(i, dependence) else write
+                state.writes[dependence, i] = {teller: 0} if teller >= 0 else {}
             else:
                 state.fixed[dependence, i] = 0
         if is_variable:
@@ -243,6 +248,17 @@ class Analysis:
             if self.ports[key[1]] == port:
                 more = dict.fromkeys(own, 0) | more
             state.reads[key] = more
+
+    def _cycles(self, i: int) -> int:
+        """Return how many cycles at least pass from instruction i to the next."""
+        stall = int(self.control.stall[i])
+        if self.names[i] == ERRBAR and not stall:
+            return self.most
+        return stall if self.control.dual[i] else max(stall, 1)
+
+    def _says_where(self, i: int, dependence: int) -> bool:
+        """Return True for the predicate of a generic atomic: whether its address is global is known when its sources are taken."""
+        return bool(self.encoded.operation[i] == Operation.ATOM and dependence >= PREDICATE_BASE)
 
     def _is_variable(self, i: int) -> bool:
         """Return True for an instruction whose end a dependence counter announces."""

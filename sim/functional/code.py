@@ -119,7 +119,7 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
         turns=int(program.parameter_base >= VOLTA_PARAMETERS),
         apart=int(bool(program.architecture) and era(program.architecture) == "volta"),
         converges=int(program.markers and not np.isin(e.operation, (Operation.SSY, Operation.PBK, Operation.CAL)).any()),
-        saves_registers=int((e.operation == Operation.BMOV).any()),
+        calls=int((e.operation == Operation.BMOV).any() or any(one.opcode.startswith("CALL") for one in program.instructions)),
         adder=adder_of(program),
     )
 
@@ -144,7 +144,8 @@ def negations(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     additions = np.isin(e.operation, ADDITIONS)
     flags = e.source_flags.astype(np.int64)
     subtracted = (additions[:, None] & (flags & SourceFlag.NEGATE != 0)).astype(np.int64)
-    subtracted[np.isin(e.operation, (Operation.LEA, Operation.LEA_HI)), 0] = 0  # what is shifted is negated as it stands
+    shifts = e.operation == Operation.LEA
+    subtracted[shifts, 0] <<= e.function[shifts]  # -(a << n) is (~a << n) + 2**n, which carries when a << n is 0
     function, is_xmad = e.function.astype(np.int64), e.operation == Operation.XMAD
     high = (flags >> PART_SHIFT == Part.H1) & is_xmad[:, None]
     function |= high[:, 0] * HIGH_A + high[:, 1] * HIGH_B  # XMAD needs the whole registers, too
@@ -152,7 +153,7 @@ def negations(program: Program) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     products = e.operation == Operation.IMAD_CARRY  # which negates whole products and pairs
     negative = flags & SourceFlag.NEGATE != 0
     function |= products * ((negative[:, 0] ^ negative[:, 1]) + 2 * negative[:, 2])
-    halves = np.isin(e.operation, (Operation.IADD2, Operation.IADD4, Operation.IADDMNMX2))
+    halves = np.isin(e.operation, (Operation.IADD2, Operation.IADD4, Operation.IADD_SATURATED, Operation.IADDMNMX2))
     function |= halves * (negative[:, 0] + 2 * negative[:, 1])
     flags = np.where((products | halves)[:, None], flags & ~int(SourceFlag.NEGATE), flags)
     magnitudes = np.isin(e.operation, (Operation.FMNMX_XORSIGN, Operation.HMNMX2_XORSIGN))  # which need the signs, too

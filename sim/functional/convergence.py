@@ -37,7 +37,7 @@ groups 189; in the other 11, which sort, the thread instructions differ by 32 at
 The order in which 9 to 32 groups run in functions that call themselves (`groups.csv`) is the H100's in 57 of 59 launches, 7 of 9 of 32.
 
 Registers overwritten by lanes of other calls can hold lanes for ever only under these rules, not in hardware: where a listing
-saves registers (BMOV) and nobody waits elsewhere, the lowest register then lets its lanes go.
+calls functions, whether they save registers (BMOV) or not, and nobody waits elsewhere, the lowest register then lets its lanes go.
 Seen on sm_90 only, where no warp-wide instruction follows a BSYNC with a YIELD before it; other GPUs from Volta on are taken to be alike.
 """
 
@@ -267,7 +267,7 @@ def wake(w: int, code: Code, machine: Machine) -> None:
     if turn[Turn.YIELDED]:
         return resume(w, machine)
     for barrier in range(machine.barrier.shape[1]):
-        if code.saves_registers and machine.depth[w] == 0 and machine.blocked[w, barrier]:
+        if code.calls and machine.depth[w] == 0 and machine.blocked[w, barrier]:
             free_lanes(w, barrier, machine.blocked[w, barrier], np.int64(0), machine)
             return None
     return None

@@ -156,7 +156,7 @@ class Code(NamedTuple):
     turns: int  # 1 = MUFU.SIN and COS take turns, not radians
     apart: int  # 1 = lanes of a warp may arrive at a barrier apart (from Volta on)
     converges: int  # 1 = lanes meet by convergence registers, and nowhere else
-    saves_registers: int  # 1 = it saves them
+    calls: int  # 1 = it calls functions, or saves convergence registers
     adder: tuple[int, int]  # of HMMA: isa.matrices.Adder
 
 

@@ -70,6 +70,32 @@ def test_lanes_and_warps_ask_each_other(architecture: str) -> None:
     assert counts.tolist() == [4 * int((b > 2).sum()) + 2 * bool((b > -50).all()) + bool((b == 9).any()) for b in blocks]
 
 
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+def test_functions_that_use_the_convergence_registers_of_those_who_call_them(architecture: str) -> None:
+    """Lanes in tan() and in the slow path of a root wait at each other's registers: on no GPU is that the end."""
+    source = """extern "C" __global__ void f(double* out, const double* x, const double* y, const unsigned* u) {
+        const int t = threadIdx.x;
+        double found;
+        switch (u[t] & 3) {
+            case 0: asm volatile("rsqrt.approx.f64 %0, %1;" : "=d"(found) : "d"(x[t])); break;
+            case 1: found = hypot(x[t], y[t]); break;
+            case 2: asm volatile("rsqrt.approx.f64 %0, %1;" : "=d"(found) : "d"(y[t])); break;
+            default: found = tan(x[t]);
+        }
+        out[t] = found;
+    }"""
+    kernel = sim.cuda(source, architecture).kernel("f")
+    for seed in (17, 28, 29, 33):
+        random = np.random.default_rng(seed)
+        x, y = (random.integers(0, 2**64, 32, np.uint64).view(np.float64).copy() for _ in range(2))
+        x[random.random(32) < 0.3], y[random.random(32) < 0.3], x[random.random(32) < 0.2] = 0.0, 5e-310, 1e300
+        which, out = random.integers(0, 4, 32).astype(np.uint32), np.zeros(32)
+        sim.execute(kernel(1, 32, out, x, y, which))
+        with np.errstate(all="ignore"):
+            expected = np.choose(which, [1 / np.sqrt(x), np.hypot(x, y), 1 / np.sqrt(y), np.tan(x)])
+        np.testing.assert_allclose(out, expected, rtol=1e-6)
+
+
 def asked(v: list[int], lane: int) -> int:
     """Return what a lane of warp_ops finds."""
     own = v[lane]

@@ -183,6 +183,24 @@ def test_inverted_addend_of_lea() -> None:
     assert compute("LEA {d}, {a}, ~{b}, 0x3", A, B)[0].tolist() == expected.tolist()
 
 
+def test_saturated_sums() -> None:
+    a, b = signed(A), signed(B)
+    for text, total in (("{a}, {b}", a + b), ("-{a}, {b}", b - a), ("{a}, -{b}", a - b), ("{a}, -0x41", a - 65)):
+        found = compute(f"VIADD.S32.ISAT {{d}}, {text}", A, B)[0]
+        assert found.view(np.int32).tolist() == np.clip(total, -(2**31), 2**31 - 1).tolist()
+
+
+def test_numbers_below_zero_have_64_bits_where_an_instruction_has() -> None:
+    a = doubles(31).view(np.uint64)
+    prologue = "S2R R0, SR_LANEID\nISETP.GE.AND P1, PT, R0, 0x8, PT"
+    lanes = np.arange(a.size) % 32 >= 8
+    assert compute("SEL.64 {d}, {a}, -0x1, P1", a, wide=True, prologue=prologue)[0].tolist() == np.where(lanes, a, 2**64 - 1).tolist()
+    assert compute("SEL.64 {d}, -0x2, {a}, P1", a, wide=True, prologue=prologue)[0].tolist() == np.where(lanes, 2**64 - 2, a).tolist()
+    assert set(compute("MOV.64 {d}, -0x5", wide=True)[0].tolist()) == {2**64 - 5}
+    assert set(compute("MOV.64 {d}, 0xfffffffb", wide=True)[0].tolist()) == {0xFFFFFFFB}  # the instruction holds all 64 bits
+    assert compute("ISETP.GT.U64.AND P0, P1, {a}, -0x5, PT", a)[1].tolist() == [1 if x > 2**64 - 5 else 2 for x in a.tolist()]
+
+
 def test_pairs_of_floats_and_selection_of_pairs() -> None:
     a, b, c = (doubles(seed).view(np.uint64) for seed in (21, 22, 23))
     x, y, z = (pair.view(np.float32) for pair in (a, b, c))

@@ -164,6 +164,45 @@ def test_predicates_that_a_mask_leaves_out_are_not_read(mask: str, kinds: list[s
     assert [finding.kind for finding in hazards(program)] == kinds
 
 
+@pytest.mark.parametrize(("cycles", "kinds"), [(3, ["stall"]), (4, [])])
+def test_halves_follow_each_other_after_four_cycles(cycles: int, kinds: list[str]) -> None:
+    """As in cuSPARSE for sm_80: HFMA2.BF16_V2 after HFMA2.BF16_V2."""
+    program = written("HFMA2.BF16_V2 R3, R6, 1, 1, R3\nHFMA2.BF16_V2 R0, R2, 1, 1, R3\nEXIT", [cycles, 5, 5])
+    assert [finding.kind for finding in hazards(program)] == kinds
+
+
+@pytest.mark.parametrize(("architecture", "kinds"), [("sm_80", ["order"]), ("sm_90", [])])
+def test_a_product_may_overwrite_a_word_in_the_next_cycle_on_hopper(architecture: str, kinds: list[str]) -> None:
+    program = written("P2R R10, PR, RZ, 0x40\n@!P6 IMAD.WIDE.U32 R10, R23, 0x4, R6\nEXIT", [1, 5, 5], architecture)
+    assert [finding.kind for finding in hazards(program)] == kinds
+
+
+def test_an_integer_is_narrowed_in_fixed_time_from_volta_on() -> None:
+    text = "I2I.U8.S32.SAT R4, R4\nLOP3.LUT R4, R4, 0xff, RZ, 0xc0, !PT\nEXIT"
+    assert hazards(written(text, [4, 5, 5], "sm_80")) == []
+    assert [finding.kind for finding in hazards(written(text, [3, 5, 5], "sm_80"))] == ["stall"]
+
+
+def test_a_depbar_sees_what_was_counted_in_the_cycle_before() -> None:
+    for text, kinds in (("DEPBAR.LE SB1, 0x0, {3,2}", []), ("IADD3 R2, R3, R4, RZ", ["early"])):
+        program = written(f"R2UR UR11, R167\n{text}\nIADD3 R5, R6, UR11, RZ\nEXIT", [1, 7, 5, 5])
+        counted = changed(changed(program, write_barrier=(0, 3)), wait_mask=(2, 8))
+        assert [finding.kind for finding in hazards(changed(counted, wait_mask=(1, 0 if "DEPBAR" in text else 8)))] == kinds
+
+
+@pytest.mark.parametrize(("stall", "kinds"), [(0, []), (1, ["stall"])])
+def test_an_errbar_without_a_stall_count_ends_late(stall: int, kinds: list[str]) -> None:
+    program = written("MOV R5, 0x1\nERRBAR\nSTG.E.STRONG.GPU [R94], R5\nEXIT", [1, stall, 5, 5])
+    assert [finding.kind for finding in hazards(program)] == kinds
+
+
+def test_where_a_generic_atomic_goes_is_known_when_its_sources_are_taken() -> None:
+    text = "ATOM.E.ADD.BF16x2.RN.STRONG.GPU P3, RZ, [R34.64], R40\nend:\n@P3 BRA end\nEXIT"
+    program = changed(written(text, [2, 5, 5], "sm_90"), read_barrier=(0, 0))
+    assert [finding.kind for finding in hazards(program)] == ["RAW"]
+    assert hazards(changed(program, wait_mask=(1, 1))) == []
+
+
 def test_measured_latencies_are_those_of_the_table() -> None:
     """Dependent-issue latencies measured on an H100: FFMA, FADD, IMAD 4, DFMA 8; the paper's FADD -> FFMA of Ampere: 4."""
     hopper, ampere = latency.of("sm_90").tables["register"], latency.of("sm_86").tables["register"]
