@@ -334,8 +334,7 @@ class Cache(IntEnum):
 
 
 RZ = 255  # register that reads zero; URZ too
-BARRIERS, COUNTERS = 16, 6  # named barriers of a block; dependence counters of a warp, SB0 to SB5
-CONVERGENCE_REGISTERS = 16  # of a warp, B0 to B15
+BARRIERS, COUNTERS, CONVERGENCE_REGISTERS = 16, 6, 16  # named barriers of a block; of a warp SB0 to SB5, which count, and B0 to B15
 PT = 7  # predicate that is true; UPT too
 UP0, CC_ZERO = 8, 15  # predicates 8..14: UP0..UP6; 15: the CC register says that a result was zero, CC.EQ before Volta
 
