@@ -50,7 +50,7 @@ def load_all(path: str | Path) -> list[Program]:
     text = cubin.disassemble(path) if cubin.is_cubin(path) else _text(path)
     if sass.is_disassembly(text):
         functions = sass.parse(text, str(path))
-        return [disassembly.program(one, needs.of(one, functions, text, str(path)), str(path), text) for one in functions]
+        return [_program(one, functions, text, str(path)) for one in functions]
     diagnostics = Diagnostics(text, str(path))
     kernels = KernelReader(diagnostics, path.stem).read(statements(control_fields.take(text, str(path))[0], diagnostics))
     diagnostics.raise_if_any()
@@ -133,8 +133,11 @@ def _from_cubin(path: Path, function: str | None) -> Program:
 
 def _disassembly(functions: list[sass.RawFunction], text: str, path: str, function: str | None) -> Program:
     """Return a function of a disassembly, with what a cubin beside it, or the text itself, says of its needs."""
-    chosen = sass.choose(functions, function, path=path)
-    return disassembly.program(chosen, needs.of(chosen, functions, text, path), path, text)
+    return _program(sass.choose(functions, function, path=path), functions, text, path)
+
+
+def _program(chosen: sass.RawFunction, functions: list[sass.RawFunction], text: str, path: str) -> Program:
+    return disassembly.program(sass.linked(chosen, functions), needs.of(chosen, functions, text, path), path, text)
 
 
 def _chosen(kernels: list[Kernel], function: str | None, path: str) -> Kernel:
