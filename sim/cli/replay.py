@@ -134,7 +134,7 @@ def _table(rows: list[Replayed]) -> None:
             table.add_row(name, *[""] * 5, "refused" if row.problem else row.memory, "")
             continue
         both = {one.name: one for one in views.beside(row.result, row.counters)}
-        error = {name: f"{one.error:+.1%}" for name, one in both.items() if one.error is not None}
+        error = {name: f"({one.error:+.0%})" if row.spins else f"{one.error:+.1%}" for name, one in both.items() if one.error is not None}
         measured = f"{both['cycles'].measured:,.0f}" if "cycles" in both else ""
         memory = row.memory if row.memory != "differs" else f"differs {row.relative:.0e}"
         memory += " (as on the GPU)" if row.memory == "differs" and row.repeatable is False else ""
@@ -155,6 +155,6 @@ def _plain(row: Replayed) -> dict[str, Any]:
     plain |= {"problem": row.problem}
     if row.result is not None:
         both = views.beside(row.result, row.counters)
-        plain |= {"memory_error": row.relative, "result": row.result.as_dict()}
+        plain |= {"memory_error": row.relative, "spins": row.spins, "result": row.result.as_dict()}
         plain["beside"] = {one.name: {"simulated": one.simulated, "measured": one.measured} for one in both}
     return plain

@@ -43,6 +43,11 @@ class Replayed(NamedTuple):
     counters: dict[str, float] | None = None
     problem: str = ""
 
+    @property
+    def spins(self) -> bool:
+        """Whether warps waited in loops for stores of others: cycles and counts then predict nothing."""
+        return self.result is not None and self.result.trace is not None and self.result.trace.spun > 0
+
 
 def beside(result: Result, counters: dict[str, float] | None) -> list[Beside]:
     """Return what both sides have, in the order of `COUNTED`, then the stalls in warps per issued instruction, the largest first."""
@@ -86,8 +91,8 @@ def measured_stalls(counters: dict[str, float] | None) -> dict[str, float]:
 
 
 def errors(rows: Sequence[Replayed], name: str) -> list[float]:
-    """Return the relative errors of a quantity, of the launches that have both sides."""
-    pairs = [one for row in rows if row.result for one in beside(row.result, row.counters) if one.name == name]
+    """Return the relative errors of a quantity, of the launches that have both sides and do not spin."""
+    pairs = [one for row in rows if row.result and not row.spins for one in beside(row.result, row.counters) if one.name == name]
     return [one.error for one in pairs if one.error is not None]
 
 
@@ -100,6 +105,9 @@ def summary(rows: Sequence[Replayed]) -> str:
     lines = [f"{count(len(rows), 'capture')}: {len(ran)} ran, {equal} of {len(known)} left the GPU's memory to the bit"]
     if len(same) < len(known):
         lines[0] += f" ({sum(row.memory == 'equal' for row in same)} of the {len(same)} whose result the GPU itself repeats)"
+    if spinning := [row.name for row in ran if row.spins]:
+        what = "waits in loops for stores of others: its" if len(spinning) == 1 else "wait in loops for stores of others: their"
+        lines.append(f"{len(spinning)} {what} cycles and counts predict nothing and are left out below ({', '.join(spinning)})")
     for name in ("cycles", "elapsed_cycles"):
         if found := [abs(error) for error in errors(rows, name)]:
             words = f"{mean(found):.1%} mean error, {median(found):.1%} median, {max(found):.0%} worst"

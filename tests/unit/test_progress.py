@@ -10,6 +10,7 @@ import sim
 from isa.errors import UserError
 from sim.functional import turns
 from sim.functional.spins import FOREVER
+from sim.report.captures import Replayed, errors, summary
 from sim.report.text import report
 from sim.traces.trace import Trace, logged
 
@@ -38,6 +39,18 @@ def test_a_warp_or_a_block_waits_for_a_later_one(who: str, grid: int, block: int
     assert flag.tolist() == [7, 7]
     assert trace.warp_instructions < 9 * grid * block // 32 + 20, "of the rounds a few stay"
     assert trace.executed.sum() == sum(np.diff(trace.arrays.path_start)[trace.arrays.warp_path])
+
+
+def test_a_table_of_captures_leaves_out_what_spins() -> None:
+    gpu, flag = sim.gpu("gtx480"), np.zeros(2, np.uint32)
+    spinning, plain = (sim.simulate(run(text, flag), gpu) for text in (waiting_for("R1"), f"{HEAD}EXIT"))
+    rows = [Replayed("one", "k", "equal", result=spinning, counters={"cycles": 1.0})]
+    rows += [Replayed(name, "k", "equal", result=plain, counters={"cycles": plain.cycles}) for name in ("two", "three")]
+    assert [row.spins for row in rows] == [True, False, False]
+    assert errors(rows, "cycles") == [0, 0]
+    assert "1 waits in loops for stores of others: its cycles and counts predict nothing and are left out below (one)" in summary(rows)
+    assert "cycles: 0.0% mean error, 0.0% median, 0% worst, of 2 captures" in summary(rows)
+    assert "wait in loops" not in summary(rows[1:])
 
 
 def test_a_wait_that_reads_constants_by_lane_keeps_its_addresses_in_step() -> None:
