@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from isa.errors import UserError
-from sim.policies.user import ScoredPolicy, of_file
+from sim.policies.user import OwnPolicy, of_file
 
 DEFAULT = "gtx480"  # the GPU of who names none
 LISTING = Annotated[
@@ -43,7 +43,9 @@ DLCM = Annotated[
 ]
 POLICY = Annotated[
     str | None,
-    typer.Option("--policy", metavar="NAME|FILE.py:FUNCTION", help="Shortcut for --set core.policy=NAME; or a function of yours."),
+    typer.Option(
+        "--policy", metavar="NAME|FILE.py:NAME", help="Shortcut for --set core.policy=NAME; or a function or StatefulPolicy of yours."
+    ),
 ]
 KEEP = Annotated[
     bool, typer.Option("--keep-control-words", help="Keep the compiler's control words where the GPU differs in what they hold.")
@@ -78,8 +80,8 @@ class Given(NamedTuple):
     keep_control_words: KEEP = False
 
 
-def policy(text: str) -> str | ScoredPolicy:
-    """Return a policy's name, or the function of a Python file that the user names. Raises UserError."""
+def policy(text: str) -> str | OwnPolicy:
+    """Return a policy's name, or the function or class of a Python file that the user names. Raises UserError."""
     file, colon, name = text.rpartition(":")
     return of_file(Path(file), name) if colon else text.lower().replace("-", "_")
 

@@ -1,7 +1,9 @@
 """Call a user's policy from kernels, by its address: to compile the policy takes a second, to compile the engine with it a minute."""
 
 import ctypes
-from collections.abc import Callable
+import re
+import types as python
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numba
@@ -10,12 +12,20 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import NumbaError
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, overload, register_jitable
 
 from isa.errors import UserError
+from sim.compiled.generated import generated, switch
 
 SIGNATURE = types.int64(types.uint64, types.int64, types.CPointer(types.int64))  # eligible, last, age of the 64 slots; the slot chosen
 PLAIN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, ctypes.c_int64, ctypes.POINTER(ctypes.c_int64))
+NUMBERS, ROWS = 5, 3  # of a hook: which it is, three that it is told, the cycle; pointers to the rows of its scheduler, of its warps, ages
+HOOK = types.int64(*[types.int64] * NUMBERS, *[types.CPointer(types.int64)] * ROWS)
+PLAIN_HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * NUMBERS, *[ctypes.POINTER(ctypes.c_int64)] * ROWS)
+FAILED = -(2**62)  # what a hook answers that raised an exception
+SLOTS = 64  # warps of a scheduler
+COMMON = ("age", "now", "own", "warps")
+CHECKED: dict[str, Any] = {"boundscheck": True, "error_model": "python"}  # a user's hooks write arrays of the engine
 BUILT_IN = 64  # numbers of policies below this are those of `sim.policies.Policy`, others addresses
 NO_COUNTS: Any = {"_nrt": False}
 settings: Any = numba.config
@@ -48,12 +58,77 @@ def compiled(score: Callable[..., Any], choose: Callable[..., int]) -> Callback:
     try:
         code = numba.cfunc(SIGNATURE, error_model="numpy")(highest)
     except NumbaError as error:
-        name = getattr(score, "__name__", "score")
-        reason = str(error).strip().splitlines()[-1]
-        raise UserError(
-            f"Numba cannot compile the policy {name}: {reason}", hint="use numbers, if and for only; or run it with engine='simpy'"
-        ) from None
+        raise _refused(getattr(score, "__name__", "score"), error) from None
     return Callback(code.address, code)
+
+
+def _refused(name: str, error: NumbaError) -> UserError:
+    """Return what Numba says against a policy: its first line that is no heading, and the line of the policy's file."""
+    text = re.sub(r"\x1b\[\d*m", "", str(error))
+    lines = [line.strip() for line in text.splitlines()]
+    reason = next((line for line in lines if line and not line.startswith("Failed in nopython mode")), "")
+    if "OptionalType" in reason + text.split("raised from")[0]:
+        reason = "choose does not always return a number: end it with return -1"
+    if place := re.search(r'File "(?!<)[^"]*?([^/"]+)", line (\d+)', text):
+        reason += f" ({place[1]}, line {place[2]})"
+    return UserError(
+        f"Numba cannot compile the policy {name}: {reason}", hint="use numbers, if and for only; or run it with engine='simpy'"
+    )
+
+
+class Hooks(NamedTuple):
+    """The hooks of a policy with state, by number; 0 chooses. told: the parameters of each, up to three numbers and of `COMMON`."""
+
+    name: str
+    functions: Mapping[int, Any]
+    told: Mapping[int, tuple[str, ...]]
+    words: tuple[int, int]  # int64 of the row of a scheduler, of that of a warp
+
+
+def compiled_hooks(hooks: Hooks, plain: Callable[..., int]) -> Callback:
+    """Return all hooks as one function in machine code, with bounds checks. plain: the same in Python, where Numba is switched off."""
+    if settings.DISABLE_JIT:
+        pointed = PLAIN_HOOK(lambda *given: plain(*given[:NUMBERS], *_arrays(given[NUMBERS:], hooks.words)))
+        return Callback(ctypes.cast(pointed, ctypes.c_void_p).value or 0, pointed)
+    names: dict[str, Any] = {"carray": numba.carray, "int64": np.int64, "max": max}
+    cases = {}
+    for number, function in hooks.functions.items():
+        _let_call(function, set())
+        names[function.__name__] = numba.njit(**CHECKED)(function)
+        numbers = iter("abc")
+        called = f"{function.__name__}({', '.join(name if name in COMMON else next(numbers) for name in hooks.told[number])})"
+        cases[number] = [f"answer = max(int64({called}), int64(-1))" if number == 0 else called]
+    own, warps = hooks.words
+    lines = [
+        f"own, warps, age = carray(own_at, ({own},)), carray(warps_at, ({SLOTS}, {warps})), carray(age_at, ({SLOTS},))",
+        "answer = int64(0)",
+        "try:",
+        *(f"    {line}" for line in switch("hook", cases)),
+        "except Exception:",
+        f"    answer = int64({FAILED})",
+        "return answer",
+    ]
+    try:
+        made = generated("hooked", "hook, a, b, c, now, own_at, warps_at, age_at", lines, names, lambda function: function)
+        code = numba.cfunc(HOOK, **CHECKED)(made)
+    except NumbaError as error:
+        raise _refused(hooks.name, error) from None
+    return Callback(code.address, code)
+
+
+def _arrays(pointers: Any, words: tuple[int, int]) -> list[np.ndarray]:
+    shapes = ((words[0],), (SLOTS, words[1]), (SLOTS,))
+    return [np.ctypeslib.as_array(at, shape) for at, shape in zip(pointers, shapes, strict=True)]
+
+
+def _let_call(function: Any, seen: set[Any]) -> None:
+    """Let machine code call the functions of its own that a function of a user's calls, with bounds checks."""
+    for name in function.__code__.co_names:
+        called = function.__globals__.get(name)
+        if isinstance(called, python.FunctionType) and called not in seen and called.__module__ == function.__module__:
+            seen.add(called)
+            register_jitable(**CHECKED)(called)
+            _let_call(called, seen)
 
 
 def call(address: int, eligible: int, last: int, age: np.ndarray) -> int:
@@ -76,3 +151,31 @@ def _call(typingctx, address, eligible, last, age):  # type: ignore[no-untyped-d
 @overload(call, jit_options=NO_COUNTS)
 def _overloaded(address, eligible, last, age):  # type: ignore[no-untyped-def]
     return lambda address, eligible, last, age: _call(np.int64(address), np.uint64(eligible), np.int64(last), age)
+
+
+def ring(address: int, hook: int, told: tuple[int, int, int], now: int, own: np.ndarray, warps: np.ndarray, age: np.ndarray) -> int:
+    """Call a hook of the policy at that address; return its answer."""
+    pointers = [array.ctypes.data_as(ctypes.POINTER(ctypes.c_int64)) for array in (own, warps, age)]
+    return PLAIN_HOOK(int(address))(int(hook), *[int(number) for number in told], int(now), *pointers)
+
+
+@intrinsic
+def _ring(typingctx, address, hook, a, b, c, now, own, warps, age):  # type: ignore[no-untyped-def]
+    """Call machine code with the C calling convention; arrays become pointers."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        arrays = zip(signature.args[-ROWS:], args[-ROWS:], strict=True)
+        given = [*args[1:-ROWS], *(context.make_array(kind)(context, builder, array).data for kind, array in arrays)]
+        kind = ir.FunctionType(cgutils.intp_t, [one.type for one in given])
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), given)
+
+    return types.int64(*[types.int64] * (NUMBERS + 1), own, warps, age), codegen
+
+
+@overload(ring, jit_options=NO_COUNTS)
+def _overloaded_ring(address, hook, told, now, own, warps, age):  # type: ignore[no-untyped-def]
+    def rung(address, hook, told, now, own, warps, age):  # type: ignore[no-untyped-def]
+        a, b, c = np.int64(told[0]), np.int64(told[1]), np.int64(told[2])
+        return _ring(np.int64(address), np.int64(hook), a, b, c, np.int64(now), own, warps, age)
+
+    return rung

@@ -51,9 +51,14 @@ class Core(Section):
         "pipe", description="what an instruction on a narrow pipe holds while its lanes go in: the pipe's port, or the whole scheduler"
     )
     policy: Annotated[
-        Literal["lrr", "gto", "gty", "gtr", "oldest", "two_level"], WrapValidator(own_policy), PlainSerializer(lambda policy: policy)
-    ] = Field("gto", description="how a scheduler chooses among ready warps; in Python also a function of yours")
-    group_size: Annotated[int, Field(ge=1, le=64)] = Field(8, description="warps per fetch group of the two_level policy")
+        Literal["lrr", "gto", "gty", "gtr", "oldest", "two_level", "random", "two_level_active", "ccws", "criticality", "remaining_work"],
+        WrapValidator(own_policy),
+        PlainSerializer(lambda policy: policy),
+    ] = Field("gto", description="how a scheduler chooses among ready warps; in Python also a function or a class of yours")
+    group_size: Annotated[int, Field(ge=1, le=64)] = Field(
+        8, description="warps per fetch group of the two_level policy, in the active set of a scheduler of two_level_active"
+    )
+    policy_seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(0, description="of the numbers that the random policy draws")
     wake_rule: Literal["per_register", "all_outstanding"] = Field(
         "per_register", description="when a warp that waits for a result goes on; loads are not among the outstanding"
     )

@@ -11,6 +11,7 @@ HIERARCHY = ("lsu", "shared", "l1", "interconnect", "l2", "dram")
 MISSES = ("near", "load_near", "far")
 WAYS_OF = {"fetch.near_ways": "near_bytes", "fetch.ways": "bytes"}
 READS = ("core.register_banks", "core.read_window", "core.source_read")
+OF_POLICIES = {"core.group_size": ("two_level", "two_level_active"), "core.policy_seed": ("random",)}
 CONTROL = (
     *READS,
     "lsu.load_read",
@@ -38,8 +39,9 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: l1.tags_per_cycle = 0, so loads from L1 pass over no banks"
     if (name == "core.read_window" or name.endswith(".reads")) and not gpu.core.register_banks:
         return "not read: without register banks reads never conflict"
-    if name == "core.group_size" and gpu.core.policy != "two_level":
-        return f"not read: core.policy = '{gpu.core.policy}' has no fetch groups"
+    if name in OF_POLICIES and gpu.core.policy not in OF_POLICIES[name] and not getattr(gpu.core.policy, "begins", False):
+        what = "fetch groups" if name == "core.group_size" else "random numbers"
+        return f"not read: core.policy = '{gpu.core.policy}' has no {what}"
     if name == "l2.core_cycles":
         return "not read: says what a change of clock.core_mhz leaves as it is"
     if section == "fetch" and name not in ("fetch.first", "fetch.jump") and not gpu.fetch.jump:

@@ -18,8 +18,9 @@ from sim.lowering.fetch import cycles_behind, fetching, sm_interval
 from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.ports import ports_of, unit_timing
 from sim.lowering.register_ports import port_registers
+from sim.policies.supplied import stateful
 from sim.policies.user import policy_number
-from sim.result.causes import PORT_CAUSE, RESULT_CAUSE, WakeRule
+from sim.result.causes import PORT_CAUSE, RESULT_CAUSE, StallCause, WakeRule
 from sim.traces.trace import logged
 
 # What an issued instruction does to the flow of its warp (Op.flow).
@@ -42,6 +43,8 @@ class Hardware(NamedTuple):
     issue_interval: np.int64
     dispatch_holds: np.int64  # 1: a narrow pipe holds the scheduler, 0: only its own port
     policy: np.int64
+    hooks: np.int64  # bit h: the policy has hook h (sim.policies.stateful); 0 = it has no state
+    patience: np.int64  # cycles in a row in which it may issue nothing although warps are eligible
     group_size: np.int64
     wake_all: np.int64  # 1: a stalled warp wakes when all its results are back
     in_flight_cap: np.int64  # 0 = none
@@ -122,6 +125,7 @@ Op = np.dtype(
         ("late", "u4"),  # 1 = its result waits for it, 0 = its issue
         ("lanes", "u4"),  # 1 = LDC with an address of each lane, from that line's first byte on
         ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
+        ("loads", "u4"),  # 1 = its result comes from beyond shared memory
     ],
     align=True,
 )
@@ -144,7 +148,7 @@ class Code(NamedTuple):
 
 def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
     """Return the tables of `gpu` for a launch that is resident as `occupancy` says."""
-    core, obeyed = gpu.core, obeys_control_words(gpu, launch.program)
+    core, obeyed, policy = gpu.core, obeys_control_words(gpu, launch.program), stateful(gpu.core.policy)
     ports, row = ports_of(gpu)
     fetch = fetching(gpu, len(launch.program))
     memory_pipes = sorted({list(gpu.pipes).index(gpu.units[unit].pipe) for unit in ("global", "local", "shared")})
@@ -159,6 +163,8 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         issue_interval=np.int64(core.issue_interval),
         dispatch_holds=np.int64(core.dispatch == "scheduler"),
         policy=np.int64(policy_number(core.policy)),
+        hooks=np.int64(policy.mask if policy else 0),
+        patience=np.int64(policy.patience if policy else 0),
         group_size=np.int64(core.group_size),
         wake_all=np.int64(WakeRule[core.wake_rule.upper()] == WakeRule.ALL_OUTSTANDING and not obeyed),
         in_flight_cap=np.int64(0 if obeyed else core.in_flight_cap),
@@ -260,7 +266,7 @@ def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
 
 
 def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups, constant: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the fields of instruction i's Op. constant: the last of them."""
+    """Return the fields of instruction i's Op. constant: the last of them but `loads`."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
     name = served.pipe if (served := unit_timing(gpu, program, i)) else None
@@ -289,6 +295,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         landing(gpu, program, i),
         *control_fields(gpu, program, i, obeyed, parts),
         *constant,
+        RESULT_CAUSE[unit] == StallCause.LONG_SCOREBOARD and (results > 0 or bool(parts.joins[i])),
     )
 
 

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class Policy(IntEnum):
-    """How a scheduler chooses among ready warps; each is a function of the same name in `sim/policies/builtin.py`."""
+    """How a scheduler chooses among ready warps; each is a function in `sim/policies/builtin.py`. Those with state are in `supplied.py`."""
 
     LRR = 0  # loose round robin
     GTO = 1  # greedy then oldest

@@ -8,6 +8,7 @@
 slot: 0 to 63, the warp's place in its scheduler. age: its place in launch order, smaller is older. last: the slot that issued last, at
 the start 63. again: whether this very warp issued last. Both engines take it: the SimPy engine calls it as it is, the Numba engine
 compiles it once (about a second) and calls it by its address, so the engine itself is not compiled again. It must depend on nothing else.
+One that has to remember something is a class: `sim.policies.stateful`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
 from sim.policies import Policy
+from sim.policies.stateful import HookedPolicy, StatefulPolicy, hooked
+from sim.policies.supplied import stateful
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,10 +73,15 @@ class ScoredPolicy:
         return int(self.callback.address)
 
 
+OwnPolicy = ScoredPolicy | HookedPolicy
+
+
 def own_policy(value: Any, otherwise: Callable[[Any], Any]) -> Any:
-    """Return a function as a policy; what is none as `otherwise` says."""
-    if isinstance(value, ScoredPolicy):
+    """Return a function, or a class of hooks, as a policy; what is none as `otherwise` says."""
+    if isinstance(value, OwnPolicy):
         return value
+    if isinstance(value, type) and issubclass(value, StatefulPolicy):
+        return hooked(value)
     return scored(value) if callable(value) else otherwise(value)
 
 
@@ -83,11 +91,13 @@ def scored(score: Score) -> ScoredPolicy:
     return ScoredPolicy(score)
 
 
-def of_file(path: Path, name: str) -> ScoredPolicy:
-    """Return the function `name` of a Python file as a policy. Runs the file. Raises UserError that names its line."""
+def of_file(path: Path, name: str) -> OwnPolicy:
+    """Return the function, or the class of hooks, `name` of a Python file as a policy. Runs the file. Raises UserError: file and line."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if path.suffix != ".py" or spec is None or spec.loader is None or not path.is_file():
-        raise UserError(f"no policy {path}:{name}: there is no such Python file", hint="write FILE.py:FUNCTION, or a policy's name")
+        raise UserError(
+            f"no policy {path}:{name}: there is no such Python file", hint="write FILE.py:NAME of a function or a class, or a policy's name"
+        )
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -95,13 +105,19 @@ def of_file(path: Path, name: str) -> ScoredPolicy:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).name == path.name]
         line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
         raise UserError(f"the file of the policy fails: {type(error).__name__}: {error}", path=str(path), line=line) from None
-    own = {key: value for key, value in vars(module).items() if inspect.isfunction(value) and value.__module__ == module.__name__}
+    own = {key: value for key, value in vars(module).items() if _is_policy(value) and value.__module__ == module.__name__}
     if name not in own:
         hint = f"it has {', '.join(own)}" if own else f"write: def {name}({', '.join(PARAMETERS)}): return age"
-        raise UserError(f"no function {name}", path=str(path), hint=hint)
-    return scored(own[name])
+        raise UserError(f"no function {name}, and no StatefulPolicy", path=str(path), hint=hint)
+    found: OwnPolicy = own_policy(own[name], scored)
+    return found
 
 
-def policy_number(policy: str | ScoredPolicy) -> int:
-    """Return the number by which the Numba engine knows a policy: its own, or the address of a user's."""
-    return policy.address if isinstance(policy, ScoredPolicy) else int(Policy[policy.upper()])
+def _is_policy(value: Any) -> bool:
+    return inspect.isfunction(value) or (isinstance(value, type) and issubclass(value, StatefulPolicy))
+
+
+def policy_number(policy: str | OwnPolicy) -> int:
+    """Return the number by which the Numba engine knows a policy: its own, or the address of one with state or of a user's."""
+    known = policy if isinstance(policy, ScoredPolicy) else stateful(policy)
+    return known.address if known else int(Policy[str(policy).upper()])

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from sim.result.causes import CAUSES, SLOT_CAUSES, SlotCause, StallCause
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sim.reference.decode import Instruction
     from sim.reference.issue import Scheduler
     from sim.reference.wakeup import Warp
@@ -72,12 +74,11 @@ class IssueSlots:
         if self.width == 2:
             self.counts[self.second] += 1
 
-    def note_idle(self, warps: list[Warp], dispatch_free: bool) -> None:
-        """Note for every warp what it did in an idle cycle."""
+    def note_idle(self, warps: list[Warp], held_by: Callable[[Warp], StallCause]) -> None:
+        """Note for every warp what it did in an idle cycle. held_by: what kept a ready one."""
         self.idle += 1
         for warp in warps:
-            held = warp.instruction.port_cause if dispatch_free else StallCause.DISPATCH_STALL
-            self.notes[warp][held if warp.ready else None] += 1
+            self.notes[warp][held_by(warp) if warp.ready else None] += 1
 
     def charge_idle(self, chosen: Warp) -> None:
         """Charge the idle cycles before this issue to what the chosen warp did in them."""

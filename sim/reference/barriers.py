@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.policies.stateful import BARRIER, Hook
 from sim.result.causes import StallCause
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Barrier:
     def arrive(self, warp: Warp, waits: bool) -> None:
         """The warp has issued its BAR."""
         if waits:
+            warp.tell(Hook.STALL, BARRIER)
             warp.hold_at_barrier()
             self.waiting.append(warp)
         else:

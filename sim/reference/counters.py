@@ -39,6 +39,11 @@ class DependenceCounters:
                 return min(self.holders[number], key=lambda holder: holder.cause)
         return self.groups.missing(instruction)
 
+    def missing_loads(self, instruction: Instruction) -> bool:
+        """Return whether something that it waits for comes from beyond shared memory."""
+        holders = [holder for number in instruction.needs for holder in self.holders.get(number, [])]
+        return any(holder.loads for holder in holders) or self.groups.missing(instruction) is not None
+
     def last_missing(self, instruction: Instruction) -> tuple[StallCause, int] | None:
         """Return (cause, cycle) of what the instruction will wait for longest, None when it need not wait; UNKNOWN counts as longest."""
         waits = []
@@ -61,7 +66,8 @@ class DependenceCounters:
         leaves = bool(instruction.writes or instruction.is_store or instruction.access)
         if not leaves and counters == (None, None):
             return None
-        pending = Pending(instruction.result_cause, (), self.env.event(), reading=Pending(instruction.result_cause, (), self.env.event()))
+        reading = Pending(instruction.result_cause, (), self.env.event())
+        pending = Pending(instruction.result_cause, (), self.env.event(), reading=reading, loads=instruction.loads)
         if leaves:
             self.outstanding.append(pending)
         for number, holder in zip(counters, (pending, pending.reading), strict=True):

@@ -105,6 +105,11 @@ class Instruction(NamedTuple):
     landing: int = 0  # cycles from where its data would be ready until LDGSTS has them in shared memory
     part: tuple[int, int] | None = None  # counter that a DEPBAR waits for in part, and how many increments it leaves
 
+    @property
+    def loads(self) -> bool:
+        """Whether its result comes from beyond shared memory."""
+        return self.result_cause is StallCause.LONG_SCOREBOARD and (bool(self.writes) or self.joins)
+
 
 def decode(program: Program, gpu: Gpu) -> list[Instruction]:
     """Return the program as the schedulers see it: with control words where they are obeyed, else for the scoreboard."""

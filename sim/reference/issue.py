@@ -13,6 +13,8 @@ import numpy as np
 
 from sim.policies import Policy
 from sim.policies.builtin import choose
+from sim.policies.stateful import Failure, Hook, HookedPolicy, signed
+from sim.policies.supplied import stateful
 from sim.policies.user import ScoredPolicy
 from sim.reference.account import IssueSlots
 from sim.reference.banks import RegisterBanks
@@ -41,11 +43,26 @@ class Scheduler:
         self.delay = 0  # cycles until the instruction issued last begins to read its registers
         self.fetching = 0  # cycles until the code is there that the warp issued last goes on with
         self.slots = IssueSlots(self.core.issue_width)
+        self.policy = stateful(self.core.policy)  # None: it has no state
+        self.own, self.rows = (np.zeros(shape, np.int64) for shape in (self.policy.shapes if self.policy else (0, 0)))
+        self.held = 0  # cycles in which it has issued nothing, since the last issue, although it could
+        if self.policy:
+            self.policy.begin(sm.number * self.core.schedulers + number, self.core, self.own, self.rows)
 
     def admit(self, warp: Warp) -> None:
         """Take in a warp of a block that starts."""
         self.warps[self._slot(warp)] = warp
         self.age[self._slot(warp)] = warp.index
+        self.tell(Hook.START, warp, warp.block.number, len(warp.path))
+
+    def tell(self, hook: Hook, warp: Warp, *told: int) -> None:
+        """Tell the policy something of a warp, if it has that hook."""
+        self.tell_slot(hook, self._slot(warp), *told)
+
+    def tell_slot(self, hook: Hook, slot: int, *told: int) -> None:
+        """The same, of the warp that is or was in a slot."""
+        if self.policy and hook in self.policy.functions:
+            self.policy.tell(hook, (slot, *told), int(self.machine.env.now), self.own, self.rows, self.age)
 
     def dismiss(self, warp: Warp) -> None:
         """Forget a warp that has ended."""
@@ -56,7 +73,7 @@ class Scheduler:
 
     def step(self) -> None:
         """Take this cycle's turn. Schedulers before this one have taken theirs, and their ports."""
-        for warp in self.warps.values():
+        for _, warp in sorted(self.warps.items()):  # a policy is told in this order who woke
             warp.ask()
         chosen = self._choose()
         for warp in self.warps.values():
@@ -72,16 +89,37 @@ class Scheduler:
         able = [slot for slot, warp in self.warps.items() if warp.ready and self._port_free(warp)]
         if not able:
             return None
-        self.last = self._pick(sum(1 << slot for slot in able))
-        return self.warps[self.last]
+        slot = self._pick(sum(1 << slot for slot in able))
+        if slot < 0:
+            self._withhold()
+            return None
+        self.last, self.held = slot, 0
+        return self.warps[slot]
 
     def _pick(self, able: int) -> int:
-        """Return the slot that the policy chooses. able: mask of those that can issue now."""
+        """Return the slot that the policy chooses, -1 for none. able: mask of those that can issue now."""
         policy: object = self.core.policy
+        if self.policy:
+            return self._ask_policy(self.policy, able)
         if isinstance(policy, ScoredPolicy):
             return policy.choose(able, self.last, self.age)
         number = int(Policy[self.core.policy.upper()])
         return int(choose(number, np.uint64(able), self.last, self.age, self.core.group_size))  # type: ignore[arg-type]
+
+    def _ask_policy(self, policy: HookedPolicy, able: int) -> int:
+        """Return what a policy with state chooses."""
+        loads = sum(1 << slot for slot, warp in self.warps.items() if able >> slot & 1 and warp.instruction.loads)
+        told = signed(able), signed(loads), self.last
+        slot = policy.tell(Hook.CHOOSE, told, int(self.machine.env.now), self.own, self.rows, self.age)
+        if slot >= 0 and not able >> slot & 1:
+            raise policy.failure(Failure.NOT_ELIGIBLE)
+        return slot
+
+    def _withhold(self) -> None:
+        """Issue nothing: the policy wants it so."""
+        self.held += 1
+        if self.policy and self.held > self.policy.patience:
+            raise self.policy.failure(Failure.HELD)
 
     def _port_free(self, warp: Warp) -> bool:
         return self.sm.pipes.accept(warp.instruction, self.number)
@@ -95,17 +133,23 @@ class Scheduler:
         elif warp is chosen:
             account.charge(warp.instruction, StallCause.SELECTED)
         elif warp.ready:
-            cause, ports = self._kept_back_by(warp)
+            cause, ports = self._kept_back_by(warp, chosen)
             warp.keep(cause, ports)
             account.charge(warp.instruction, cause)
 
-    def _kept_back_by(self, warp: Warp) -> tuple[StallCause, Ports]:
-        """Return what a ready warp that was not chosen waited for: the cause, and the ports that were taken."""
+    def _kept_back_by(self, warp: Warp, chosen: Warp | None) -> tuple[StallCause, Ports | None]:
+        """Return what a ready warp that was not chosen waited for: the cause, and the ports that were taken; None: the policy."""
         if not self._port_free(warp):
             return warp.instruction.port_cause, self.sm.pipes.of(warp.instruction, self.number)
         if self.interval.free and not self.dispatch.free:
             return StallCause.DISPATCH_STALL, self.dispatch
-        return StallCause.NOT_SELECTED, self.interval
+        return StallCause.NOT_SELECTED, self.interval if chosen or not self.interval.free else None
+
+    def _held_by(self, warp: Warp) -> StallCause:
+        """Return to what an idle slot is charged that a ready warp could have had."""
+        if not self.dispatch.free:
+            return StallCause.DISPATCH_STALL
+        return StallCause.NOT_SELECTED if self._port_free(warp) else warp.instruction.port_cause
 
     def _account_slots(self, chosen: Warp | None) -> None:
         """Charge the cycle's issue slots; which warp an idle slot waits for is known at the next issue, so every warp makes a note."""
@@ -114,7 +158,7 @@ class Scheduler:
         elif chosen is not None:
             self.slots.charge_idle(chosen)
         else:
-            self.slots.note_idle(list(self.warps.values()), self.dispatch.free)
+            self.slots.note_idle(list(self.warps.values()), self._held_by)
 
     def _issue(self, warp: Warp) -> None:
         """Issue the warp's instruction, and the next one too if the machine can and nothing forbids."""
@@ -131,11 +175,13 @@ class Scheduler:
         self._hold_dispatch(warp, issued)
         self.slots.charge_issue(second)
         if goes_on:
+            warp.tell_stall()
             self._hold(warp, issued[-1])
 
     def _send(self, warp: Warp) -> bool:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
         instruction, issued = warp.instruction, warp.issue()
+        self.tell(Hook.ISSUE, warp, instruction.number)
         self.sm.pipes.hold(instruction, self.number, issued)
         self.delay = 0
         if self.banks and instruction.reads:
@@ -157,6 +203,7 @@ class Scheduler:
         self.machine.seen("issue")
         lanes = warp.lanes
         if warp.position + 1 == len(warp.path):
+            self.tell(Hook.END, warp)
             warp.block.leave(warp)
             self.last = ~self.last  # whoever gets the slot next is another warp
             return False

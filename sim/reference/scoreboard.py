@@ -27,6 +27,7 @@ class Pending:
     back: simpy.Event
     at: Moment | None = None  # the moment in which it is back, once that is known
     reading: "Pending | None" = None  # under control words: the reading of its sources
+    loads: bool = False  # from beyond shared memory
 
     @property
     def due(self) -> int:
@@ -51,6 +52,11 @@ class Scoreboard:
         """Return what brings the first dependence that is busy, None when all are ready."""
         busy = next((self.busy[name] for name in instruction.needs if name in self.busy), None)
         return busy or self.groups.missing(instruction)
+
+    def missing_loads(self, instruction: Instruction) -> bool:
+        """Return whether something that it waits for comes from beyond shared memory."""
+        busy = any(self.busy[name].loads for name in instruction.needs if name in self.busy)
+        return busy or self.groups.missing(instruction) is not None
 
     def full(self, instruction: Instruction) -> bool:
         """Return whether the instruction is arithmetic and there is no place for one more on its way."""
@@ -80,7 +86,7 @@ class Scoreboard:
         leaves = bool(instruction.writes or instruction.is_store or instruction.access)
         if not leaves and instruction.write_counter is None:
             return None
-        pending = Pending(instruction.result_cause, instruction.writes, self.env.event())
+        pending = Pending(instruction.result_cause, instruction.writes, self.env.event(), loads=instruction.loads)
         if leaves:
             self.outstanding.append(pending)
         if instruction.write_counter is not None:  # LDGSTS and LDGDEPBAR

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.policies.stateful import Hook
 from sim.reference.constants import Constants
 from sim.reference.fetch import InstructionCache
 from sim.reference.issue import Scheduler
@@ -40,6 +41,10 @@ class SM:
     def scheduler_of(self, warp: Warp) -> Scheduler:
         """Return the scheduler that the warp belongs to."""
         return self.schedulers[self.slot_of(warp) % len(self.schedulers)]
+
+    def tell_evicted(self, slot: int, line: int) -> None:
+        """Tell the policy of the warp in a slot that its line of L1 was replaced."""
+        self.schedulers[slot % len(self.schedulers)].tell_slot(Hook.EVICT, slot // len(self.schedulers), line)
 
     def step(self) -> None:
         """Advance by one cycle. The first of them is that in which its first block starts."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.policies.stateful import LOAD, RESULT, Hook
 from sim.reference.clock import Process, after
 from sim.reference.counters import DependenceCounters
 from sim.reference.moments import ISSUE_SLOT, Moment, Work, latest
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sim.reference.decode import Instruction
     from sim.reference.pipes import Ports
 
+WITHHELD = "core.policy"  # has issued nothing although the warp could
 HOLDERS = {
     StallCause.BRANCH_RESOLVING: "core.branch_latency",
     StallCause.IMC_MISS: "constants.near",
@@ -70,7 +72,7 @@ class Warp:
         self.held_until: int | None = None  # for views of the machine; None: not yet known
         self.found_waiting = False  # condition 3
         self.blocker: Pending | None = None  # conditions 2 to 4: what it was found waiting for last
-        self.kept_by: tuple[StallCause, Ports] | None = None  # what kept it back last after it had become ready
+        self.kept_by: tuple[StallCause, Ports | None] | None = None  # what kept it back last after it had become ready; None: its policy
         self.ready = False  # only a port or the scheduler's choice keeps it back
         self.cause = cause  # of the present wait, as it looks now
         self.since = since  # first cycle of the wait
@@ -141,8 +143,17 @@ class Warp:
         """Return what the wait before the present issue was for, last of all, and the moment in which that was over."""
         if self.kept_by:
             cause, ports = self.kept_by
-            return cause, ports.released
-        return self.cause, self.blocker.at if self.blocker and self.blocker.at else self.allowed
+            return cause, ports.released if ports else self._withheld()
+        return self.cause, self._became_ready()
+
+    def _became_ready(self) -> Moment:
+        return self.blocker.at if self.blocker and self.blocker.at else self.allowed
+
+    def _withheld(self) -> Moment:
+        """Return the moment `now`, up to which its policy kept it from issuing."""
+        freed, now = self.block.sm.scheduler_of(self).interval.freed, int(self.env.now)
+        since = latest(self._became_ready(), freed) if freed else self._became_ready()
+        return since.then(now, WITHHELD, self.work) if since.cycle < now else since
 
     def ask(self) -> None:
         """Find out whether the warp is ready in this cycle; when it is, its wait has ended and is charged."""
@@ -154,12 +165,22 @@ class Warp:
             self.waited += 1
             return
         self.ready, self.eligible = True, int(self.env.now)
+        self.tell(Hook.WAKE, int(self.cause is StallCause.LONG_SCOREBOARD))
         self.machine.account.charge(self.instruction, self.cause, self.waited)
         if self.waited:
             self._waited()
 
-    def keep(self, cause: StallCause, ports: Ports) -> None:
-        """It is ready, but these ports were taken in this cycle."""
+    def tell(self, hook: Hook, *told: int) -> None:
+        """Tell the policy of its scheduler something of it."""
+        self.block.sm.scheduler_of(self).tell(hook, self, *told)
+
+    def tell_stall(self) -> None:
+        """Tell it that the next instruction needs a result that is not there yet, if it does."""
+        if self.scoreboard.missing(self.instruction) is not None:
+            self.tell(Hook.STALL, LOAD if self.scoreboard.missing_loads(self.instruction) else RESULT)
+
+    def keep(self, cause: StallCause, ports: Ports | None) -> None:
+        """It is ready, but these ports were taken in this cycle. None: its policy let nobody issue."""
         if self.kept_by and self.kept_by[0] is not cause:
             self._waited()
         self.kept_by = cause, ports
@@ -168,7 +189,8 @@ class Warp:
         """Note that the wait for one cause is over, though there is another."""
         now, record = int(self.env.now), self.machine.record
         if record.recording:
-            cause, over = (self.kept_by[0], self.kept_by[1].over(now)) if self.kept_by else self.why()
+            cause, ports = self.kept_by or (self.cause, None)
+            over = ports.over(now) if ports else self.why()[1]
             record.wait(over.then(now, work=self.work), cause)
 
     @property

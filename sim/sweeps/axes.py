@@ -15,7 +15,7 @@ from sim.gpus.fields import ContradictionError, meaning, nearest
 from sim.gpus.loader import load
 from sim.gpus.model import OPTIONAL, Gpu
 from sim.launch.launch import Launch
-from sim.policies.user import ScoredPolicy
+from sim.policies.user import OwnPolicy
 
 Over = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
 
@@ -147,7 +147,7 @@ def _check_values(rows: Iterable[Mapping[str, Any]], launches: Family, gpus: Map
 
 def _check_policy(value: Any) -> None:
     """Refuse a policy of the user's: a function has no name by which stored results could be told apart."""
-    if callable(value) or isinstance(value, ScoredPolicy):
+    if callable(value) or isinstance(value, OwnPolicy):
         raise UserError("a sweep takes policies by name, not a function", hint="call sim.simulate(trace, gpu) for it, point by point")
 
 

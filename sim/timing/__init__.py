@@ -11,6 +11,7 @@ from sim.launch.placement import lines_of
 from sim.lowering import core as lower
 from sim.lowering.core import Code, Hardware
 from sim.lowering.rescheduling import rescheduled
+from sim.policies.supplied import stateful
 from sim.result.result import Result
 from sim.timing.collect import result
 from sim.timing.engine import LOG_FULL, run, usual_window
@@ -32,7 +33,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block, launch.program.architecture)
     hw = lower.hardware(gpu, launch, occupancy)
     code, dependences = lower.code(gpu, trace.program)
-    sm = allocate(hw, code, dependences, timeline)
+    sm = allocate(hw, code, dependences, timeline, gpu.core)
     if gpu.l2 and gpu.l2.start != "cold":
         warm_up(hw.memory[0], sm.memory, lines_of(launch))
     used = min(int(hw.sms), launch.blocks)  # a block goes to an SM with as much room as any, the lowest number first
@@ -40,6 +41,8 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     machines, chips = members(sm, count if timeline is None and is_compiled() else 1)
     while _advance(hw, code, machines, trace.arrays, form(used, chips)) == LOG_FULL:
         machines = [with_longer_logs(machine) for machine in machines]
+    if failed := max(int(machine.chip.failed[0]) for machine in machines):
+        raise stateful(gpu.core.policy).failure(failed - 1)  # type: ignore[union-attr]
     sm = together(machines)
     assert (sm.places.begins == NEVER).all(), "a block was given to an SM that no thread goes through"
     if sm.places.alive.any():  # nothing can happen any more, yet warps are left

@@ -7,7 +7,8 @@ A warp's wait splits at `wake`: before it, the cause its scoreboard gave; from i
 For the latter each scheduler keeps, per pipe, how many cycles so far were of the first and of the second kind (`throttle`,
 `dispatch`; counted only while warps are ready for the pipe). A warp notes both when it becomes ready; the difference at issue is its.
 
-Issue slots: the cycles of the issue interval are `selected`; an idle slot is charged to the wait of the warp that issues next.
+Issue slots: the cycles of the issue interval are `selected`; an idle slot is charged to the wait of the warp that issues next, and is
+`not_selected` where a policy with state kept that warp, ready and with a free port, from issuing.
 """
 
 import numpy as np
@@ -17,6 +18,7 @@ from sim.lowering.core import Hardware
 from sim.result.causes import SlotCause, StallCause
 from sim.timing.pipes import pipe_free
 from sim.timing.state import Machine
+from sim.timing.telling import was_withheld
 
 SELECTED, NOT_SELECTED = int(StallCause.SELECTED), int(StallCause.NOT_SELECTED)
 DISPATCH_STALL = int(StallCause.DISPATCH_STALL)
@@ -74,7 +76,9 @@ def charge_slots(scheduler: np.record, warp: np.record, op: np.record, now: int,
         sm.slots[NO_WARP] += (began - start) * width
         sm.slots[warp.cause] += (woke - began) * width
         sm.slots[DISPATCH_STALL] += (held - woke) * width
-        sm.slots[op.port_cause] += (now - held) * width
+        withheld = was_withheld(warp, np.int64(op.pipe), sm) if hw.hooks else np.int64(0)
+        sm.slots[NOT_SELECTED] += withheld * width
+        sm.slots[op.port_cause] += (now - held - withheld) * width
     sm.slots[SELECTED] += hw.issue_interval
     scheduler.slot_end = now + hw.issue_interval
     sm.chip[0].issue_cycles += 1

@@ -11,11 +11,13 @@ from isa.vocabulary import BARRIERS
 from sim.compiled.kernel import inner
 from sim.gpus.path import TICKS
 from sim.lowering.core import Code, Hardware
+from sim.policies.stateful import BARRIER as AT_BARRIER
 from sim.result.causes import StallCause
 from sim.timing.control import clear_counters
 from sim.timing.fetch import code_there
 from sim.timing.scoreboard import wait_from
 from sim.timing.state import NEVER, Machine
+from sim.timing.telling import END, STALL, START, tell_of
 from sim.timing.wakeup import sleep
 from sim.traces.trace import TraceArrays
 
@@ -207,6 +209,7 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
         sm.ready[m, s, name] = 0
     clear_counters(m, s, sm)
     sm.age[m, warp.scheduler, warp.bit] = index
+    tell_of(START, warp, np.int64(block), np.int64(warp.path_end - warp.position), now, hw, sm)
     sleep(warp, sm)
 
 
@@ -217,6 +220,7 @@ def arrive(warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, s
     if not op.passes:
         warp.barrier = number
         warp.since = now + 1
+        tell_of(STALL, warp, np.int64(AT_BARRIER), np.int64(0), now, hw, sm)
     sm.arrived[m, place, number] += 1
     if sm.arrived[m, place, number] == (op.expected if op.expected else sm.places[m, place].alive):
         release(m, place, number, now, hw, code, sm)
@@ -242,6 +246,7 @@ def end_warp(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -
     scheduler = sm.schedulers[m, warp.scheduler]
     if scheduler.last == warp.bit:
         scheduler.last = ~scheduler.last  # whoever gets the slot next is another warp
+    tell_of(END, warp, np.int64(0), np.int64(0), now, hw, sm)
     warp.exited = now
     warp.draining = 1
     place.alive -= 1

@@ -14,6 +14,7 @@ from sim.compiled.kernel import inner
 from sim.lowering.core import Code, Hardware
 from sim.timing.groups import clear_groups, join
 from sim.timing.state import NEVER, Machine
+from sim.timing.telling import load_begins
 
 
 @inner
@@ -24,6 +25,9 @@ def clear_counters(m: int, s: int, sm: Machine) -> None:
         sm.unknown[m, s, number] = 0
         sm.released[m, s, number] = 0
         sm.released_cause[m, s, number] = 0
+    for number in range(sm.loading.shape[2]):
+        sm.loading[m, s, number] = 0
+        sm.loaded[m, s, number] = 0
 
 
 @inner
@@ -69,6 +73,7 @@ def record_control(warp: np.record, op: np.record, now: int, late: int, hw: Hard
             back = now + hw.store_latency
         if op.store or op.results:
             warp.done = max(warp.done, back)
+    load_begins(warp, op, back, hw, sm)
     if op.write_counter >= 0:
         raise_counter(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), sm)
         if code.kept:

@@ -24,7 +24,7 @@ from sim.timing.state import NEVER, WINDOW, Machine
 from sim.timing.team import Team, done, end_of_window, is_closed, next_sm, open_window, wait_for_all
 from sim.traces.trace import TraceArrays
 
-DONE, LOG_FULL, RUNNING = 0, 1, 2
+DONE, LOG_FULL, RUNNING, FAILED = 0, 1, 2, 3
 
 
 @inner
@@ -103,6 +103,15 @@ def logs_full(hw: Hardware, sm: Machine, team: Team) -> bool:
 
 
 @inner
+def has_failed(team: Team) -> bool:
+    """Return whether the policy has failed, on whichever thread."""
+    failed = np.int64(0)
+    for thread in range(team.chips.size):
+        failed = max(failed, team.chips[thread].failed)
+    return failed > 0
+
+
+@inner
 def begin_window(hw: Hardware, sm: Machine, trace: TraceArrays, team: Team) -> int:
     """Do what precedes the SMs in the next window, and open it: RUNNING, or why there is none."""
     chip = sm.chip[0]
@@ -111,6 +120,8 @@ def begin_window(hw: Hardware, sm: Machine, trace: TraceArrays, team: Team) -> i
         return DONE
     if logs_full(hw, sm, team):
         return LOG_FULL
+    if hw.hooks and has_failed(team):
+        return FAILED
     until = now + window(hw, sm, trace)
     if chip.next_block < trace.warp_path.shape[0] // hw.warps:  # else nobody waits for a place
         retire_blocks(until, hw, sm)
@@ -125,7 +136,7 @@ def begin_window(hw: Hardware, sm: Machine, trace: TraceArrays, team: Team) -> i
 
 @kernel
 def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team: Team, thread: int) -> int:
-    """Advance until every block has ended (DONE) or a log must be enlarged (LOG_FULL); each thread of a team calls it with its `sm`."""
+    """Advance until every block has ended (DONE), a log must grow (LOG_FULL) or the policy FAILED; each thread calls it with its `sm`."""
     chip, status = sm.chip[0], np.int64(RUNNING)
     while True:
         if thread == 0:

@@ -22,6 +22,7 @@ from sim.timing.memory.requests import forget
 from sim.timing.pipes import pipe_free, take_port
 from sim.timing.scoreboard import record_result, wait_constant, wait_from, wait_until
 from sim.timing.state import Machine
+from sim.timing.telling import ISSUE, STALL, asked, has, hold_no_longer, tell_of, tell_stall
 from sim.timing.wakeup import next_wake, sleep, wake_due
 from sim.traces.trace import TraceArrays
 
@@ -38,9 +39,13 @@ def visit(scheduler: np.record, now: int, hw: Hardware, code: Code, sm: Machine,
         eligible = eligible_warps(scheduler, now, hw, sm)
         if eligible != np.uint64(0):
             m, q = scheduler.sm, scheduler.number
-            scheduler.last = chosen(hw.policy, eligible, scheduler.last, sm.age[m, q], hw.group_size)
-            warp = sm.warps[m, scheduler.last * hw.schedulers + q]
-            issue(scheduler, warp, now, hw, code, sm, trace)
+            if hw.hooks:
+                slot = asked(scheduler, eligible, now, hw, code, sm)
+            else:
+                slot = chosen(hw.policy, eligible, scheduler.last, sm.age[m, q], hw.group_size)
+            if slot >= 0:
+                scheduler.last = slot
+                issue(scheduler, sm.warps[m, slot * hw.schedulers + q], now, hw, code, sm, trace)
     scheduler.visit = next_visit(scheduler, now, hw, sm)
 
 
@@ -63,6 +68,8 @@ def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: C
     m, q, op = scheduler.sm, scheduler.number, code.ops[warp.instruction]
     charge_slots(scheduler, warp, op, now, hw, sm)
     charge_warp(warp, op, now, sm)
+    if hw.hooks:
+        hold_no_longer(scheduler, sm)
     account_ready(scheduler, now + 1, hw, sm)
     sm.waiting[m, q, op.pipe] &= ~bit(warp.bit)
     if sm.waiting[m, q, op.pipe] == np.uint64(0):
@@ -74,6 +81,8 @@ def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: C
     if hw.issue_width == 2:
         alive = issue_second(scheduler, warp, op, now, alive, hw, code, sm, trace)
     if alive:
+        if has(STALL, hw):
+            tell_stall(warp, now, hw, code, sm)
         sleep(warp, sm)
 
 
@@ -81,6 +90,7 @@ def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: C
 def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Hold the ports that the warp's instruction needs, note its results and its row of the timeline."""
     chip, op = sm.chip[0], code.ops[warp.instruction]
+    tell_of(ISSUE, warp, np.int64(warp.instruction), np.int64(0), now, hw, sm)
     if op.shared:
         account_sharers(scheduler, now, hw, sm)
     take_port(warp.sm, warp.scheduler, op.pipe, now, now + op.hold, hw, sm)

@@ -11,9 +11,12 @@ import numpy as np
 
 from isa.program import SOURCES
 from isa.vocabulary import BARRIERS, COUNTERS
+from sim.gpus.model import Core as CoreSection
 from sim.lowering.constant_lines import GROUP_LINES
 from sim.lowering.core import Code, Hardware
 from sim.lowering.fetch import LINE_INSTRUCTIONS
+from sim.policies.stateful import Hook
+from sim.policies.supplied import stateful
 from sim.result.causes import CAUSES, SLOT_CAUSES
 from sim.timing import records
 from sim.timing.memory.state import Memory
@@ -21,6 +24,7 @@ from sim.timing.memory.state import allocate as allocate_memory
 
 NEVER = np.int64(2**62)
 WINDOW = 64  # cycles that the run loop takes at once, at most
+OF_L1 = 1 << Hook.LOOKUP | 1 << Hook.EVICT  # hooks for which L1 has to know whose its lines are
 WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-ups wait in `far`
 
 Chip = records.kind(
@@ -37,6 +41,7 @@ Chip = records.kind(
     ("log_from", "i8"),
     ("log_to", "i8"),
     ("clock_rows", "i8"),
+    ("failed", "i8"),  # 1 + the hook of the policy that failed, or 1 + a Failure; 0 = none
 )
 Core = records.kind(
     ("next", "i8"),  # next cycle in which anything can happen on the SM
@@ -80,10 +85,10 @@ Warp = records.kind(
     ("cause", "u1"),  # StallCause until `wake`
     ("parked", "u1"),  # 1: waits for one of them
     ("sm", "u2"),
-    ("slot", "u1"),  # s
+    ("slot", "u2"),  # s
     ("scheduler", "u1"),  # q
     ("bit", "u1"),  # its bit in the scheduler's masks
-    ("place", "u1"),
+    ("place", "u2"),
     ("outstanding", "i8"),  # cycle in which its last result of arithmetic is back
     ("done", "i8"),  # cycle in which all its results are back and its stores over, as far as it is known
     ("earliest", "i8"),  # first cycle that the last instruction allows the next
@@ -98,6 +103,7 @@ Warp = records.kind(
     ("draining", "u1"),  # 1: has issued its last instruction
     ("barrier", "i1"),  # barrier it waits at, -1 = none
     ("number", "u1"),  # warp within its block
+    ("withheld_mark", "i8"),  # Machine.withheld when it became ready
 )
 Scheduler = records.kind(
     ("visit", "i8"),  # next cycle in which it has something to do
@@ -111,6 +117,7 @@ Scheduler = records.kind(
     ("far_next", "i8"),  # earliest of them
     ("accounted", "i8"),  # first cycle not yet in `throttle` and `dispatch`
     ("slot_end", "i8"),  # first cycle whose issue slots are not accounted
+    ("held", "i8"),  # cycles in which its policy has issued nothing, since its last issue, although it could
     ("second_cause", "u4"),  # where the second slot of the last issue went (issue width 2)
     ("sm", "u4"),
     ("number", "u4"),  # q
@@ -127,6 +134,12 @@ class Machine(NamedTuple):
     warps: Any  # Warp [m, s]
     schedulers: Any  # Scheduler [m, q]
     age: np.ndarray  # int64 [m, q, 64] launch order of the warp in each slot
+    own: np.ndarray  # int64 [m, q, *] the policy's row of each scheduler
+    rows: np.ndarray  # int64 [m, q, 64, *] and of each warp slot
+    withheld: np.ndarray  # int64 [m, q, pipes] cycles in which the policy issued nothing and the pipe had a free port
+    withheld_until: np.ndarray  # int64 [m, q, pipes] of them, those before the last issue
+    loading: np.ndarray  # uint32 [m, s, COUNTERS] loads that hold a dependence counter until a cycle that is not known yet
+    loaded: np.ndarray  # int64 [m, s, COUNTERS] when the last of the others is back
     in_flight: np.ndarray  # int64 [m, s, cap or 1] when each of its in-flight instructions completes
     ready: np.ndarray  # int64 [m, s, dependences] first cycle it may be read
     ready_cause: np.ndarray  # uint8 [m, s, dependences]
@@ -196,8 +209,26 @@ def constant_caches(hw: Hardware, code: Code, room: records.Room) -> dict[str, A
     }
 
 
-def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int] | None) -> Machine:
-    """Return the machine at rest before cycle 0. window: first and last cycle of the timeline, None = none."""
+def policy_rows(hw: Hardware, code: Code, core: CoreSection, slots: int, room: records.Room) -> dict[str, np.ndarray]:
+    """Return what a policy with state keeps, as it is before cycle 0, and what the machine keeps for it."""
+    policy, sms, schedulers = stateful(core.policy), int(hw.sms), int(hw.schedulers)
+    words = policy.words if policy else (0, 0)
+    pipes, counters = (len(hw.row) if policy else 0), (COUNTERS if policy and code.control else 0)
+    rows = {
+        "own": room.zeros((sms, schedulers, words[0]), np.int64),
+        "rows": room.zeros((sms, schedulers, 64 if policy else 0, words[1]), np.int64),
+        "withheld": room.zeros((sms, schedulers, pipes), np.int64),
+        "withheld_until": room.zeros((sms, schedulers, pipes), np.int64),
+        "loading": room.zeros((sms, slots, counters), np.uint32),
+        "loaded": room.zeros((sms, slots, counters), np.int64),
+    }
+    for m, q in np.ndindex(sms, schedulers) if policy else ():
+        policy.begin(m * schedulers + q, core, rows["own"][m, q], rows["rows"][m, q])  # type: ignore[union-attr]
+    return rows
+
+
+def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int] | None, core: CoreSection) -> Machine:
+    """Return the machine at rest before cycle 0. window: first and last cycle of the timeline, None = none. core: of its GPU."""
     sms, schedulers, pipes = int(hw.sms), int(hw.schedulers), len(hw.row)
     slots = -(-int(hw.places * hw.warps) // schedulers) * schedulers
     instructions, counters, parts = len(code.ops), COUNTERS if code.control else 0, COUNTERS if code.kept else 0
@@ -211,6 +242,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         warps=room.records(Warp, sms, slots),
         schedulers=room.records(Scheduler, sms, schedulers),
         age=room.zeros((sms, schedulers, 64), np.int64),
+        **policy_rows(hw, code, core, slots, room),
         in_flight=room.zeros((sms, slots, max(1, int(hw.in_flight_cap))), np.int64),
         ready=room.zeros((sms, slots, dependences), np.int64),
         ready_cause=room.zeros((sms, slots, dependences), np.uint8),
@@ -239,7 +271,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         issues=room.zeros(instructions, np.int64),
         log=room.zeros((rows if window else 1, 12), np.int64),
         clock_log=room.zeros((rows, 5), np.int64),
-        memory=allocate_memory(hw.memory[0], sms, int(NEVER), room),
+        memory=allocate_memory(hw.memory[0], sms, int(NEVER), room, bool(int(hw.hooks) & OF_L1)),
     )
     machine.chip.log_from, machine.chip.log_to = window if window else (0, -1)
     machine.chip.next_step = NEVER

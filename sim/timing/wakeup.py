@@ -8,6 +8,7 @@ import numpy as np
 from sim.compiled.kernel import bit, first_bit, inner
 from sim.lowering.core import Code, Hardware
 from sim.timing.state import NEVER, WHEEL, Machine
+from sim.timing.telling import LONG_SCOREBOARD, WAKE, tell_of
 
 
 @inner
@@ -65,6 +66,9 @@ def wake_due(scheduler: np.record, now: int, hw: Hardware, code: Code, sm: Machi
         scheduler.classes |= bit(pipe)
         warp.throttle_mark = sm.throttle[m, q, pipe]
         warp.dispatch_mark = sm.dispatch[m, q, pipe]
+        if hw.hooks:
+            warp.withheld_mark = sm.withheld[m, q, pipe]
+            tell_of(WAKE, warp, np.int64(warp.cause == LONG_SCOREBOARD), np.int64(0), now, hw, sm)
 
 
 @inner

@@ -12,6 +12,7 @@ import isa
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.launch.launch import Launch
+from tests.differential.policies import Witness
 from tests.differential.pool import Job
 
 WORDS = 2048  # of the array
@@ -60,6 +61,8 @@ ONE_SET = {"l1.bytes": 128, "l1.ways": 1, "l2.bytes": 256, "l2.ways": 2, "dram.c
 BY_LANE = "S2R R7, SR_TID.X\nSHL R7, R7, {}\nIADD R2, R2, R7\n"  # that power of two bytes from lane to lane
 SECTOR_1, USE = "LDG R4, [R2+32]\n", "FADD R5, R4, R4\n"
 KEEPS_TWO = {"lsu.store_lines": 2}
+ONE_LINE = {"l1.bytes": 128, "l1.ways": 1, "l1.stores": "allocate", "core.policy": Witness}
+CHOICES = "".join(f"FADD R{10 + number}, R8, R9\n" for number in range(20))  # of a policy that chooses by what it was told
 AIMED = {
     # line 0 is the older of two, but was used last: line 2 takes the place of line 1
     "L1 evicts first in, first out": Aimed(loads(0, 1, 0, 2, 0, 1), "gtx480", TWO_WAYS),
@@ -85,6 +88,16 @@ AIMED = {
     "further passes over L1 take no longer": Aimed(f"{BY_LANE.format(3)}{loads(0, 0)}", "h100"),
     # the third line drives out line 0, the oldest: the last store finds line 1
     "the newest of the lines kept of stores leaves": Aimed(stores(0, 1, 2, 1, 2, 1), "h100", KEEPS_TWO),
+    # the store meets the load on its way: the last load takes the place of a line that is invalid
+    "lines that are invalid are evicted": Aimed(f"{SECTOR_1}STG [R2], R6\n{USE}{SECTOR_1}{USE}{CHOICES}", "gtx480", ONE_LINE),
+    "a policy is not told of evictions": Aimed(f"{loads(0, 1, 0)}{CHOICES}", "gtx480", ONE_LINE),
+    "a counter waits for no load": Aimed(
+        f"[B------:R-:W0:-:S02:U----] LDG R4, [R2]\n{word(wait='0-----')}FADD R5, R4, R4\n" + f"{word()}FADD R7, R8, R9\n" * 20,
+        "h100",
+        {"core.policy": Witness},
+    ),
+    # two warps of each scheduler: both are withheld, one issues, the other is withheld again
+    "what was withheld is accounted twice": Aimed(CHOICES, "gtx480", {"core.policy": Witness}, blocks=4),
     "lines kept of stores outlive their block": Aimed(stores(0, 1), "h100", KEEPS_TWO, blocks=2),
 }
 

@@ -6,13 +6,15 @@ from isa.vocabulary import Operation, Space
 from sim.lowering.constant_lines import constant_lines
 from sim.lowering.control_words import obeys_control_words
 from sim.policies import Policy
+from sim.policies.supplied import SUPPLIED
 from sim.result.causes import CAUSE_NAMES, SLOT_CAUSE_NAMES, StallCause, WakeRule
 from sim.result.result import Result
 from sim.timing.state import WHEEL
 from sim.traces.trace import Trace
+from tests.differential.policies import Witness
 
 NOT_MODELLED = {"membar", "sleeping"}
-NEVER_OF_A_SLOT = {"not_selected", "drain"}  # a ready warp that another one displaced, a warp past its end: no slot waits for these
+NEVER_OF_A_SLOT = {"drain"}  # a warp past its end: no slot waits for it
 ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM)
 CONTROL = (
     "obeyed",
@@ -196,6 +198,7 @@ def features(result: Result, trace: Trace, second_slots: set[StallCause]) -> dic
         **{f"issue slots: {name}": name in result.issue_slots for name in SLOT_CAUSE_NAMES if name not in NOT_MODELLED | NEVER_OF_A_SLOT},
         **{f"second slot: {cause.name.lower()}": cause in second_slots for cause in SECOND_SLOT},
         **{f"policy: {policy.name.lower()}": core.policy == policy.name.lower() and "not_selected" in result.stalls for policy in Policy},
+        **{f"policy: {name}": str(core.policy) == name and "not_selected" in result.stalls for name in (*SUPPLIED, Witness.__name__)},
         **{f"wake rule: {rule.name.lower()}": core.wake_rule == rule.name.lower() for rule in WakeRule},
         **{f"cap: {cap}": core.in_flight_cap == cap for cap in range(6)},
         **{f"machine: {name}": found for name, found in machine_features(result).items()},

@@ -6,7 +6,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sim.gpus.checks import LATENCY_ELSEWHERE, UNIT_NAMES
+from sim.policies import Policy
+from sim.policies.supplied import SUPPLIED
 from tests.differential.memories import hierarchies, with_latencies
+from tests.differential.policies import Witness
 
 PIPES = ("alu", "sfu", "memory", "control")
 HOME = {"mufu": "sfu", "special": "sfu", "convert": "sfu", "branch": "control", "barrier": "control"} | dict.fromkeys(
@@ -63,7 +66,7 @@ def cores(draw: Callable) -> dict[str, Any]:
         "issue_width": draw(st.integers(1, 2)),
         "issue_interval": draw(st.sampled_from((1, 1, 2, 3))),
         "dispatch": draw(st.sampled_from(("pipe", "scheduler"))),
-        "policy": draw(st.sampled_from(("lrr", "gto", "gty", "gtr", "oldest", "two_level"))),
+        "policy": draw(st.sampled_from((*(policy.name.lower() for policy in Policy), *SUPPLIED, Witness, Witness, Witness))),
         "group_size": draw(st.integers(1, 3)),
         "wake_rule": draw(st.sampled_from(("per_register", "all_outstanding"))),
         "in_flight_cap": draw(st.integers(0, 5)),

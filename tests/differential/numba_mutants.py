@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from isa.errors import UserError
 from sim import reference, timing
 from sim.lowering.core import Code, Hardware
 from sim.result.result import Result
 from sim.timing import blocks
 from sim.timing.blocks import emptiest
-from tests.differential import memory_mutants
+from tests.differential import memory_mutants, policy_mutants
 from tests.differential.aimed import aimed
 from tests.differential.cases import EVERYTHING
 from tests.differential.pool import Job, caught_by, jobs
@@ -76,7 +77,7 @@ def numba_result(job: Job, _: Result | None = None) -> Result | None:
     """Return what the Numba engine says; None when it ends with an error, its own checks among them."""
     try:
         return timing.simulate(job.trace, job.gpu, EVERYTHING)
-    except (RuntimeError, AssertionError):
+    except (RuntimeError, AssertionError, UserError):
         return None
 
 
@@ -88,7 +89,7 @@ def main(count: int) -> None:
 
     pool, alone = judged(jobs(count)), {bug: judged([job]) for bug, job in aimed().items()}
     caught: dict[str, int | None] = {"none": caught_by(*pool, numba_result)}
-    for name, (module, attribute, wrong) in (CODE | memory_mutants.CODE).items():
+    for name, (module, attribute, wrong) in (CODE | memory_mutants.CODE | policy_mutants.CODE).items():
         place = importlib.import_module(module)
         right = getattr(place, attribute)
         setattr(place, attribute, wrong)

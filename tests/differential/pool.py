@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from isa.errors import UserError
 from sim.gpus.model import Gpu
 from sim.reference import Session
 from sim.result.compare import first_difference
@@ -44,7 +45,7 @@ def reference_result(job: Job, right: Result) -> Result | None:
         session = Session(job.trace, job.gpu, EVERYTHING)
         session.run_until(right.cycles + PATIENCE)
         return session.result() if session.finished else None
-    except (ValueError, KeyError, RuntimeError):  # SimPy's own, or a unit in a state that cannot be
+    except (ValueError, KeyError, RuntimeError, UserError):  # SimPy's own, a unit in a state that cannot be, or a policy that fails
         return None
 
 

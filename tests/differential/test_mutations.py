@@ -14,7 +14,7 @@ import pytest
 from sim import timing
 from sim.lowering import core as lower
 from sim.result.result import Result
-from tests.differential import memory_mutants, numba_mutants, reference_mutants
+from tests.differential import memory_mutants, numba_mutants, policy_mutants, reference_mutants
 from tests.differential.aimed import AIMED, aimed
 from tests.differential.cases import EVERYTHING
 from tests.differential.pool import Job, caught_by, jobs, reference_result
@@ -49,7 +49,7 @@ def test_the_engines_without_seeded_bugs_agree(pool: Pool, alone: dict[str, Pool
     assert not [bug for bug, one in alone.items() if caught_by(*one, reference_result) is not None]
 
 
-REFERENCE = reference_mutants.MUTANTS | memory_mutants.REFERENCE
+REFERENCE = reference_mutants.MUTANTS | memory_mutants.REFERENCE | policy_mutants.REFERENCE
 
 
 @pytest.mark.parametrize("bug", REFERENCE)
@@ -59,7 +59,7 @@ def test_a_bug_in_the_reference_engine_is_caught(bug: str, pool: Pool, alone: di
     assert caught_by(*alone.get(bug, pool), reference_result) is not None
 
 
-TABLES = {("hardware", bug): change for bug, change in numba_mutants.TABLES.items()} | {
+TABLES = {("hardware", bug): change for bug, change in (numba_mutants.TABLES | policy_mutants.TABLES).items()} | {
     ("hierarchy", bug): change for bug, change in memory_mutants.TABLES.items()
 }
 
@@ -74,7 +74,12 @@ def test_a_bug_in_the_tables_of_the_numba_engine_is_caught(
 
 
 def test_every_aimed_case_is_aimed_at_a_bug() -> None:
-    assert not AIMED.keys() - REFERENCE.keys() - {bug for _, bug in TABLES} - numba_mutants.CODE.keys() - memory_mutants.CODE.keys()
+    assert (
+        not AIMED.keys()
+        - REFERENCE.keys()
+        - {bug for _, bug in TABLES}
+        - (numba_mutants.CODE | memory_mutants.CODE | policy_mutants.CODE).keys()
+    )
 
 
 def test_bugs_in_the_code_of_the_numba_engine_are_caught() -> None:
@@ -83,5 +88,5 @@ def test_bugs_in_the_code_of_the_numba_engine_are_caught() -> None:
     assert done.returncode == 0, done.stderr
     caught = json.loads(done.stdout)
     assert caught.pop("none") is None, "the uncompiled engine itself"
-    assert caught.keys() == (numba_mutants.CODE | memory_mutants.CODE).keys()
+    assert caught.keys() == (numba_mutants.CODE | memory_mutants.CODE | policy_mutants.CODE).keys()
     assert None not in caught.values(), caught

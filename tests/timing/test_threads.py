@@ -148,7 +148,7 @@ def test_what_threads_add_is_put_together() -> None:
     launch, gpu = elementwise(COPY, 20), sim.gpu("gtx480")
     hw = lower.hardware(gpu, launch, residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block))
     code, dependences = lower.code(gpu, launch.program)
-    machines, chips = members(allocate(hw, code, dependences, None), 2)
+    machines, chips = members(allocate(hw, code, dependences, None, gpu.core), 2)
     for machine, reads in zip(machines, (1, 2), strict=True):
         machine.memory.tallies[Tally.LOADS] = machine.memory.tallies[Tally.PORT_PEAK] = 10 * reads
         machine.issues[3] = machine.slots[1] = machine.stalls[0, 1] = reads

@@ -224,6 +224,7 @@ def test_help_and_version() -> None:
         (["run", CHAIN, "--set", "dram.efficiency=1.5"], "a number above 0 and at most 1"),
         (["run", CHAIN, "--policy", "fifo"], "one of lrr, gto"),
         (["run", CHAIN, "--policy", "none.py:mine"], "there is no such Python file"),
+        (["run", CHAIN, "--set", "core.policy_seed=-1"], "an integer from 0 to 2147483647"),
         (["run", CHAIN, "--block", "12y"], "not one to three sizes"),
         (["run", CHAIN, "--grid", "0"], "not one to three sizes"),
         (["run", CHAIN, "--grid", "1x1x1x1"], "not one to three sizes"),

@@ -125,7 +125,7 @@ def test_a_policy_of_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        (OWN, "oldest", "mine.py: no function oldest\n  it has youngest"),
+        (OWN, "oldest", "mine.py: no function oldest, and no StatefulPolicy\n  it has youngest"),
         (OWN + "raise SystemExit(3)\n", "youngest", "mine.py:3: the file of the policy fails: SystemExit: 3"),
         (OWN + "1 / 0\n", "youngest", "mine.py:3: the file of the policy fails: ZeroDivisionError"),
         ("def youngest(slot:\n", "youngest", "mine.py:1: the file of the policy fails: SyntaxError"),

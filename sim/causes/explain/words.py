@@ -12,6 +12,7 @@ SENTENCES = {
     "issue, one instruction per cycle": "the scheduler issued {who}",
     "core.reissue_distance": "the warp had just issued {who}: {n} to its next instruction",
     "the stall count of the control word": "the warp had just issued {who}, whose control word asks for {n} to its next instruction",
+    "core.policy": "the policy let no warp of the scheduler issue",
     "core.issue_interval": "the scheduler had issued {who}; it issues once in {interval} cycles",
     "core.register_banks": "{who} read its registers: a port of their bank was taken for {n}, and the scheduler with it",
     "core.branch_latency": "{who} was being decided",

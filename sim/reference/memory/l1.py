@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from sim.lowering.memory import SECTORS, place_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sim.lowering.memory import Hierarchy
     from sim.reference.memory.coalescer import Request
     from sim.reference.memory.mshr import Mshr
@@ -41,6 +43,7 @@ class Line:
     there: set[int] = field(default_factory=set)  # words
     pending: set[int] = field(default_factory=set)  # sectors on their way
     waiting: list[Mshr] = field(default_factory=list)  # for some of them
+    owner: int = -1  # warp slot that brought it
 
     def lacks(self, request: Request) -> set[int]:
         """Return the sectors of which a word that a load wants is not there; where the rule fetches more than lanes want, any word."""
@@ -65,6 +68,8 @@ class L1:
     def __init__(self, numbers: Hierarchy, stores: str) -> None:
         self.ways, self.fetch_whole, self.stores = int(numbers.l1_ways), numbers.l1_fetch == 128, stores
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
+        self.asks = -1  # warp slot whose access is looked up
+        self.replaced: Callable[[int, int], None] = lambda owner, number: None  # is told whose line was replaced
         self.invalidated = count(-1, -1)  # numbers for lines that keep their places until what was asked for has come
 
     def _set_of(self, number: int) -> OrderedDict[int, Line]:
@@ -88,8 +93,10 @@ class L1:
             oldest = next((other for other, line in lines.items() if not line.pending), None)
             if oldest is None:
                 return None
-            del lines[oldest]
-        lines[number] = Line()
+            owner = lines.pop(oldest).owner
+            if oldest >= 0:  # not invalid
+                self.replaced(owner, oldest)
+        lines[number] = Line(owner=self.asks)
         return lines[number]
 
     def for_load(self, request: Request) -> Line | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from isa.vocabulary import Space
 from sim.gpus.path import L1_LOOKUP, cycles
+from sim.policies.stateful import Hook
 from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
@@ -85,6 +86,7 @@ class LoadStoreUnit:
         self.last = 0  # queue served last; at the start as if the first one had been
         self.unit = Ports(self.env)
         self.l1 = L1(self.numbers, memory.gpu.l1.stores if memory.gpu.l1 else "")
+        self.l1.replaced = sm.tell_evicted
         self.table = MshrFile(int(self.numbers.pending), self.tallies)
         self.responses = ResponsePort(memory)
         self.requests = RequestPort(memory, self.responses)
@@ -206,6 +208,7 @@ class LoadStoreUnit:
         for k, request in enumerate(access.requests):
             if access.decoded.cached and self.l1.sets:
                 self.tallies[Tally.L1_SECTORS] += len(request.sectors)
+                self.l1.asks = self.sm.slot_of(access.warp)
                 self.tallies[Tally.L1_HITS] += len(request.sectors) * self.l1.store(request, access.decoded.width >= WORD)
             self._send(access, k, request.sectors, None)
         done = latest(done, self.requests.sent) if len(self.requests.packets) > before else done
@@ -253,6 +256,8 @@ class LoadStoreUnit:
     def _look_up(self, access: Access, load: Load, k: int, request: Request) -> None:
         """Look line k of a load up in L1; wait for what is missing, and fetch what nobody else is fetching."""
         self.tallies[Tally.L1_SECTORS] += len(request.sectors)
+        self.l1.asks, found = self.sm.slot_of(access.warp), self.l1.peek(request.line)
+        access.warp.tell(Hook.LOOKUP, request.line, int(found is not None and not found.lacks(request)))
         line = self.l1.for_load(request)
         if line is None:
             self._go_past(access, load, k, request)

@@ -48,6 +48,15 @@ def find(m: int, line: int, first: int, mh: np.record, memory: Memory) -> int:
 
 
 @inner
+def is_there(m: int, line: int, first: int, sectors: int, words: int, mh: np.record, memory: Memory) -> bool:
+    """Return whether all that a load wants of a line is there, without using it."""
+    for place in range(first, first + mh.l1_ways):
+        if memory.lines[m, place].tag == line + 1:
+            return lacks(memory.lines[m, place].there, sectors, words) == NO_SECTORS
+    return False
+
+
+@inner
 def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> int:
     """Give a line the place of the least recently used one of its set; NONE when all of them are being fetched."""
     best = NO_LINE
@@ -58,6 +67,10 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
     if best >= 0:
         memory.units[m].uses += 1
         chosen = memory.lines[m, best]
+        if memory.owners.shape[0]:
+            memory.units[m].replaced = chosen.tag - 1
+            memory.units[m].replaced_of = memory.owners[m, best]
+            memory.owners[m, best] = memory.units[m].asks
         chosen.tag = line + 1
         chosen.used = memory.units[m].uses
         chosen.there = NO_WORDS

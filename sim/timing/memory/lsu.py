@@ -22,6 +22,7 @@ from sim.timing.memory.results import resolve, sources_read, taken
 from sim.timing.memory.state import NONE, Memory
 from sim.timing.memory.write_combining import expire, make_way, put, release
 from sim.timing.state import NEVER, Machine
+from sim.timing.telling import tell_evicted, tell_lookup
 from sim.traces.trace import TraceArrays
 
 NOTHING = np.int64(NONE)
@@ -195,7 +196,11 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
         line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
         words, packets = memory.entry_words[m, number, place, k], np.int64(memory.entry_packets[m, number, place, k])
         if op.cached and mh.l1_sets and op.access == STORE:
+            if memory.owners.shape[0]:
+                memory.units[m].asks = entry.slot
             store(m, line, memory.entry_set[m, number, place, k], sectors, words, op.width >= WORD, mh, memory)
+            if memory.owners.shape[0]:
+                tell_evicted(m, now, hw, sm)
         if mh.store_lines and op.access == STORE:
             sm.places[m, block].stores -= put(m, now, start, line, sectors, words, block, mh, memory)
         else:
@@ -231,7 +236,11 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
         if entry.passes:
             start = now + L1_LOOKUP + k // mh.tags
         if op.cached and mh.l1_sets:
+            if memory.owners.shape[0]:
+                tell_lookup(m, number, place, np.int64(k), now, hw, sm)
             look_up(m, number, place, k, a, start, op, mh, memory)
+            if memory.owners.shape[0]:
+                tell_evicted(m, now, hw, sm)
         else:
             go_past(m, number, place, k, a, start, op, mh, memory)
         if entry.passes == 0:

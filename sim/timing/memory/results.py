@@ -9,6 +9,7 @@ from sim.timing.control import lower_counter
 from sim.timing.groups import release
 from sim.timing.scoreboard import wait_until
 from sim.timing.state import Machine
+from sim.timing.telling import load_known
 from sim.timing.wakeup import sleep
 
 
@@ -20,6 +21,7 @@ def resolve(m: int, slot: int, i: int, ticket: int, ready: int, log: int, hw: Ha
         sm.log[log, 8] = ready
     warp.done = max(warp.done, ready)
     if code.control:
+        load_known(m, slot, op, ready, hw, sm)
         if op.write_counter >= 0:
             lower_counter(m, slot, np.int64(op.write_counter), ready, np.int64(op.result_cause), sm)
     else:

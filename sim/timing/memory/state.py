@@ -33,6 +33,9 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("kept", "i8"),  # lines of stores in `kept`
     ("banks", "i8"),  # first cycle in which another load may read data from the banks of L1
     ("uses", "i8"),  # of lines of L1 so far
+    ("replaced", "i8"),  # line of L1 that the last look-up replaced, NONE = none; this and the next two for policies that are told
+    ("replaced_of", "u2"),  # warp slot that brought it
+    ("asks", "u2"),  # warp slot whose access is looked up
 )
 Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"))  # spaced: its address unit is free
 Entry = records.kind(  # an instruction that waits for the load/store unit
@@ -121,6 +124,7 @@ class Memory(NamedTuple):
     accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no MSHR while all others wait
     mshrs: Any  # Mshr [m, pending]
     lines: Any  # Line [m, sets * ways]
+    owners: np.ndarray  # uint16 [m, sets * ways] warp slot that brought each line; no rows where no policy is told
     kept: Any  # Kept [m, store lines], the oldest first
     requests: Any  # Request [m, request depth]
     responses: Any  # Response [m, pending] a heap by time, then sequence
@@ -138,8 +142,8 @@ class Memory(NamedTuple):
     tallies: np.ndarray  # int64 [TALLIES]
 
 
-def allocate(mh: np.record, sms: int, never: int, room: records.Room) -> Memory:
-    """Return empty queues and caches."""
+def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: bool) -> Memory:
+    """Return empty queues and caches. owned: L1 has to know which warp brought each line."""
     used = sms if mh.modelled else 1
     queues, depth, pending = int(mh.queues), int(mh.depth), int(mh.pending)
     banks, lines = int(mh.channels), int(mh.channels * mh.l2_sets * mh.l2_ways)
@@ -155,6 +159,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room) -> Memory:
         accesses=room.records(Access, used, pending + 1),
         mshrs=room.records(Mshr, used, pending),
         lines=room.records(Line, used, int(mh.l1_sets * mh.l1_ways)),
+        owners=room.zeros((used if owned else 0, int(mh.l1_sets * mh.l1_ways)), np.uint16),
         kept=room.records(Kept, used, max(int(mh.store_lines), 1)),
         requests=room.records(Request, used, int(mh.request_ring)),
         responses=room.records(Response, used, pending),
@@ -174,6 +179,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room) -> Memory:
     for field in ("next", "arrival", "response"):
         memory.units[field] = never
     memory.units.free_mshrs = pending
+    memory.units["replaced"] = NONE
     if lines:
         memory.l2_order.reshape(-1, int(mh.l2_ways))[:] = np.arange(int(mh.l2_ways))[::-1]
     memory.units["mshr"] = memory.units["access"] = NONE
