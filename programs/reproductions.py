@@ -16,6 +16,7 @@ from programs.measurements import core, intervals, memory
 from programs.measurements.occupancy import curves
 from programs.occupancy import lecture as occupancy_lecture
 from programs.reproduction import Check, Reproduction
+from programs.scheduling import policies
 from programs.sgemm import sgemm_ladder
 from programs.tesla import volkov_demmel
 from programs.volkov import tlp_ilp
@@ -42,6 +43,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "volkov-copy": volkov_copy.reproduce,
     "volkov-demmel": volkov_demmel.reproduce,
     "volkov-tlp-ilp": tlp_ilp.reproduce,
+    "warp-scheduling": policies.reproduce,
 }
 
 # Experiments that are published for further GPUs: `reproduce --all` runs these, too.

@@ -160,22 +160,23 @@ def ring(address: int, hook: int, told: tuple[int, int, int], now: int, own: np.
 
 
 @intrinsic
-def _ring(typingctx, address, hook, a, b, c, now, own, warps, age):  # type: ignore[no-untyped-def]
+def _ring(typingctx, address, numbers, own, warps, age):  # type: ignore[no-untyped-def]
     """Call machine code with the C calling convention; arrays become pointers."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         arrays = zip(signature.args[-ROWS:], args[-ROWS:], strict=True)
-        given = [*args[1:-ROWS], *(context.make_array(kind)(context, builder, array).data for kind, array in arrays)]
+        given = [builder.extract_value(args[1], place) for place in range(NUMBERS)]
+        given += [context.make_array(kind)(context, builder, array).data for kind, array in arrays]
         kind = ir.FunctionType(cgutils.intp_t, [one.type for one in given])
         return builder.call(builder.inttoptr(args[0], kind.as_pointer()), given)
 
-    return types.int64(*[types.int64] * (NUMBERS + 1), own, warps, age), codegen
+    return types.int64(types.int64, types.UniTuple(types.int64, NUMBERS), own, warps, age), codegen
 
 
 @overload(ring, jit_options=NO_COUNTS)
 def _overloaded_ring(address, hook, told, now, own, warps, age):  # type: ignore[no-untyped-def]
     def rung(address, hook, told, now, own, warps, age):  # type: ignore[no-untyped-def]
-        a, b, c = np.int64(told[0]), np.int64(told[1]), np.int64(told[2])
-        return _ring(np.int64(address), np.int64(hook), a, b, c, np.int64(now), own, warps, age)
+        numbers = (np.int64(hook), np.int64(told[0]), np.int64(told[1]), np.int64(told[2]), np.int64(now))
+        return _ring(np.int64(address), numbers, own, warps, age)
 
     return rung

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PlainSerializer, ValidationError, WrapValidator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from isa.errors import UserError
 from isa.vocabulary import Unit
@@ -18,7 +18,7 @@ from sim.gpus.fields import leaves, meaning, nearest, user_error
 from sim.gpus.front_sections import Blocks, Constants, Fetch
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, SharedMemory
 from sim.gpus.section import Count, Positive, Section
-from sim.policies.user import own_policy
+from sim.policies.user import AnyPolicy
 
 SET_BY_USER = "set by the user"  # how the source of a replaced number begins
 OPTIONAL, ABSENT = ("l1", "l2"), (None, False, "none")  # sections that a GPU may lack, and what takes one away
@@ -50,14 +50,8 @@ class Core(Section):
     dispatch: Literal["pipe", "scheduler"] = Field(
         "pipe", description="what an instruction on a narrow pipe holds while its lanes go in: the pipe's port, or the whole scheduler"
     )
-    policy: Annotated[
-        Literal["lrr", "gto", "gty", "gtr", "oldest", "two_level", "random", "two_level_active", "ccws", "criticality", "remaining_work"],
-        WrapValidator(own_policy),
-        PlainSerializer(lambda policy: policy),
-    ] = Field("gto", description="how a scheduler chooses among ready warps; in Python also a function or a class of yours")
-    group_size: Annotated[int, Field(ge=1, le=64)] = Field(
-        8, description="warps per fetch group of the two_level policy, in the active set of a scheduler of two_level_active"
-    )
+    policy: AnyPolicy = Field("gto", description="how a scheduler chooses among ready warps; in Python also a function or class of yours")
+    group_size: Annotated[int, Field(ge=1, le=64)] = Field(8, description="warps in a group of two_level, in the set of two_level_active")
     policy_seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(0, description="of the numbers that the random policy draws")
     wake_rule: Literal["per_register", "all_outstanding"] = Field(
         "per_register", description="when a warp that waits for a result goes on; loads are not among the outstanding"

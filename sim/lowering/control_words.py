@@ -76,6 +76,12 @@ def waited_counters(program: Program, i: int) -> tuple[int, ...]:
     return tuple(number for number in range(COUNTERS) if mask >> number & 1)
 
 
+def counter_table(program: Program) -> np.ndarray:
+    """Return int16 [n, COUNTERS]: the dependence counters that each instruction waits for, -1 padded."""
+    rows = [waited_counters(program, i) for i in range(len(program))]
+    return np.array([[*row, *[-1] * (COUNTERS - len(row))] for row in rows], np.int16).reshape(len(rows), COUNTERS)
+
+
 def passes(gpu: Gpu, program: Program, i: int) -> int:
     """Return how often instruction i goes through its pipe: products of more than 32 bits more than once."""
     encoded = program.encoded

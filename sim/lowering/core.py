@@ -13,13 +13,12 @@ from sim.gpus.path import TICKS
 from sim.launch.launch import Launch
 from sim.lowering.barriers import barrier
 from sim.lowering.constant_lines import constant_lines, constant_tables
-from sim.lowering.control_words import Groups, control_fields, distance, groups, landing, obeys_control_words, port_cycles, waited_counters
+from sim.lowering.control_words import Groups, control_fields, counter_table, distance, groups, landing, obeys_control_words, port_cycles
 from sim.lowering.fetch import cycles_behind, fetching, sm_interval
 from sim.lowering.memory import Hierarchy, hierarchy
+from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_timing
 from sim.lowering.register_ports import port_registers
-from sim.policies.supplied import stateful
-from sim.policies.user import policy_number
 from sim.result.causes import PORT_CAUSE, RESULT_CAUSE, StallCause, WakeRule
 from sim.traces.trace import logged
 
@@ -44,7 +43,7 @@ class Hardware(NamedTuple):
     dispatch_holds: np.int64  # 1: a narrow pipe holds the scheduler, 0: only its own port
     policy: np.int64
     hooks: np.int64  # bit h: the policy has hook h (sim.policies.stateful); 0 = it has no state
-    patience: np.int64  # cycles in a row in which it may issue nothing although warps are eligible
+    patience: np.int64  # cycles without an issue on the SM in which it may issue nothing although warps are eligible
     group_size: np.int64
     wake_all: np.int64  # 1: a stalled warp wakes when all its results are back
     in_flight_cap: np.int64  # 0 = none
@@ -148,7 +147,7 @@ class Code(NamedTuple):
 
 def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
     """Return the tables of `gpu` for a launch that is resident as `occupancy` says."""
-    core, obeyed, policy = gpu.core, obeys_control_words(gpu, launch.program), stateful(gpu.core.policy)
+    core, obeyed = gpu.core, obeys_control_words(gpu, launch.program)
     ports, row = ports_of(gpu)
     fetch = fetching(gpu, len(launch.program))
     memory_pipes = sorted({list(gpu.pipes).index(gpu.units[unit].pipe) for unit in ("global", "local", "shared")})
@@ -162,10 +161,7 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         issue_width=np.int64(core.issue_width),
         issue_interval=np.int64(core.issue_interval),
         dispatch_holds=np.int64(core.dispatch == "scheduler"),
-        policy=np.int64(policy_number(core.policy)),
-        hooks=np.int64(policy.mask if policy else 0),
-        patience=np.int64(policy.patience if policy else 0),
-        group_size=np.int64(core.group_size),
+        **policy_numbers(core),
         wake_all=np.int64(WakeRule[core.wake_rule.upper()] == WakeRule.ALL_OUTSTANDING and not obeyed),
         in_flight_cap=np.int64(0 if obeyed else core.in_flight_cap),
         read_window=np.int64(core.read_window),
@@ -319,7 +315,7 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
         *parts[:-1],
     ]
     if obeyed and program.control is not None:
-        columns += [*program.control, encoded.source_kind, encoded.source_value, encoded.flags, _counters(program)]
+        columns += [*program.control, encoded.source_kind, encoded.source_value, encoded.flags, counter_table(program)]
     key = np.column_stack(columns)
     _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)
     used = np.unique(np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()]))
@@ -330,7 +326,7 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     needs = _columns(np.concatenate([encoded.reads[first], encoded.writes[first]], axis=1), number)
     dependences = max(1, len(used))
     if obeyed:
-        needs, dependences = _columns(_counters(program)[first], np.arange(COUNTERS)), COUNTERS
+        needs, dependences = _columns(counter_table(program)[first], np.arange(COUNTERS)), COUNTERS
     skips = logged(program) & np.array([memory_place(gpu, program, i) == NOWHERE for i in range(len(program))], bool)
     constant = [tuple(int(column[i]) for column in (*constants[:3], skips)) for i in first]
     results = [int((row >= 0).sum()) for row in writes]
@@ -341,9 +337,3 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     registers = records, needs[alike], writes[alike], sources[alike]
     tables = Code(np.int64(obeyed), np.int64(parts.kept), *registers, *constant_tables(gpu, constants))
     return tables, dependences
-
-
-def _counters(program: Program) -> np.ndarray:
-    """Return int16 [n, COUNTERS]: the dependence counters that each instruction waits for, -1 padded."""
-    rows = [waited_counters(program, i) for i in range(len(program))]
-    return np.array([[*row, *[-1] * (COUNTERS - len(row))] for row in rows], np.int16).reshape(len(rows), COUNTERS)

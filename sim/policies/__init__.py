@@ -1,6 +1,7 @@
 """How schedulers choose among ready warps. See README.md beside this file."""
 
 from enum import IntEnum
+from typing import Literal
 
 
 class Policy(IntEnum):
@@ -12,3 +13,7 @@ class Policy(IntEnum):
     GTR = 3  # greedy then rotate
     OLDEST = 4
     TWO_LEVEL = 5
+
+
+# The names that `core.policy` may be: these, and those with state.
+Named = Literal["lrr", "gto", "gty", "gtr", "oldest", "two_level", "random", "two_level_active", "ccws", "criticality", "remaining_work"]

@@ -34,7 +34,9 @@ def may_load(slot: int, now: int, own: np.ndarray, warps: np.ndarray) -> bool:
             its = score(other, now, warps)
             if its > mine or (its == mine and other < slot):
                 before += its
-    return before + mine <= own[WARPS] * BASE or before == 0
+                if before + mine > own[WARPS] * BASE:
+                    return False
+    return True
 
 
 class CacheConscious(StatefulPolicy):

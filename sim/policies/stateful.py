@@ -60,7 +60,7 @@ class StatefulPolicy:
 
     scheduler_words: ClassVar[int] = 0  # int64 of a scheduler's row
     warp_words: ClassVar[int] = 0  # int64 of a warp slot's row
-    patience: ClassVar[int] = 100_000  # cycles in a row in which `choose` may issue nothing although warps are eligible
+    patience: ClassVar[int] = 100_000  # cycles without an issue on the SM in which `choose` may issue nothing although warps are eligible
 
 
 def signed(mask: int) -> int:

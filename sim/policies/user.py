@@ -19,10 +19,12 @@ import traceback
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import PlainSerializer, WrapValidator
 
 from isa.errors import UserError
-from sim.policies import Policy
+from sim.policies import Named, Policy
 from sim.policies.stateful import HookedPolicy, StatefulPolicy, hooked
 from sim.policies.supplied import stateful
 
@@ -83,6 +85,9 @@ def own_policy(value: Any, otherwise: Callable[[Any], Any]) -> Any:
     if isinstance(value, type) and issubclass(value, StatefulPolicy):
         return hooked(value)
     return scored(value) if callable(value) else otherwise(value)
+
+
+AnyPolicy = Annotated[Named, WrapValidator(own_policy), PlainSerializer(lambda policy: policy)]  # what `core.policy` may be
 
 
 @lru_cache(maxsize=32)

@@ -118,7 +118,8 @@ class Scheduler:
     def _withhold(self) -> None:
         """Issue nothing: the policy wants it so."""
         self.held += 1
-        if self.policy and self.held > self.policy.patience:
+        idle = int(self.machine.env.now) - self.sm.issued
+        if self.policy and min(self.held, idle) > self.policy.patience:
             raise self.policy.failure(Failure.HELD)
 
     def _port_free(self, warp: Warp) -> bool:
@@ -165,6 +166,7 @@ class Scheduler:
         self.reads.clear()
         issued, second = [warp.instruction], StallCause.WAIT  # WAIT: the warp has ended, or arrived at a barrier
         self.machine.account.issue_cycles += 1
+        self.sm.issued = int(self.machine.env.now)
         goes_on = self._send(warp)
         if self.core.issue_width == 2 and goes_on:
             second = self._second(warp, issued[0])

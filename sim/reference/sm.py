@@ -33,6 +33,7 @@ class SM:
         self.taking = machine.record.origin  # the moment from which it may
         self.blocks: list[Block] = []  # resident: from their start to the end of their last warp
         self.active_cycles = 0  # with a resident block
+        self.issued = 0  # cycle of the last issue so far
 
     def slot_of(self, warp: Warp) -> int:
         """Return the warp slot: a block in place p takes the slots from p * warps per block on."""

@@ -195,14 +195,9 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
     warp.cause = NO_INSTRUCTION
     warp.barrier = -1
     warp.access = trace.access_start[index]
-    warp.pending = 0
-    warp.parked = 0
-    warp.draining = 0
-    warp.outstanding = 0
-    warp.outstanding_cause = 0
-    warp.done = 0
-    warp.flight_free = 0
-    warp.flight_place = 0
+    warp.pending, warp.parked, warp.draining = 0, 0, 0
+    warp.outstanding, warp.outstanding_cause, warp.done = 0, 0, 0
+    warp.flight_free, warp.flight_place = 0, 0
     for in_flight in range(sm.in_flight.shape[2]):
         sm.in_flight[m, s, in_flight] = 0
     for name in range(sm.ready.shape[2]):

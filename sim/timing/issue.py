@@ -69,7 +69,7 @@ def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: C
     charge_slots(scheduler, warp, op, now, hw, sm)
     charge_warp(warp, op, now, sm)
     if hw.hooks:
-        hold_no_longer(scheduler, sm)
+        hold_no_longer(scheduler, now, sm)
     account_ready(scheduler, now + 1, hw, sm)
     sm.waiting[m, q, op.pipe] &= ~bit(warp.bit)
     if sm.waiting[m, q, op.pipe] == np.uint64(0):

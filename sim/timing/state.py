@@ -16,11 +16,11 @@ from sim.lowering.constant_lines import GROUP_LINES
 from sim.lowering.core import Code, Hardware
 from sim.lowering.fetch import LINE_INSTRUCTIONS
 from sim.policies.stateful import Hook
-from sim.policies.supplied import stateful
 from sim.result.causes import CAUSES, SLOT_CAUSES
 from sim.timing import records
 from sim.timing.memory.state import Memory
 from sim.timing.memory.state import allocate as allocate_memory
+from sim.timing.policy_rows import policy_rows
 
 NEVER = np.int64(2**62)
 WINDOW = 64  # cycles that the run loop takes at once, at most
@@ -55,6 +55,7 @@ Core = records.kind(
     ("drained", "i8"),  # cycle in which its stores so far are answered
     ("begins", "i8"),  # next cycle in which a block begins on it
     ("fetched", "i8"),  # cycle in which the first instruction has come; NEVER = nobody has asked for it
+    ("issued", "i8"),  # cycle of its last issue so far, where the policy has state
 )
 CacheLine = records.kind(
     ("line", "i8"),  # of the program's code, or of its constants; -1 = none
@@ -207,24 +208,6 @@ def constant_caches(hw: Hardware, code: Code, room: records.Room) -> dict[str, A
         "constant_group": room.full((sms, -(-int(code.constant_lines) // GROUP_LINES)), NEVER, np.int64),
         "constant_free": room.zeros(sms, np.int64),
     }
-
-
-def policy_rows(hw: Hardware, code: Code, core: CoreSection, slots: int, room: records.Room) -> dict[str, np.ndarray]:
-    """Return what a policy with state keeps, as it is before cycle 0, and what the machine keeps for it."""
-    policy, sms, schedulers = stateful(core.policy), int(hw.sms), int(hw.schedulers)
-    words = policy.words if policy else (0, 0)
-    pipes, counters = (len(hw.row) if policy else 0), (COUNTERS if policy and code.control else 0)
-    rows = {
-        "own": room.zeros((sms, schedulers, words[0]), np.int64),
-        "rows": room.zeros((sms, schedulers, 64 if policy else 0, words[1]), np.int64),
-        "withheld": room.zeros((sms, schedulers, pipes), np.int64),
-        "withheld_until": room.zeros((sms, schedulers, pipes), np.int64),
-        "loading": room.zeros((sms, slots, counters), np.uint32),
-        "loaded": room.zeros((sms, slots, counters), np.int64),
-    }
-    for m, q in np.ndindex(sms, schedulers) if policy else ():
-        policy.begin(m * schedulers + q, core, rows["own"][m, q], rows["rows"][m, q])  # type: ignore[union-attr]
-    return rows
 
 
 def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int] | None, core: CoreSection) -> Machine:

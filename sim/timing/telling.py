@@ -75,7 +75,7 @@ def hold(scheduler: np.record, now: int, hw: Hardware, sm: Machine) -> None:
         classes &= classes - np.uint64(1)
         sm.withheld[m, q, pipe] += pipe_free(m, q, pipe, hw, sm) <= now
     scheduler.held += 1
-    if scheduler.held > hw.patience:
+    if scheduler.held > hw.patience and now - sm.cores[m].issued > hw.patience:
         sm.chip[0].failed = 1 + HELD
 
 
@@ -87,8 +87,9 @@ def was_withheld(warp: np.record, pipe: int, sm: Machine) -> int:
 
 
 @inner
-def hold_no_longer(scheduler: np.record, sm: Machine) -> None:
+def hold_no_longer(scheduler: np.record, now: int, sm: Machine) -> None:
     """It issues: what was withheld before is accounted."""
+    sm.cores[scheduler.sm].issued = now
     if scheduler.held:
         scheduler.held = 0
         for pipe in range(sm.withheld.shape[2]):
@@ -145,6 +146,8 @@ def load_known(m: int, s: int, op: np.record, back: int, hw: Hardware, sm: Machi
 def tell_lookup(m: int, number: int, place: int, k: int, now: int, hw: Hardware, sm: Machine) -> None:
     """Before line k of a load is looked up in L1: tell whether all that it wants is there."""
     mh, memory = hw.memory[0], sm.memory
+    if memory.owners.shape[0] == 0:
+        return
     warp = sm.warps[m, memory.entries[m, number, place].slot]
     if has(LOOKUP, hw):
         line, first = memory.entry_line[m, number, place, k], memory.entry_set[m, number, place, k]
@@ -158,6 +161,6 @@ def tell_lookup(m: int, number: int, place: int, k: int, now: int, hw: Hardware,
 def tell_evicted(m: int, now: int, hw: Hardware, sm: Machine) -> None:
     """Tell whose line of L1 was replaced by what was just looked up, if one was."""
     unit = sm.memory.units[m]
-    if unit.replaced >= 0:
+    if sm.memory.owners.shape[0] and unit.replaced >= 0:
         tell_of(EVICT, sm.warps[m, unit.replaced_of], np.int64(unit.replaced), np.int64(0), now, hw, sm)
         unit.replaced = NONE

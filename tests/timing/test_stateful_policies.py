@@ -35,6 +35,21 @@ class Never(FromTen):
         return -1
 
 
+class Polite(FromTen):
+    """The second scheduler waits for cycle 24, the first does not."""
+
+    patience = 3
+    scheduler_words = 1
+
+    @staticmethod
+    def begin(number: int, core: Any, own: np.ndarray, warps: np.ndarray) -> None:
+        own[0] = 24 * number
+
+    @staticmethod
+    def choose(eligible: int, loads: int, last: int, age: np.ndarray, now: int, own: np.ndarray, warps: np.ndarray) -> int:
+        return 0 if now >= own[0] else -1
+
+
 class Every(StatefulPolicy):
     """The lowest slot that does not load, in even cycles; loads in odd ones."""
 
@@ -91,6 +106,14 @@ def test_a_slot_waits_for_the_issue_interval_first(run: Any) -> None:
 def test_a_policy_that_never_issues_ends_the_run(run: Any) -> None:
     with pytest.raises(UserError, match="the policy Never issued nothing for 3 cycles although warps could"):
         run(FREE, core__policy=Never)
+
+
+def test_patience_counts_while_nothing_issues_on_the_sm(run: Any) -> None:
+    """The other scheduler issues in every cycle to 20: only then is it certain that nobody will come to help."""
+    listing = "".join(f"FADD R{number}, R40, R41\n" for number in range(20))
+    done = run(f"{listing}EXIT", warps=2, core__schedulers=2, core__policy=Polite)
+    assert done.first(0)[-1] == 20
+    assert done.first(1)[0] == 24  # 0 to 23 withheld, the last three of them while nothing issued
 
 
 def test_a_warp_that_waits_for_memory_leaves_the_active_set(run: Any) -> None:

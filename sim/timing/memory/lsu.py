@@ -188,7 +188,7 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
     count_sectors(m, number, place, op, memory)
     block = np.int64(sm.warps[m, entry.slot].place)
     sm.places[m, block].stores += entry.requests
-    before = memory.units[m].in_port
+    before, memory.units[m].asks = memory.units[m].in_port, entry.slot
     if mh.store_lines and op.access == STORE:
         expire(m, now, now + L1_LOOKUP, mh, memory)
     start = now + L1_LOOKUP
@@ -196,11 +196,8 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
         line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
         words, packets = memory.entry_words[m, number, place, k], np.int64(memory.entry_packets[m, number, place, k])
         if op.cached and mh.l1_sets and op.access == STORE:
-            if memory.owners.shape[0]:
-                memory.units[m].asks = entry.slot
             store(m, line, memory.entry_set[m, number, place, k], sectors, words, op.width >= WORD, mh, memory)
-            if memory.owners.shape[0]:
-                tell_evicted(m, now, hw, sm)
+            tell_evicted(m, now, hw, sm)
         if mh.store_lines and op.access == STORE:
             sm.places[m, block].stores -= put(m, now, start, line, sectors, words, block, mh, memory)
         else:
@@ -236,11 +233,9 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
         if entry.passes:
             start = now + L1_LOOKUP + k // mh.tags
         if op.cached and mh.l1_sets:
-            if memory.owners.shape[0]:
-                tell_lookup(m, number, place, np.int64(k), now, hw, sm)
+            tell_lookup(m, number, place, np.int64(k), now, hw, sm)
             look_up(m, number, place, k, a, start, op, mh, memory)
-            if memory.owners.shape[0]:
-                tell_evicted(m, now, hw, sm)
+            tell_evicted(m, now, hw, sm)
         else:
             go_past(m, number, place, k, a, start, op, mh, memory)
         if entry.passes == 0:
