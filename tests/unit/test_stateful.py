@@ -299,6 +299,14 @@ def test_a_policy_that_fails_is_named(body: str, message: str, engine: Any, tmp_
         engine.simulate(loading(4), gpu)
 
 
+def test_a_policy_that_fails_on_one_of_several_threads_ends_all(tmp_path: Path) -> None:
+    body = FIRST + "    def on_start(slot, block, work, now, own, warps):\n        own[block // 17] = 1\n"
+    (tmp_path / "mine.py").write_text(CLASS + "    scheduler_words = 1\n" + body)
+    gpu = sim.gpu("gtx480").replace({"sms": 6, "core.policy": of_file(tmp_path / "mine.py", "Mine")})
+    with pytest.raises(UserError, match="the policy Mine fails in on_start"):
+        timing.simulate(loading(30), gpu, threads=3)
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
