@@ -6,6 +6,7 @@ arrays; 4. registers, shared memory, parameters and constant banks come from a c
 
 import functools
 import math
+import re
 from collections.abc import Iterable
 
 import numpy as np
@@ -19,13 +20,15 @@ from isa.kernels import Kernel, Label
 from isa.opcodes import BY_ERA, OPCODES, lookup
 from isa.operands import FLOAT, HEXADECIMAL, INTEGER, NAME, Operand, OperandError
 from isa.parser import Statement, operand_of
-from isa.program import Encoded, Parameter, Program
+from isa.program import Encoded, Parameter, Program, Variables
 from isa.refused import refusal
 from isa.sass.function import RawFunction, RawInstruction
 from isa.sass.resources import Resources
+from isa.sass.variables import ADDRESS_BANK
 from isa.vocabulary import RZ
 
 MOST_LINES = 6  # of one mistake that are named
+HALF = re.compile(r"32@(lo|hi)\(([^\s()+]+)\)")  # of a variable's address, which a driver fills in
 INDIRECT = ("BRX", "BRXU", "RET", "JMX", "CALL")
 
 
@@ -35,7 +38,7 @@ def program(function: RawFunction, resources: Resources, path: str = "", source:
         message = f"function {function.name} runs in clusters of {' x '.join(map(str, resources.cluster))} blocks, which are not modelled"
         raise UserError(message, path=path, line=function.line, hint="compile it without __cluster_dims__")
     diagnostics = Diagnostics(source, path)
-    reader = _Reader(function, diagnostics, source)
+    reader = _Reader(function, diagnostics, source, resources)
     kernel = reader.read()
     encoded, instructions = Encoder(kernel, diagnostics, reader.located).encode()
     _raise(diagnostics, function, path)
@@ -59,7 +62,7 @@ def program(function: RawFunction, resources: Resources, path: str = "", source:
         architecture=function.architecture,
         addresses=tuple(function.addresses),
         constants={bank: image for bank, image in resources.constants.items() if bank},
-        variables=resources.variables,
+        variables=reader.variables(),
         symbols=resources.symbols,
         driver_functions=resources.driver_functions,
         is_open=True,
@@ -76,7 +79,7 @@ def registers_needed(encoded: Encoded) -> int:
 class _Reader:
     """Makes the statements of a function as `isa.kernels` would."""
 
-    def __init__(self, function: RawFunction, diagnostics: Diagnostics, source: str) -> None:
+    def __init__(self, function: RawFunction, diagnostics: Diagnostics, source: str, resources: Resources) -> None:
         self.function, self.diagnostics, self.source = function, diagnostics, source
         self.kernel = Kernel(function.name, function.line, architecture=function.architecture)
         self.kernel.parameter_base = parameter_base(function.architecture)
@@ -84,6 +87,28 @@ class _Reader:
         self.jumps = {
             opcode.name for opcodes in BY_ERA.values() for opcode in opcodes.values() if any("L" in pattern for pattern in opcode.patterns)
         }
+
+        self.resources = resources
+        self.places = {variable.name: variable.offset for variable in resources.symbols if variable.bank is None}
+        known = [offset for _, offset, _ in resources.variables.banks] if resources.variables else []
+        known += [offset for offset, _ in resources.driver_functions]
+        used = max([len(resources.constants.get(ADDRESS_BANK, b"")), *(offset + 8 for offset in known)])
+        self.free = (used + 7) // 8 * 8  # bytes, of c[0x4]
+        self.pointers: dict[str, int] = {}  # variables whose address stands in the code -> byte offset in c[0x4], where it is read here
+
+    def variables(self) -> Variables | None:
+        """Return the variables of the cubin, with the addresses that the code names."""
+        found = self.resources.variables
+        named = tuple((ADDRESS_BANK, offset, self.places[name]) for name, offset in self.pointers.items())
+        return found._replace(banks=found.banks + named) if found else None
+
+    def _filled_in(self, text: str) -> str:
+        """Return an operand; for half of a variable's address, which a driver writes into the code, where in c[0x4] it is."""
+        half = HALF.fullmatch(text)
+        if half is None or half[2] not in self.places:
+            return text
+        offset = self.pointers.setdefault(half[2], self.free + 8 * len(self.pointers))
+        return f"c[{ADDRESS_BANK:#x}][{offset + (4 if half[1] == 'hi' else 0):#x}]"
 
     def read(self) -> Kernel:
         known: dict[tuple[str, ...], tuple[Operand, ...]] = {}  # but of jumps, which depend on where they stand
@@ -129,7 +154,7 @@ class _Reader:
         name, last = instruction.opcode.split(".")[0], len(instruction.operands) - 1
         for position, text in enumerate(instruction.operands):
             try:
-                operand = _as_encoded(operand_of(text), instruction)
+                operand = _as_encoded(operand_of(self._filled_in(text)), instruction)
                 if name == "LEPC" and operand.shape == NAME and operand.symbol in self.function.labels:
                     operand = Operand(HEXADECIMAL, self.function.addresses[self.function.labels[operand.symbol]])
                 if position == last and name in INDIRECT and position:

@@ -43,10 +43,8 @@ from isa.program import Encoded, Instruction
 from isa.rows import Row, pack
 from isa.vocabulary import CC_ZERO, CONVERGENCE_REGISTERS, PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
 
-SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special} | {
-    "SRZ": Special.ZERO,
-    "SR_CgaCtaId": Special.CGA_CTAID,
-}
+SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special} | {"SRZ": Special.ZERO}
+SPECIALS |= dict.fromkeys(("SR_CgaCtaId", "SR_CgaSize"), Special.CGA_CTAID)  # the latter: which table of sizes of c[0x0], 0xa0 bytes each
 del SPECIALS["SR_ZERO"], SPECIALS["SR_CGA.CTAID"]
 CARRY_PREDICATE, PAIRS = int(Flag.CARRY_PREDICATE), int(Flag.PAIRS)
 BF16, HALF64, HIGH, LEFT, X = int(Flag.BF16), int(Flag.HALF64), int(Flag.HIGH), int(Flag.LEFT), int(Flag.X)
@@ -260,9 +258,11 @@ class Encoder:
         row.address_offset = int(operand.value)
 
     def _shared_address(self, row: Row, operand: Operand) -> None:
-        if operand.symbol or operand.uniform not in (-1, RZ) or operand.suffix:
-            raise OperandError("the address in shared memory is a register and a number", operand.column, "write [R4+0x800]")
+        if operand.symbol or operand.suffix:
+            raise OperandError("the address in shared memory is registers and a number", operand.column, "write [R4+0x800]")
         row.source_kind[0], row.source_value[0] = Kind.REGISTER, RZ if operand.base == -1 else operand.base
+        if operand.uniform not in (-1, RZ):
+            row.source_kind[1], row.source_value[1] = Kind.REGISTER, operand.uniform
         row.function = int(operand.value)
 
     def _jump_offset(self, row: Row, operand: Operand) -> None:

@@ -1,5 +1,6 @@
 """The Typer application on which each command registers itself, and how every mistake of the user ends: one message, status 2."""
 
+import errno
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from isa.errors import UserError
 from sim.cli.groups import grouped
 from sim.compiled.cores import from_environment
 
+SHOWN = 40  # letters of a name
 # The base of every complaint about options: typer has carried its own copy of click since 0.26, so it has no public name that fits both.
 OPTION_ERROR: Any = typer.BadParameter.__mro__[2]
 
@@ -26,6 +28,10 @@ class Commands(TyperGroup):
             status = _complain(str(error))
         except OPTION_ERROR as error:
             status = _complain(_option_message(error))
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:  # anything else is told where it happens
+                raise
+            status = _complain(f"this name is too long for a file: {str(error.filename)[:SHOWN]}...")
         except (KeyboardInterrupt, typer.Abort):
             status = 130
         if not standalone_mode:

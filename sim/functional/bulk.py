@@ -12,7 +12,7 @@ from sim.compiled.kernel import first_bit, outlined
 from sim.functional.flags import REVERSE, ZFILL
 from sim.functional.operands import row_of, write_predicate
 from sim.functional.stack import fault
-from sim.functional.state import FIRST, FULL, SCRATCH, Code, Fault, Machine, Memory, Progress, Report, Status
+from sim.functional.state import FIRST, FULL, SCRATCH, SECOND, Code, Fault, Machine, Memory, Progress, Report, Status
 from sim.functional.watch import WRITE, Seen, touch
 
 ROW_BYTES, ROWS = 16, 8  # of a matrix of LDSM
@@ -31,9 +31,10 @@ def copy_to_shared(i: int, w: int, mask: int, reading: int, code: Code, machine:
                 value = np.uint32(np.int64(value) & ((np.int64(1) << (8 * min(rest, np.int64(4)))) - 1))
             machine.rows[SCRATCH + part, k] = value
     base = machine.rows[row_of(code.operand[i, FIRST], w, code, machine)]
+    more = machine.rows[row_of(code.operand[i, SECOND], w, code, machine)]
     for k in range(machine.lanes[0]):
         if (mask >> k) & 1:
-            address = (np.int64(base[k]) + code.function[i]) & FULL
+            address = (np.int64(base[k]) + np.int64(more[k]) + code.function[i]) & FULL
             if address + width > memory.shared_bytes or address & (width - 1):
                 progress.report[Report.ADDRESS], progress.report[Report.EXPECTED] = address, Space.SHARED
                 inside = address + width <= memory.shared_bytes

@@ -17,6 +17,7 @@ from sim.launch.pointers import BYTES, check_order, is_structure
 # First parameter -> byte offsets of what a driver writes below it; nobody says what stands at others. Two generations share 0x140.
 # Blocks are clusters of one: so the sizes of a cluster, and the reciprocals of two of them, are 1, and clusters are as many as blocks.
 CLUSTERS = (*(("one", at) for at in (0x144, 0x148, 0x14C, 0x188)), ("float_one", 0x154), ("float_one", 0x158), ("grid", 0x15C))
+CLUSTERS_BY_SIZE = (*(("one", at) for at in (0x2A0, 0x2A4, 0x2A8, 0x2CC)), ("float_one", 0x2B4), ("float_one", 0x2B8), ("grid", 0x2C0))
 PLACES: dict[int, tuple[tuple[str, int], ...]] = {
     0x20: (("block", 0x8), ("grid", 0x14)),  # sm_20
     0x140: (
@@ -33,7 +34,7 @@ PLACES: dict[int, tuple[tuple[str, int], ...]] = {
     ),  # sm_90
     0x380: (
         *(("block", 0x360), ("grid", 0x370), ("stack", 0x37C), ("local_window", 0x2F8), ("constant_window", 0x120)),
-        *(("descriptor", 0x358),),
+        *(*CLUSTERS_BY_SIZE, ("dynamic", 0x2AC), ("descriptor", 0x358)),
     ),  # sm_100, sm_120
 }
 MEANINGS = {

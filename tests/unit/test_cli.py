@@ -274,6 +274,16 @@ def test_files_that_are_not_what_they_should_be(tmp_path: Path) -> None:
     assert "not a TOML file" in refused("gpus", "show", tmp_path / "z.toml")
 
 
+@pytest.mark.parametrize("name", ["run", "timeline", "occupancy", "lint", "sweep", "explain", "view", "coalesce"])
+def test_a_name_of_more_letters_than_a_file_may_have_is_no_traceback(name: str) -> None:
+    assert "too long" in refused(name, "a" * 300 + ".sass", *(["--over", "sms=1:2:1"] if name == "sweep" else []))
+
+
+def test_options_that_name_files_with_too_many_letters_are_no_traceback(tmp_path: Path) -> None:
+    for options in (["--gpu", "b" * 300 + ".toml"], ["--json", tmp_path / ("c" * 300 + ".json")]):
+        assert "too long" in refused("run", CHAIN, *options)
+
+
 def test_a_listing_without_launch_file_says_what_is_missing(kernel: Path) -> None:
     assert "give --block N or --warps N" in refused("run", kernel)
     assert "arguments a, n have no values\n  give --arg a=VALUE --arg n=VALUE, or" in refused("run", kernel, "--warps", "1")

@@ -170,6 +170,15 @@ def test_device_variables_are_made_anew_for_every_launch(architecture: str) -> N
         assert out.tolist() == [*range(5, 37), 37]
 
 
+def test_a_copy_goes_where_both_registers_say() -> None:
+    text = ".target sm_80\n.shared 512\n.param ptr x\nS2R R0, SR_TID.X\nSHL R5, R0, 2\nUMOV UR4, 0x40\nMOV R2, c[0x0][x]\n"
+    text += "MOV R3, c[0x0][x+4]\nIMAD.WIDE R2, R0, 0x4, R2\nLDGSTS.E [R5+UR4+0x80], [R2.64]\nLDGDEPBAR\nDEPBAR.LE SB0, 0x0\n"
+    text += "LDS R6, [R5+0xc0]\nSTG.E [R2.64+0x80], R6\nEXIT"
+    x = np.arange(64, dtype=np.float32)
+    sim.execute(sim.Launch(isa.parse(text), (1,), (32,), (x,)))
+    assert x.tolist() == [*range(32), *range(32)]
+
+
 def test_a_copy_beside_shared_memory_names_where_it_writes() -> None:
     text = ".target sm_80\n.shared 64\n.param ptr x\nMOV R2, c[0x0][x]\nMOV R3, c[0x0][x+4]\nLDGSTS.E [RZ+0x40], [R2.64]\nEXIT"
     launch = sim.Launch(isa.parse(text), (1,), (32,), (np.zeros(64, np.float32),))

@@ -119,7 +119,8 @@ def test_an_atomic_on_local_memory_is_refused() -> None:
         sim.execute(sim.Launch(program, (1,), (32,), (np.zeros(1, np.int32),)))
 
 
-def test_clusters_of_one_block_are_what_launches_have_and_larger_ones_are_refused() -> None:
+@pytest.mark.parametrize("architecture", ["sm_90", "sm_100", "sm_120"])
+def test_clusters_of_one_block_are_what_launches_have_and_larger_ones_are_refused(architecture: str) -> None:
     source = """
     #define R(k, name) asm("mov.u32 %0, %" name ";" : "=r"(out[k]));
     extern "C" __global__ void one(unsigned *out) {
@@ -128,11 +129,11 @@ def test_clusters_of_one_block_are_what_launches_have_and_larger_ones_are_refuse
     }
     extern "C" __global__ void __cluster_dims__(2, 1, 1) two(unsigned *out) { R(0, "cluster_ctarank") }"""
     out = np.zeros(6, np.uint32)
-    program = isa.compile(source, "sm_90", "one")
+    program = isa.compile(source, architecture, "one")
     sim.execute(sim.Launch(program, (3, 2), (1,), (out,)))
     assert out.tolist() == [0, 1, 1, 3, 2, 1]
     with pytest.raises(UserError, match="clusters of 2 x 1 x 1 blocks, which are not modelled"):
-        isa.compile(source, "sm_90", "two")
+        isa.compile(source, architecture, "two")
 
 
 @pytest.mark.parametrize("architecture", ["sm_90", "sm_90a", "sm_100", "sm_100a", "sm_120a"])
