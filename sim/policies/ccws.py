@@ -5,7 +5,7 @@ that it brought and that were replaced. A miss that finds its line there is lost
 per cycle to BASE. Scores are added up from the highest; warps beyond `warps * BASE` may not load. Among the others: greedy, then oldest.
 
 Here each scheduler keeps the scores of its own warps (theirs is of the SM), and a new warp in a slot finds its victim tags empty.
-The sizes, BASE and THROTTLE are written down as we know them of that paper, not checked against its table; victim tags go first in, first out.
+The sizes, BASE and THROTTLE are as we know them of that paper, not checked against its table; victim tags go first in, first out.
 """
 
 import numpy as np
