@@ -55,3 +55,8 @@ class Constants(Section):
     ways: Annotated[int, Field(ge=1, le=64)] = Field(default=4, description="lines per set")
     address_latency: Count = Field(default=0, description="cycles more of LDC for each distinct address of its lanes beyond the first")
     address_cycles: Count = Field(default=0, description="cycles of the SM that each address of LDC takes")
+    group_cycles: Count = Field(default=0, description="cycles of the SM that 256 bytes take of which LDC's cache lacks lines")
+    shared_by: Annotated[int, Field(ge=1, le=256)] = Field(default=1, description="SMs that share the level behind")
+    shared_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
+        default=0.0, description="the same of the level behind: for each SM that uses it, if that is more than group_cycles"
+    )

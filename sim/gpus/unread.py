@@ -54,6 +54,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: l1.unified = false, so L1 keeps its size whatever shared memory takes"
     if name == "constants.ways" and not gpu.constants.bytes:
         return "not read: constants.bytes = 0, so the caches have room for all constants"
+    if name == "constants.shared_by" and not gpu.constants.shared_cycles:
+        return "not read: constants.shared_cycles = 0, so the level behind serves every SM at once"
     if name == "constants.cold" and not (gpu.l2 and gpu.l2.start == "cold"):
         return "not read: L2 does not start cold"
     if name.endswith(".wide_passes") and name != "units.imad.wide_passes":

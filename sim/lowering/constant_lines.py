@@ -6,6 +6,7 @@ behind both lies one level with 256 bytes at a time, which keeps what it has had
 that ask much later.
 """
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from sim.traces.trace import names_lanes
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
+    from sim.launch.launch import Launch
 
 LINE, GROUP = 64, 256  # bytes
 GROUP_LINES = GROUP // LINE
@@ -64,6 +66,16 @@ def constant_tables(gpu: "Gpu", lines: ConstantLines) -> tuple[np.int64, np.int6
     """Return the last fields of `Code`: lines that are present, all lines, and int64 [2] sets and ways of the two caches."""
     sets, ways = np.array(constant_caches(gpu, lines), np.int64).T.copy()
     return np.int64(lines.present), np.int64(lines.all), sets, ways
+
+
+def cycles_of_group(gpu: "Gpu", launch: "Launch") -> int:
+    """Return the cycles of an SM that a group takes of which LDC's cache lacks lines.
+
+    The level behind serves the SMs that share it one after another, so that each has its share; blocks are spread over all SMs.
+    """
+    numbers, blocks = gpu.constants, math.prod(launch.grid)
+    using = -(-min(blocks, gpu.sms) * numbers.shared_by // gpu.sms)
+    return max(numbers.group_cycles, round(numbers.shared_cycles * using))
 
 
 def _cache(gpu: "Gpu", lines: ConstantLines, served: np.ndarray) -> Level:

@@ -12,7 +12,7 @@ from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
 from sim.launch.launch import Launch
 from sim.lowering.barriers import barrier
-from sim.lowering.constant_lines import constant_lines, constant_tables
+from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_of_group
 from sim.lowering.control_words import Groups, control_fields, counter_table, distance, groups, landing, obeys_control_words, port_cycles
 from sim.lowering.fetch import cycles_behind, fetching, sm_interval
 from sim.lowering.memory import Hierarchy, hierarchy
@@ -72,6 +72,7 @@ class Hardware(NamedTuple):
     constant_far: np.int64
     address_latency: np.int64  # of LDC, for each distinct address of its lanes beyond the first
     address_cycles: np.int64  # that each takes of the SM
+    constant_cycles: np.int64  # that 256 bytes take of it of which LDC's cache lacks lines
     retire_latency: np.int64
     awaits_stores: np.int64  # 1: a block's place is not free before L2 has answered its stores
     places: np.int64  # resident blocks per SM
@@ -189,6 +190,7 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         constant_far=np.int64(cycles_behind(gpu)),
         address_latency=np.int64(gpu.constants.address_latency),
         address_cycles=np.int64(gpu.constants.address_cycles),
+        constant_cycles=np.int64(cycles_of_group(gpu, launch)),
         retire_latency=np.int64(gpu.blocks.retire_latency),
         awaits_stores=np.int64(gpu.blocks.awaits_stores),
         places=np.int64(occupancy.blocks),

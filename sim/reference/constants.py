@@ -1,15 +1,16 @@
 """Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2.
 
 Both caches, for operands and for LDC, ask the same level behind them, 256 bytes at a time. LDC with an address per lane is served once
-for each distinct one, in the order of the lanes; what L2 has to be asked for is asked for at once. Left out: what lines and groups take
-of the ways by which they come.
+for each distinct one, in the order of the lanes; what L2 has to be asked for is asked for at once. A group of 256 bytes of which the
+cache lacks lines keeps the SM longer, the more so the more SMs use the level behind, which some of them share. Left out: that operands'
+lines come the same way.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, constant_lines
+from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, constant_lines, cycles_of_group
 from sim.lowering.fetch import cycles_behind
 from sim.reference.fetch import Lines
 
@@ -29,6 +30,7 @@ class Constants:
         self.operands, self.loads = (Lines(size) for size in constant_caches(machine.gpu, lines))
         self.groups: dict[int, int] = {}  # of lines -> cycle from which the level behind has them; those never asked for are absent
         self.free = 0  # cycle from which the SM takes another address of LDC
+        self.group_cycles = cycles_of_group(machine.gpu, machine.trace.launch)
 
     def operand(self, instruction: Instruction) -> int:
         """Ask for the constant that the instruction's issue waits for; return how many cycles it takes."""
@@ -42,14 +44,17 @@ class Constants:
         now, constant = int(self.env.now), warp.instruction.constant
         if constant is None or not constant.late:
             return 0
-        turn, lines = now, self._lines(warp, constant)
+        turn, lines, groups, missing = now, self._lines(warp, constant), set[int](), 0
         if constant.lanes:
             for line in lines:
                 self._behind(line, now)  # asks L2 for what it lacks
         for number, line in enumerate(lines):
             turn += self.numbers.address_latency * (number > 0)
+            before = self.loads.brought
             turn = max(turn, self._there(self.loads, line, self.numbers.load_near, turn))
-        self.free = max(self.free, now) + len(lines) * self.numbers.address_cycles
+            missing += self.loads.brought > before and line // GROUP_LINES not in groups
+            groups.add(line // GROUP_LINES)
+        self.free = max(self.free, now) + len(lines) * self.numbers.address_cycles + missing * self.group_cycles
         return max(turn, self.free - self.numbers.address_cycles) - now
 
     def _lines(self, warp: Warp, constant: Constant) -> list[int]:

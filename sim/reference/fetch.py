@@ -26,6 +26,7 @@ class Lines:
         self.size = size
         self.sets: dict[int, OrderedDict[int, int]] = defaultdict(OrderedDict)
         self.free = 0  # tick from which it may ask for another
+        self.brought = 0  # lines, each time that one came
 
     def find(self, line: int) -> int | None:
         """Return when a line is there; None when the cache has not asked for it."""
@@ -37,8 +38,10 @@ class Lines:
     def put(self, line: int, there: int) -> int:
         """Keep a line, or note when one is there; return when."""
         lines = self.sets[line % self.size.sets]
-        if line not in lines and len(lines) == self.size.ways:
-            lines.popitem(last=False)
+        if line not in lines:
+            self.brought += 1
+            if len(lines) == self.size.ways:
+                lines.popitem(last=False)
         lines[line] = there
         return there
 

@@ -1,8 +1,8 @@
 """Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2
 (sim.lowering.constant_lines). LDC with an address per lane is served once for each distinct one, in the order of the lanes;
-what L2 has to be asked for is asked for at once.
-
-Left out: what lines and groups take of the ways by which they come; addresses in uniform registers.
+what L2 has to be asked for is asked for at once. A group of 256 bytes of which the cache lacks lines keeps the SM longer, the more so
+the more SMs use the level behind, which some of them share. Left out: that operands' lines come the same way; addresses in uniform
+registers.
 """
 
 import numpy as np
@@ -26,6 +26,7 @@ def constant_there(m: int, which: int, line: int, now: int, hw: Hardware, code: 
     entry = sm.constants[cache, place]
     if entry.line != line:
         entry.line, entry.there = line, NEVER
+        sm.constant_missing[m] += 1
     if entry.there > now:  # who asked for it may have its turn only later
         entry.there = min(entry.there, group_there(m, line, now, hw, code, sm) + hw.constant_near[which])
     sm.constant_turn[cache] += 1
@@ -60,7 +61,7 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
         return np.int64(0)
     if op.lanes:
         ask_groups(warp, op, mask, now, hw, code, sm, trace)
-    turn, addresses = now, np.int64(0)
+    turn, addresses, sm.constant_missing[m] = now, np.int64(0), np.int64(0)
     for lane in range(32):
         if not has_lane(mask, np.int64(lane)) or (addresses and not (op.lanes and names_another(access, np.int64(lane), mask, trace))):
             continue
@@ -69,9 +70,12 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
             line += lane_address(access, np.int64(lane), trace) // LINE
         if addresses:
             turn += hw.address_latency
+        missing = sm.constant_missing[m]
         turn = max(turn, constant_there(m, LOADS, line, turn, hw, code, sm))
+        if sm.constant_missing[m] > missing and op.lanes and comes_with_another(op, access, np.int64(lane), mask, trace):
+            sm.constant_missing[m] = missing
         addresses += 1
-    free = max(sm.constant_free[m], now) + addresses * hw.address_cycles
+    free = max(sm.constant_free[m], now) + addresses * hw.address_cycles + sm.constant_missing[m] * hw.constant_cycles
     sm.constant_free[m] = free
     return max(turn, free - hw.address_cycles) - now
 
@@ -83,6 +87,16 @@ def ask_groups(warp: np.record, op: np.record, mask: int, now: int, hw: Hardware
         if has_lane(mask, np.int64(lane)):
             line = np.int64(op.constant) + lane_address(np.int64(warp.access), np.int64(lane), trace) // LINE
             group_there(np.int64(warp.sm), line, now, hw, code, sm)
+
+
+@inner
+def comes_with_another(op: np.record, access: int, lane: int, mask: int, trace: TraceArrays) -> bool:
+    """Return whether a lane of `mask` before this one names a line of the same group."""
+    alike, group = False, (np.int64(op.constant) + lane_address(access, lane, trace) // LINE) // GROUP_LINES
+    for other in range(lane):
+        line = np.int64(op.constant) + lane_address(access, np.int64(other), trace) // LINE
+        alike |= has_lane(mask, np.int64(other)) and line // GROUP_LINES == group
+    return alike
 
 
 @inner

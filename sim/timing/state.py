@@ -171,6 +171,7 @@ class Machine(NamedTuple):
     constant_turn: np.ndarray  # int64 [2 * m]
     constant_group: np.ndarray  # int64 [m, groups of lines] cycle from which the level behind has them, NEVER = nobody has asked
     constant_free: np.ndarray  # int64 [m] cycle from which the SM takes another address of LDC
+    constant_missing: np.ndarray  # int64 [m] groups of lines that the LDC issued last has asked the level behind for
     row_free: np.ndarray  # int64 [m, rows] first cycle each pipe has a free port
     row_open: np.ndarray  # int64 [m, rows] first cycle the queue behind it has room, NEVER while it is full
     stalls: np.ndarray  # int64 [n, CAUSES] warp-cycles per instruction and cause
@@ -207,6 +208,7 @@ def constant_caches(hw: Hardware, code: Code, room: records.Room) -> dict[str, A
         "constant_turn": room.zeros(2 * sms, np.int64),
         "constant_group": room.full((sms, -(-int(code.constant_lines) // GROUP_LINES)), NEVER, np.int64),
         "constant_free": room.zeros(sms, np.int64),
+        "constant_missing": room.zeros(sms, np.int64),
     }
 
 

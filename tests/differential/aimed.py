@@ -33,7 +33,8 @@ class Aimed:
         first, last = (word(stall=15, wait=wait) if worded else "" for wait in ("------", "012345"))
         begin = f".kernel aimed\n.param ptr data\n{first}MOV R2, c[0x0][data]\n"
         program = isa.parse(f"{begin}{self.body}{last}EXIT\n")
-        trace = execute(Launch(program, (self.blocks,), (32,), (np.zeros(WORDS, np.float32),)))
+        constants = {3: np.zeros(512, np.float32)}
+        trace = execute(Launch(program, (self.blocks,), (32,), (np.zeros(WORDS, np.float32),), constants=constants))
         return Job(trace, load(self.gpu).replace({"sms": 1} | self.changes))
 
 
@@ -98,6 +99,8 @@ AIMED = {
     ),
     # two warps of each scheduler: both are withheld, one issues, the other is withheld again
     "what was withheld is accounted twice": Aimed(CHOICES, "gtx480", {"core.policy": Witness}, blocks=4),
+    # 32 lines of eight groups, which the cache lacks
+    "each line that LDC lacks comes alone": Aimed(f"{BY_LANE.format(6)}LDC R4, c[0x3][R7]\n{USE}", "h100", {"constants.group_cycles": 200}),
     "lines kept of stores outlive their block": Aimed(stores(0, 1), "h100", KEEPS_TWO, blocks=2),
 }
 

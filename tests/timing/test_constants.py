@@ -41,3 +41,10 @@ def test_operands_have_a_cache_of_their_own(run) -> None:
     listing = "LDC R2, c[0x3][0x40]\nNOP\nFADD R3, R1, c[0x3][0x40]\nFADD R4, R1, c[0x3][0x440]\nFADD R5, R1, c[0x3][0x40]\nEXIT"
     times = {"constants__near": 30, "constants__load_near": 40, "constants__bytes": 64, **THERE}
     assert run(listing, **times).first()[:-1] == [0, 1, 31, 61, 91]  # each is asked for when the one before it issues
+
+
+@pytest.mark.parametrize("times", [{"constants__group_cycles": 10}, {"constants__shared_by": 4, "constants__shared_cycles": 2.5}])
+def test_256_bytes_that_a_cache_lacks_keep_the_sm(run, times: dict[str, float]) -> None:
+    done = run(LOAD, warps=2, accesses=[(0, 64)], **times, **THERE)  # 32 lines, 8 groups of 10 cycles, of one SM that has the share of four
+    assert done.first(warp=1)[:-1] == [2, 10 + 80]  # finds them there, and waits for its turn
+    assert done.first(warp=0)[:-1] == [0, 10 + 80 + 2]  # issues behind the other

@@ -152,7 +152,7 @@ def least_latencies(gpu: Gpu, least: int = 1) -> Gpu:
 def _constants(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
     named = bool((constant_lines(trace.program).line >= 0).any()) and gpu.constants.near > 0
     used = named or (trace.program.encoded.operation == Operation.LDC).any()
-    times = ("near", "load_near", "far", "cold", "address_latency", "address_cycles")
+    times = ("near", "load_near", "far", "cold", "address_latency", "address_cycles", "group_cycles", "shared_cycles")
     return (trace, gpu.replace({"memory.constant_load": 1} | {f"constants.{name}": 0 for name in times})) if used else None
 
 
