@@ -107,4 +107,4 @@ def test_the_time_of_reading_grows_with_the_instructions_not_with_their_square()
         assert len(function) == count
         return time.process_time() - start
 
-    assert seconds(10_000) < 40 * min(seconds(1_000) for _ in range(3))
+    assert min(seconds(10_000) for _ in range(2)) < 40 * min(seconds(1_000) for _ in range(3))
