@@ -30,7 +30,7 @@ def kernels(path: Path) -> list[Path]:
     for number, line in enumerate(lines(path), 1):
         name = line.strip()
         if name and not name.startswith(COPY):
-            if Path(name).is_absolute() or ".." in Path(name).parts:
+            if not (path.parent / name).resolve().is_relative_to(path.parent.resolve()):  # absolute, by "..", or by a link
                 raise UserError(f"{name} lies outside the list's folder", path=str(path), line=number, hint="name files beside the list")
             found.append(_there(path.parent / name, path, number))
     if not found:

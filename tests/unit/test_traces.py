@@ -251,10 +251,11 @@ def test_an_address_of_ldc_lies_in_its_bank(trace_file: Path, tmp_path: Path) ->
         sim.read_traces(trace_file, tmp_path / "f.sass")
 
 
-@pytest.mark.parametrize("name", ["../kernel-1.traceg", "/etc/passwd", "sub/../../kernel-1.traceg"])
+@pytest.mark.parametrize("name", ["../kernel-1.traceg", "/etc/passwd", "sub/../../kernel-1.traceg", "link.traceg"])
 def test_a_list_names_no_file_outside_its_folder(name: str, tmp_path: Path) -> None:
     (tmp_path / "list").mkdir()
     (tmp_path / "kernel-1.traceg").write_text("secret")
     (tmp_path / "list" / "kernelslist.g").write_text(f"{name}\n")
+    (tmp_path / "list" / "link.traceg").symlink_to(tmp_path / "kernel-1.traceg")
     with pytest.raises(UserError, match=r"kernelslist\.g:1: .* lies outside the list's folder"):
         sim.read_traces(tmp_path / "list" / "kernelslist.g")
