@@ -73,8 +73,8 @@ def cycles_of_group(gpu: "Gpu", launch: "Launch") -> int:
 
     The level behind serves the SMs that share it one after another, so that each has its share; blocks are spread over all SMs.
     """
-    numbers, blocks = gpu.constants, math.prod(launch.grid)
-    using = -(-min(blocks, gpu.sms) * numbers.shared_by // gpu.sms)
+    numbers, used = gpu.constants, min(math.prod(launch.grid), gpu.sms)
+    using = min(used, -(-used * numbers.shared_by // gpu.sms))
     return max(numbers.group_cycles, round(numbers.shared_cycles * using))
 
 

@@ -2,8 +2,8 @@
 
 Both caches, for operands and for LDC, ask the same level behind them, 256 bytes at a time. LDC with an address per lane is served once
 for each distinct one, in the order of the lanes; what L2 has to be asked for is asked for at once. A group of 256 bytes of which the
-cache lacks lines keeps the SM longer, the more so the more SMs use the level behind, which some of them share. Left out: that operands'
-lines come the same way.
+cache lacks lines keeps the SM longer, the more so the more SMs use the level behind, which some of them share. Left out: that lines of
+operands, and of LDC with one address, come the same way.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Constants:
             turn += self.numbers.address_latency * (number > 0)
             before = self.loads.brought
             turn = max(turn, self._there(self.loads, line, self.numbers.load_near, turn))
-            missing += self.loads.brought > before and line // GROUP_LINES not in groups
+            missing += constant.lanes and self.loads.brought > before and line // GROUP_LINES not in groups
             groups.add(line // GROUP_LINES)
         self.free = max(self.free, now) + len(lines) * self.numbers.address_cycles + missing * self.group_cycles
         return max(turn, self.free - self.numbers.address_cycles) - now

@@ -1,8 +1,8 @@
 """Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2
 (sim.lowering.constant_lines). LDC with an address per lane is served once for each distinct one, in the order of the lanes;
 what L2 has to be asked for is asked for at once. A group of 256 bytes of which the cache lacks lines keeps the SM longer, the more so
-the more SMs use the level behind, which some of them share. Left out: that operands' lines come the same way; addresses in uniform
-registers.
+the more SMs use the level behind, which some of them share. Left out: that lines of operands, and of LDC with one address, come the same
+way; addresses in uniform registers.
 """
 
 import numpy as np
@@ -72,7 +72,7 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
             turn += hw.address_latency
         missing = sm.constant_missing[m]
         turn = max(turn, constant_there(m, LOADS, line, turn, hw, code, sm))
-        if sm.constant_missing[m] > missing and op.lanes and comes_with_another(op, access, np.int64(lane), mask, trace):
+        if sm.constant_missing[m] > missing and (not op.lanes or comes_with_another(op, access, np.int64(lane), mask, trace)):
             sm.constant_missing[m] = missing
         addresses += 1
     free = max(sm.constant_free[m], now) + addresses * hw.address_cycles + sm.constant_missing[m] * hw.constant_cycles

@@ -43,8 +43,8 @@ def test_operands_have_a_cache_of_their_own(run) -> None:
     assert run(listing, **times).first()[:-1] == [0, 1, 31, 61, 91]  # each is asked for when the one before it issues
 
 
-@pytest.mark.parametrize("times", [{"constants__group_cycles": 10}, {"constants__shared_by": 4, "constants__shared_cycles": 2.5}])
+@pytest.mark.parametrize("times", [{"constants__group_cycles": 10}, {"constants__shared_by": 4, "constants__shared_cycles": 10}])
 def test_256_bytes_that_a_cache_lacks_keep_the_sm(run, times: dict[str, float]) -> None:
-    done = run(LOAD, warps=2, accesses=[(0, 64)], **times, **THERE)  # 32 lines, 8 groups of 10 cycles, of one SM that has the share of four
+    done = run(LOAD, warps=2, accesses=[(0, 64)], **times, **THERE)  # 32 lines, 8 groups, of one SM, which shares with none
     assert done.first(warp=1)[:-1] == [2, 10 + 80]  # finds them there, and waits for its turn
     assert done.first(warp=0)[:-1] == [0, 10 + 80 + 2]  # issues behind the other
