@@ -264,7 +264,7 @@ def small() -> dict[str, sim.Launch | None]:
     return chains | {
         "products": launch(PRODUCTS.format(products=products()), 8, 256),
         "units": launch(UNITS, 8, 256),
-        "constants": launch(CONSTANTS.format(walk=walk), 8, 64, np.zeros(1, np.float32), constants=constants),
+        "constants": launch(CONSTANTS.format(walk=walk), 132, 128, np.zeros(1, np.float32), constants=constants),
         "stream": launch(STREAM, 256, 128, np.zeros(1 << 20, np.float32)),
         "hits": launch(REUSE, 4, 32, np.zeros(1 << 14, np.float32)),
         "reuse": launch(REUSE, 8, 128, np.zeros(1 << 14, np.float32), shared_dynamic=40000),

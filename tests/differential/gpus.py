@@ -35,9 +35,6 @@ CONSTANTS = {
     "ways": (1, 2, 4),
     "address_latency": (0, 3, 11),
     "address_cycles": (0, 1, 2),
-    "group_cycles": (0, 7, 40),
-    "shared_by": (1, 2, 6),
-    "shared_cycles": (0.0, 2.5, 20.0),
 }
 LIMITS = {
     "blocks": 8,
