@@ -57,11 +57,11 @@ def capture(
 
     kernel: POSIX extended regular expression, searched for in the (mangled) name. skip, count: of the launches of the block that match.
     max_bytes: a launch that reaches more memory is left out, with a warning. repeat: launch twice from the same memory, and keep whether
-    the GPU repeats its result. Calls `prepare`, and raises what that raises. Raises UserError when no launch was captured, unless the block
-    raises something itself.
+    the GPU repeats its result. A file that is there already stays: the new one has a number more in its name. Calls `prepare`, and
+    raises what that raises. Raises UserError when no launch was captured, unless the block raises something itself.
     """
     prepare()
-    wanted, output = running.Wanted(kernel, skip, count, _checked(skip, count, max_bytes), repeat), Path(folder)
+    wanted, output = _checked(kernel, skip, count, max_bytes, repeat), Path(folder)
     if _windows:
         raise UserError("launches are being captured already", hint="end that block first")
     output.mkdir(parents=True, exist_ok=True)
@@ -69,11 +69,11 @@ def capture(
     with tempfile.TemporaryDirectory(prefix="simtlab-", dir=output) as made:
         at = Path(made).resolve()
         settings = running.settings(wanted, at)
-        _windows.append(at)
-        os.environ.update(settings)
-        _prepared[0].simtlab_capture_settings()
         failed = True
         try:
+            _windows.append(at)
+            os.environ.update(settings)
+            _prepared[0].simtlab_capture_settings()
             yield found
             failed = False
         finally:
@@ -83,7 +83,7 @@ def capture(
             _windows.clear()
             ran = running.recorded(at)
             kept = running.captures(ran, sys.orig_argv)
-            for one, path in zip(kept, running.paths(kept, output), strict=True):
+            for one, path in zip(kept, running.paths(kept, output, keep=True), strict=True):
                 write(one, path)
                 found.append(path)
             if not found and not failed:
@@ -92,10 +92,15 @@ def capture(
                 warnings.warn(line, RuntimeWarning, stacklevel=3)
 
 
-def _checked(skip: int, count: int, most: int) -> int:
-    if skip < 0 or count < 1 or not 0 < most <= MOST_BYTES:
-        raise UserError(f"skip = {skip}, count = {count}, max_bytes = {most:,}: skip from 0, count from 1, max_bytes up to {MOST_BYTES:,}")
-    return most
+def _checked(kernel: str, skip: int, count: int, most: int, repeat: bool) -> running.Wanted:
+    if not isinstance(kernel, str):
+        raise UserError(f"kernel = {kernel!r}", hint="write a regular expression, or leave it out for every kernel")
+    if not all(isinstance(number, int) for number in (skip, count, most)) or skip < 0 or count < 1 or not 0 < most <= MOST_BYTES:
+        raise UserError(
+            f"skip = {skip!r}, count = {count!r}, max_bytes = {most!r}",
+            hint=f"write whole numbers: skip from 0, count from 1, max_bytes up to {MOST_BYTES:,}",
+        )
+    return running.Wanted(kernel, skip, count, most, repeat)
 
 
 def _driver_in(maps: str) -> Path | None:

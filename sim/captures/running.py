@@ -127,14 +127,20 @@ def recorded(folder: Path, status: int = 0) -> Ran:
     return Ran(status, sorted(folders, key=lambda one: [int(part) for part in one.name.split("-")]), lines)
 
 
-def paths(found: Sequence[Capture], output: Path) -> list[Path]:
-    """Return a file for each capture: its kernel and launch; processes of one program count launches each from 0, so then a number more."""
-    names, seen = [], Counter[str]()
+def paths(found: Sequence[Capture], output: Path, keep: bool = False) -> list[Path]:
+    """Return a file for each capture: its kernel and launch; processes of one program count launches each from 0, so then a number more.
+
+    keep: also where that file is there already.
+    """
+    taken: list[Path] = []
     for one in found:
         name = f"{re.sub(r'[^A-Za-z0-9_]', '_', one.table.kernel)[:NAME]}-{one.table.origin.launch}"
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
-    return [output / f"{name}{SUFFIX}" for name in names]
+        path, number = output / f"{name}{SUFFIX}", 1
+        while path in taken or (keep and path.exists()):
+            number += 1
+            path = output / f"{name}-{number}{SUFFIX}"
+        taken.append(path)
+    return taken
 
 
 def captures(ran: Ran, command: Sequence[str]) -> list[Capture]:

@@ -59,4 +59,8 @@ def cuda(source: Any, architecture: str, options: Sequence[str] = ()) -> Source:
     if not isinstance(code := getattr(source, "code", None), str):
         message = f"{type(source).__name__} holds no CUDA C++"
         raise UserError(message, hint="pass its text, a file of it, or a cupy.RawKernel or RawModule made of text")
-    return Source(code, architecture, (*source.options, *options), getattr(source, "name", None))
+    if getattr(source, "name_expressions", None):
+        raise UserError(
+            "a RawModule with name_expressions", hint="instantiate the templates in the source, or pass the text and name a kernel"
+        )
+    return Source(code, architecture, (*getattr(source, "options", ()), *options), getattr(source, "name", None))

@@ -72,7 +72,10 @@ def _parts(value: Any, kernel: str) -> Iterator[Any]:
         yield from (None, None, np.int64(value.size), np.int64(value.itemsize), value)
         yield from (np.int64(number) for number in (*value.shape, *value.strides))
     else:
-        number = PYTHON[type(value)](value) if type(value) in PYTHON else np.asarray(value)[()]
+        try:
+            number = PYTHON[type(value)](value) if type(value) in PYTHON else np.asarray(value)[()]
+        except OverflowError:
+            raise UserError(f"kernel {kernel}: {value} does not fit into 64 bits", hint="pass numpy.uint64(...), or less") from None
         if number.dtype.kind not in "biufc":
             raise UserError(
                 f"kernel {kernel}: an argument is {type(value).__name__}", hint="pass NumPy arrays, numbers and tuples of these"

@@ -18,6 +18,7 @@ from isa.errors import UserError
 
 SLOTS = 64  # warps of a scheduler
 MOST_WORDS = 4096
+MOST_PATIENCE = 1 << 40  # cycles
 RESULT, LOAD, BARRIER = range(3)  # what a warp begins to wait for, as `on_stall` is told
 ROWS = ("now", "own", "warps")
 
@@ -72,9 +73,10 @@ class HookedPolicy:
     """A policy made of such a class. Raises UserError for a hook that is missing, unknown, or takes something else."""
 
     def __init__(self, made: type[StatefulPolicy]) -> None:
-        self.made, self.name, self.patience = made, made.__name__, made.patience
+        self.made, self.name = made, made.__name__
         self.functions = self._hooks()
-        self.words = self._words("scheduler_words"), self._words("warp_words")
+        self.words = self._number("scheduler_words", MOST_WORDS), self._number("warp_words", MOST_WORDS)
+        self.patience = self._number("patience", MOST_PATIENCE)
         self.mask = sum(1 << hook for hook in self.functions)
 
     def _hooks(self) -> dict[int, Callable[..., Any]]:
@@ -97,11 +99,11 @@ class HookedPolicy:
             raise UserError(f"the policy {self.name} chooses no warp", hint=f"write: def choose({', '.join(TOLD[Hook.CHOOSE][1])})")
         return found
 
-    def _words(self, name: str) -> int:
-        words = getattr(self.made, name)
-        if not isinstance(words, int) or not 0 <= words <= MOST_WORDS:
-            raise UserError(f"{name} of the policy {self.name} is {words!r}", hint=f"write a number from 0 to {MOST_WORDS}")
-        return words
+    def _number(self, name: str, most: int) -> int:
+        number = getattr(self.made, name)
+        if type(number) is not int or not 0 <= number <= most:
+            raise UserError(f"{name} of the policy {self.name} is {number!r}", hint=f"write a whole number from 0 to {most:,}")
+        return number
 
     def __repr__(self) -> str:
         return self.name

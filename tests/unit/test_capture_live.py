@@ -108,6 +108,8 @@ with captures.capture(count=2, max_bytes=8100, folder={str(tmp_path)!r}):
         ("program('linked', 'fine', CUBIN)\ncaptures.prepare()", True, "this process uses the CUDA driver already"),
         ("captures.prepare()", False, "there is no libcuda.so.1 here"),
         ("with captures.capture(count=0): pass", True, "count from 1"),
+        ("with captures.capture(count=2.5): pass", True, "count from 1"),
+        ("with captures.capture(kernel=None): pass", True, "kernel = None"),
         ("with captures.capture(kernel='(?:x)'): program('linked', 'fine', CUBIN)", True, "no POSIX extended regular expression"),
         ("with captures.capture(): pass", True, "the program did not use the CUDA driver"),
     ],
@@ -116,6 +118,18 @@ def test_mistakes(tmp_path: Path, text: str, driver: bool, message: str) -> None
     done = python(f"import os; os.chdir({str(tmp_path)!r})\n" + text, driver)
     assert message in done.stderr.splitlines()[-2] + done.stderr.splitlines()[-1], done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_later_block_replaces_no_file_of_an_earlier(tmp_path: Path) -> None:
+    lines = f"""
+for _ in range(2):
+    with captures.capture(kernel="^scale_", folder={str(tmp_path)!r}) as files:
+        assert program("linked", "fine", CUBIN, "1") == 0
+    print(*files)
+"""
+    done = python(lines)
+    assert done.returncode == 0, done.stderr
+    assert [Path(line).name for line in done.stdout.split()] == ["scale_rows-0.capture", "scale_rows-0-2.capture"]
 
 
 def test_under_the_command_it_is_refused(tmp_path: Path) -> None:

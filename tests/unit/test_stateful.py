@@ -257,6 +257,9 @@ CLASS = "from sim.policies.stateful import StatefulPolicy\nclass Mine(StatefulPo
         ),
         ("    warp_words = -1\n" + CHOOSE + "0\n", r"warp_words of the policy Mine is -1"),
         ("    scheduler_words = 1.5\n" + CHOOSE + "0\n", r"scheduler_words of the policy Mine is 1.5"),
+        ("    scheduler_words = True\n" + CHOOSE + "0\n", r"scheduler_words of the policy Mine is True"),
+        ("    patience = None\n" + CHOOSE + "0\n", r"patience of the policy Mine is None"),
+        ("    patience = 10**30\n" + CHOOSE + "0\n", r"patience of the policy Mine is 10{30}\n  write a whole number from 0 to 1,099"),
     ],
 )
 def test_classes_that_are_no_policy(body: str, message: str, tmp_path: Path) -> None:
