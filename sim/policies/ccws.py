@@ -15,9 +15,8 @@ from sim.policies.stateful import SLOTS, StatefulPolicy
 SETS, WAYS = 2, 8  # of a victim tag array
 BASE = 100  # score of a warp without lost locality
 THROTTLE = 8  # K_THROTTLE
-WARPS, HITS, ISSUED, UNTIL = range(
-    4
-)  # of a scheduler's row: warps, hits in victim tag arrays and instructions so far; all scores are BASE from
+# Of a scheduler's row: warps, hits in victim tag arrays and instructions so far; all scores are BASE from UNTIL on.
+WARPS, HITS, ISSUED, UNTIL = 0, 1, 2, 3
 ALIVE, SCORE, SINCE, NEXT = 0, 1, 2, 3  # of a warp's row; NEXT: the way of each set that is written next
 TAGS = NEXT + SETS  # lines, plus one
 
