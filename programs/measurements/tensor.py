@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import isa
+from isa.errors import UserError
 from sim.gpus.loader import load
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
@@ -95,4 +96,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UserError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)

@@ -2,8 +2,8 @@
 
 Both caches, for operands and for LDC, ask the same level behind them, 256 bytes at a time. LDC with an address per lane is served once
 for each distinct one, in the order of the lanes; what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the
-SM longer where it is the first that the lanes name of its 256 bytes, the more so the more SMs use the level behind, which some of them
-share. Left out: that lines of operands, and of LDC with one address, come the same way.
+SM busy longer, unless an earlier lane named its group of 256 bytes; the more SMs use the level behind, which some of them share, the
+longer. Left out: that lines of operands, and of LDC with one address, come the same way.
 """
 
 from __future__ import annotations

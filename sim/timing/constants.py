@@ -1,8 +1,8 @@
 """Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2
 (sim.lowering.constant_lines). LDC with an address per lane is served once for each distinct one, in the order of the lanes;
-what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the SM longer where it is the first that the lanes name
-of its 256 bytes, the more so the more SMs use the level behind, which some of them share. Left out: that lines of operands, and of LDC
-with one address, come the same way; addresses in uniform registers.
+what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the SM busy longer, unless an earlier lane named its
+group of 256 bytes; the more SMs use the level behind, which some of them share, the longer. Left out: that lines of operands, and of
+LDC with one address, come the same way; addresses in uniform registers.
 """
 
 import numpy as np

@@ -1,11 +1,13 @@
 """Tensor cores in time, beside an H200: chains that the preset's numbers come from, and kernels that it was not fitted to."""
 
 import json
+import runpy
 
 import numpy as np
 import pytest
 
 from isa import cubin
+from isa.errors import UserError
 from programs.measurements import tensor
 
 STALLS = "stall_"
@@ -53,3 +55,14 @@ def test_products_that_nothing_is_fitted_to(name: str) -> None:
         assert score.result.counters["warp_instructions"] == int(score.row["warp_instructions"])
         assert max(stalls, key=lambda cause: stalls[cause]) == max(measured, key=lambda cause: measured[cause])
         assert abs(score.error) < 0.12
+
+
+def test_the_command_says_what_is_not_installed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def missing(*_: object) -> None:
+        raise UserError("reading a cubin needs nvdisasm", hint="install it")
+
+    monkeypatch.setattr("isa.load", missing)
+    with pytest.raises(SystemExit) as ended, pytest.warns(RuntimeWarning, match="found in sys.modules"):
+        runpy.run_module("programs.measurements.tensor", run_name="__main__")
+    assert ended.value.code == 2
+    assert "needs nvdisasm" in capsys.readouterr().err

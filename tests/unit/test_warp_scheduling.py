@@ -44,7 +44,7 @@ def run(cycles: int, missed: int, policy: str = "lrr") -> Any:
 
 
 def test_a_claim_that_does_not_come_out_fails() -> None:
-    said = {"text": "", "source": "", "factor": 4, "faster": 0.1}
+    said = {"text": "", "source": "", "factor": 4}
     runs = {name: run(100, 500) for name in (*policies.POLICIES, *(policies.active(share) for share in policies.SHARES))}
     found = {policies.SENSITIVE: runs, policies.PLAIN: runs}
     assert [check.passed for check in policies._cache(found, said)] == [False, False, None]
