@@ -16,7 +16,7 @@ from programs.measurements import core, intervals, memory
 from programs.measurements.occupancy import curves
 from programs.occupancy import lecture as occupancy_lecture
 from programs.reproduction import Check, Reproduction
-from programs.scheduling import policies
+from programs.scheduling import blocks, policies
 from programs.sgemm import sgemm_ladder
 from programs.tesla import volkov_demmel
 from programs.volkov import tlp_ilp
@@ -25,6 +25,7 @@ __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
 
 # name -> function of a GPU's name or TOML path (None = the GPU of the publication)
 REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
+    "block-scheduling": blocks.reproduce,
     "coalescing": lecture.reproduce,
     "document-numbers": numbers.reproduce,
     "fft": fft_outputs.reproduce,

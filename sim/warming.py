@@ -22,6 +22,7 @@ from sim.functional import execute
 from sim.functional.warp import run as executor
 from sim.gpus.loader import load
 from sim.launch.launch import Launch
+from sim.policies.block_scores import score_of
 from sim.policies.builtin import choose
 from sim.timing import simulate
 from sim.timing.engine import run as engine
@@ -38,7 +39,11 @@ def missing() -> list[str]:
 
 def folders() -> dict[Path, str]:
     """Return the folders in which the kernels of these sources are kept, or would be."""
-    every: dict[str, Any] = {**KERNELS, "policies": choose}  # within the timing engine; alone for the engine in SimPy
+    every: dict[str, Any] = {
+        **KERNELS,
+        "policies": choose,
+        "policies of blocks": score_of,
+    }  # within the timing engine; alone for the engine in SimPy
     return {Path(kernel._cache.cache_path): name for name, kernel in every.items() if isinstance(kernel, cache.Kernel)}
 
 

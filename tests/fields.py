@@ -192,6 +192,18 @@ STL [R3], R7
 LDL R7, [R3]
 .endr
 EXIT"""
+UNEQUAL = """.kernel unequal
+.param ptr x
+S2R R0, SR_CTAID.X
+LOP.AND R2, R0, 7
+IADD R2, R2, 1
+again:
+FFMA R3, R3, R4, R5
+FFMA R3, R3, R4, R5
+IADD R2, R2, -1
+ISETP.NE.AND P0, PT, R2, RZ, PT
+@P0 BRA again
+EXIT"""
 CODE = (
     ".kernel code\nMOV R3, 0\nagain:\n.rept {length}\nFFMA R0, R0, R1, R2\n.endr\nIADD R3, R3, 1\nISETP.LT P0, R3, 2\n@P0 BRA again\nEXIT"
 )
@@ -268,6 +280,7 @@ def small() -> dict[str, sim.Launch | None]:
         "stream": launch(STREAM, 256, 128, np.zeros(1 << 20, np.float32)),
         "hits": launch(REUSE, 4, 32, np.zeros(1 << 14, np.float32)),
         "reuse": launch(REUSE, 8, 128, np.zeros(1 << 14, np.float32), shared_dynamic=40000),
+        "unequal": launch(UNEQUAL, 203, 256, np.zeros(1, np.float32)),
         "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
         "code": launch(CODE.format(length=9000), 4, 32),
         "jumps": launch(BRANCHES.format(jumps=far), 4, 32),

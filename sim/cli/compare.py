@@ -24,6 +24,9 @@ B = Annotated[
 GPU_B = Annotated[str | None, typer.Option("--gpu-b", metavar="NAME|FILE", help="The GPU of B; left out: that of A.")]
 SET_B = Annotated[list[str] | None, typer.Option("--set-b", metavar="FIELD=VALUE", help="Change the GPU of B only; may be repeated.")]
 POLICY_B = Annotated[str | None, typer.Option("--policy-b", metavar="NAME", help="Policy of B; left out: that of A.")]
+BLOCK_POLICY_B = Annotated[
+    str | None, typer.Option("--block-policy-b", metavar="NAME", help="Which SM takes a block, of B; left out: that of A.")
+]
 LAUNCH_B = Annotated[Path | None, typer.Option("--launch-b", metavar="FILE", help="The launch file of B.")]
 KERNEL_B = Annotated[str | None, typer.Option("--kernel-b", metavar="NAME", help="Which kernel of B.")]
 GRID_B = Annotated[str | None, typer.Option("--grid-b", metavar="X[xYxZ]", help="Blocks in the grid of B.")]
@@ -48,6 +51,7 @@ class GivenB(NamedTuple):
     shared_b: SHARED_B = None
     set_b: SET_B = None
     policy_b: POLICY_B = None
+    block_policy_b: BLOCK_POLICY_B = None
 
 
 @command()

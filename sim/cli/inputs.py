@@ -10,7 +10,7 @@ from isa.errors import UserError
 from isa.program import Parameter, Program
 from sim import captures
 from sim.cli.arguments import ARRAYS, is_named, is_positional, named, positional
-from sim.cli.options import DEFAULT, Given, assignments, policy, sizes
+from sim.cli.options import DEFAULT, Given, assignments, policies, sizes
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
@@ -36,10 +36,8 @@ def prepare(listing: Path, given: Given) -> Prepared:
 
 
 def machine(given: Given, listing: Path | None = None) -> Gpu:
-    """Return the GPU, of a capture its own unless said, with `--set` and `--policy` applied."""
-    fields = assignments(given.set_, "--set")
-    if given.policy is not None:
-        fields["core.policy"] = policy(given.policy)
+    """Return the GPU, of a capture its own unless said, with `--set`, `--policy` and `--block-policy` applied."""
+    fields = assignments(given.set_, "--set") | policies(given.policy, given.block_policy)
     if given.gpu is None and listing is not None and captures.is_capture(listing):
         return captures.preset_of(captures.read(listing)).replace(fields)
     return sim.gpu(given.gpu or DEFAULT).replace(fields)
@@ -115,7 +113,7 @@ def programs(listing: Path, kernel: str | None) -> list[Program]:
 
 def _captured(file: Path, given: Given) -> tuple[Launch, Expectation | None]:
     """Return the launch of a capture, and what the GPU left in its memory. Raises UserError for options that say how to launch."""
-    of_machine: dict[str, Any] = dict.fromkeys(("gpu", "set_", "policy", "registers", "shared", "keep_control_words"))
+    of_machine: dict[str, Any] = dict.fromkeys(("gpu", "set_", "policy", "block_policy", "registers", "shared", "keep_control_words"))
     if any(value is not None for value in given._replace(**of_machine)):
         message = "a capture has its kernel, grid, block and arguments"
         raise UserError(message, path=str(file), hint="with a capture go --gpu, --set, --policy, --registers and --shared")

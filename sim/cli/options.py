@@ -1,13 +1,15 @@
 """The options that several commands share, and how their texts are read."""
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from isa.errors import UserError
-from sim.policies.user import OwnPolicy, of_file
+from sim.policies.blocks import block_policy_of_file
+from sim.policies.user import of_file
 
 DEFAULT = "gtx480"  # the GPU of who names none
 LISTING = Annotated[
@@ -47,6 +49,12 @@ POLICY = Annotated[
         "--policy", metavar="NAME|FILE.py:NAME", help="Shortcut for --set core.policy=NAME; or a function or StatefulPolicy of yours."
     ),
 ]
+BLOCK_POLICY = Annotated[
+    str | None,
+    typer.Option(
+        "--block-policy", metavar="NAME|FILE.py:NAME", help="Shortcut for --set blocks.policy=NAME; or a function of yours that scores SMs."
+    ),
+]
 KEEP = Annotated[
     bool, typer.Option("--keep-control-words", help="Keep the compiler's control words where the GPU differs in what they hold.")
 ]
@@ -76,14 +84,20 @@ class Given(NamedTuple):
     shared: SHARED = None
     set_: SET = None
     policy: POLICY = None
+    block_policy: BLOCK_POLICY = None
     dlcm: DLCM = None
     keep_control_words: KEEP = False
 
 
-def policy(text: str) -> str | OwnPolicy:
-    """Return a policy's name, or the function or class of a Python file that the user names. Raises UserError."""
+def policies(warps: str | None, blocks: str | None) -> dict[str, Any]:
+    """Return the fields that --policy and --block-policy set: a name, or what a Python file of the user's defines. Raises UserError."""
+    given = (("core.policy", warps, of_file), ("blocks.policy", blocks, block_policy_of_file))
+    return {field: _policy(text, of) for field, text, of in given if text is not None}
+
+
+def _policy(text: str, of: Callable[[Path, str], Any]) -> Any:
     file, colon, name = text.rpartition(":")
-    return of_file(Path(file), name) if colon else text.lower().replace("-", "_")
+    return of(Path(file), name) if colon else text.lower().replace("-", "_")
 
 
 MOST_NUMBERS = 10_000

@@ -9,7 +9,7 @@ import sim
 from isa.errors import UserError
 from sim import captures
 from sim.cli.commands import command
-from sim.cli.options import ENGINE, JSON, POLICY, SET, THREADS, assignments, policy
+from sim.cli.options import BLOCK_POLICY, ENGINE, JSON, POLICY, SET, THREADS, assignments, policies
 from sim.cli.output import check_writable, show, working, write_json
 from sim.report import captures as views
 from sim.report import figures, text
@@ -32,6 +32,7 @@ class How(NamedTuple):
     gpu: GPU = None
     set_: SET = None
     policy: POLICY = None
+    block_policy: BLOCK_POLICY = None
     engine: ENGINE = "numba"
     threads: THREADS = None
     limit: LIMIT = None
@@ -88,7 +89,7 @@ def _one(file: Path, how: How, many: Many) -> Replayed:
 
 def _run(capture: captures.Capture, name: str, how: How, quiet: bool) -> Replayed:
     """Run the launch of a capture and print its report."""
-    changes = assignments(how.set_, "--set") | ({} if how.policy is None else {"core.policy": policy(how.policy)})
+    changes = assignments(how.set_, "--set") | policies(how.policy, how.block_policy)
     gpu = (captures.preset_of(capture) if how.gpu is None else sim.gpu(how.gpu)).replace(changes)
     table, launch = capture.table, captures.launch_of(capture)
     with working(f"replaying {name}"):

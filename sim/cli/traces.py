@@ -21,11 +21,11 @@ NAME_WIDTH = 40
 
 def not_of_traces(given: Given, *others: object) -> None:
     """Raise UserError when an option was given that says how to launch or execute: a trace is executed already."""
-    launched = given._replace(gpu=None, set_=None, policy=None, kernel=None, keep_control_words=None)  # type: ignore[arg-type]
+    launched = given._replace(gpu=None, set_=None, policy=None, block_policy=None, kernel=None, keep_control_words=None)  # type: ignore[arg-type]
     if any(value is not None for value in (*launched, *others)):
         raise UserError(
             "a trace has been launched and executed: its grid, arguments, registers and results are what they were",
-            hint="with a trace go --gpu, --set, --policy, --engine, --threads, --kernel, --sass and --json",
+            hint="with a trace go --gpu, --set, --policy, --block-policy, --engine, --threads, --kernel, --sass and --json",
         )
 
 

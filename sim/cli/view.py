@@ -28,8 +28,8 @@ AGAINST = Annotated[
     typer.Option(
         "--against",
         metavar="NAME=VALUE",
-        help="Show a second run beside it in which this differs: gpu, policy, grid, block, warps, registers, shared, listing, launch, "
-        "kernel, arch, arg.NAME, or a field of the GPU, as core.schedulers=2. Repeat for several.",
+        help="Show a second run beside it in which this differs: gpu, policy, block_policy, grid, block, warps, registers, shared, "
+        "listing, launch, kernel, arch, arg.NAME, or a field of the GPU, as core.schedulers=2. Repeat for several.",
     ),
 ]
 FROM = Annotated[int, typer.Option("--from", min=0, metavar="CYCLE", help="First cycle of the timeline.")]
@@ -117,7 +117,7 @@ def _changed(listing: Path, given: Given, against: list[str]) -> tuple[Path, Giv
 
 def _change(given: Given, name: str, value: str, text: str) -> dict[str, Any]:
     """Return the option that changes, by its name in `Given`. text: as the user wrote it."""
-    if name in ("gpu", "kernel", "arch", "policy", "dlcm"):
+    if name in ("gpu", "kernel", "arch", "policy", "block_policy", "dlcm"):
         return {name: value}
     if name == "launch":
         return {"launch_file": Path(value)}

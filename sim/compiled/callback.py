@@ -62,6 +62,39 @@ def compiled(score: Callable[..., Any], choose: Callable[..., int]) -> Callback:
     return Callback(code.address, code)
 
 
+def compiled_block_policy(made: Callable[..., float], choose: Callable[..., int]) -> Callback:
+    """Return the choice of the SM with the highest score as machine code, for `ring`. choose: the same in Python, without Numba."""
+    if settings.DISABLE_JIT:
+
+        def plain(*given: Any) -> int:
+            try:
+                return choose(np.ctypeslib.as_array(given[NUMBERS], (given[3],)), *given[1:3])
+            except UserError:
+                return FAILED
+
+        pointed = PLAIN_HOOK(plain)
+        return Callback(ctypes.cast(pointed, ctypes.c_void_p).value or 0, pointed)
+    scored = numba.njit(**CHECKED)(made)
+
+    def highest(hook, last, block, sms, now, free_at, unused, unused_too):  # type: ignore[no-untyped-def]
+        free, best, found = numba.carray(free_at, (sms,)), np.float64(0.0), np.int64(-1)
+        try:
+            for sm in range(sms):
+                if free[sm] > 0:
+                    value = np.float64(scored(np.int64(sm), free[sm], last, block, sms))
+                    if found < 0 or value > best:
+                        best, found = value, np.int64(sm)
+        except Exception:  # a failure is an answer
+            found = np.int64(FAILED)
+        return found
+
+    try:
+        code = numba.cfunc(HOOK, **CHECKED)(highest)
+    except NumbaError as error:
+        raise _refused(getattr(made, "__name__", "policy"), error) from None
+    return Callback(code.address, code)
+
+
 def _refused(name: str, error: NumbaError) -> UserError:
     """Return what Numba says against a policy: its first line that is no heading, and the line of the policy's file."""
     text = re.sub(r"\x1b\[\d*m", "", str(error))

@@ -5,9 +5,13 @@ from typing import Annotated
 from pydantic import Field
 
 from sim.gpus.section import Count, Section
+from sim.policies.blocks import AnyBlockPolicy, Order
 
 
 class Blocks(Section):
+    policy: AnyBlockPolicy = Field(default="emptiest", description="which SM takes the next block; in Python also a function of yours")
+    group_size: Annotated[int, Field(ge=1, le=4096)] = Field(default=2, description="blocks in a row that share an SM (grouped)")
+    order: Order = Field(default="launch", description="which block starts next: as launched, or the one with the most warp instructions")
     start_interval: Annotated[float, Field(ge=0)] = Field(
         default=0, description="cycles between two block starts, whole chip; 0 = no limit"
     )

@@ -42,6 +42,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
     if name in OF_POLICIES and gpu.core.policy not in OF_POLICIES[name] and not getattr(gpu.core.policy, "begins", False):
         what = "fetch groups" if name == "core.group_size" else "random numbers"
         return f"not read: core.policy = '{gpu.core.policy}' has no {what}"
+    if name == "blocks.group_size" and gpu.blocks.policy != "grouped":
+        return f"not read: blocks.policy = '{gpu.blocks.policy}' has no groups"
     if name == "l2.core_cycles":
         return "not read: says what a change of clock.core_mhz leaves as it is"
     if section == "fetch" and name not in ("fetch.first", "fetch.jump") and not gpu.fetch.jump:

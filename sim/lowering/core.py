@@ -52,6 +52,8 @@ class Hardware(NamedTuple):
     branch_latency: np.int64
     barrier_latency: np.int64
     store_latency: np.int64
+    block_policy: np.int64  # its number, or the address of a user's
+    block_group: np.int64  # blocks in a row that share an SM
     start_ticks: np.int64  # between two block starts, 256 to a cycle; 0 = no limit
     sm_interval: np.int64  # between two block starts on one SM
     retire_ticks: np.int64  # of the dispatcher for each finished block, 256 to a cycle
@@ -162,7 +164,7 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         issue_width=np.int64(core.issue_width),
         issue_interval=np.int64(core.issue_interval),
         dispatch_holds=np.int64(core.dispatch == "scheduler"),
-        **policy_numbers(core),
+        **policy_numbers(gpu),
         wake_all=np.int64(WakeRule[core.wake_rule.upper()] == WakeRule.ALL_OUTSTANDING and not obeyed),
         in_flight_cap=np.int64(0 if obeyed else core.in_flight_cap),
         read_window=np.int64(core.read_window),

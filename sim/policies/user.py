@@ -98,6 +98,12 @@ def scored(score: Score) -> ScoredPolicy:
 
 def of_file(path: Path, name: str) -> OwnPolicy:
     """Return the function, or the class of hooks, `name` of a Python file as a policy. Runs the file. Raises UserError: file and line."""
+    found: OwnPolicy = own_policy(of_module(path, name, f"def {name}({', '.join(PARAMETERS)}): return age", _is_policy), scored)
+    return found
+
+
+def of_module(path: Path, name: str, example: str, fits: Callable[[Any], bool]) -> Any:
+    """Return what a Python file defines under a name, if it fits. Runs the file. example: what to write. Raises UserError."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if path.suffix != ".py" or spec is None or spec.loader is None or not path.is_file():
         raise UserError(
@@ -110,12 +116,11 @@ def of_file(path: Path, name: str) -> OwnPolicy:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).name == path.name]
         line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
         raise UserError(f"the file of the policy fails: {type(error).__name__}: {error}", path=str(path), line=line) from None
-    own = {key: value for key, value in vars(module).items() if _is_policy(value) and value.__module__ == module.__name__}
+    own = {key: value for key, value in vars(module).items() if fits(value) and value.__module__ == module.__name__}
     if name not in own:
-        hint = f"it has {', '.join(own)}" if own else f"write: def {name}({', '.join(PARAMETERS)}): return age"
-        raise UserError(f"no function {name}, and no StatefulPolicy", path=str(path), hint=hint)
-    found: OwnPolicy = own_policy(own[name], scored)
-    return found
+        what = f"no function {name}" + (", and no StatefulPolicy" if fits is _is_policy else "")
+        raise UserError(what, path=str(path), hint=f"it has {', '.join(own)}" if own else f"write: {example}")
+    return own[name]
 
 
 def _is_policy(value: Any) -> bool:

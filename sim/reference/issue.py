@@ -52,7 +52,7 @@ class Scheduler:
     def admit(self, warp: Warp) -> None:
         """Take in a warp of a block that starts."""
         self.warps[self._slot(warp)] = warp
-        self.age[self._slot(warp)] = warp.index
+        self.age[self._slot(warp)] = warp.age
         self.tell(Hook.START, warp, warp.block.number, len(warp.path))
 
     def tell(self, hook: Hook, warp: Warp, *told: int) -> None:

@@ -9,9 +9,9 @@ from sim.gpus.model import Gpu
 from sim.gpus.occupancy import residency
 from sim.lowering.control_words import obeys_control_words
 from sim.reference.account import Account
-from sim.reference.blocks import BlockScheduler
 from sim.reference.clock import clock
 from sim.reference.decode import decode
+from sim.reference.dispatcher import BlockScheduler
 from sim.reference.memory.system import MemorySystem
 from sim.reference.moments import Record
 from sim.reference.sm import SM

@@ -40,7 +40,8 @@ class Warp:
         machine = block.machine
         self.machine, self.env, self.core = machine, machine.env, machine.gpu.core
         self.block, self.number = block, number
-        self.index = block.number * machine.trace.launch.warps_per_block + number  # in launch order: its age
+        self.index = block.number * machine.trace.launch.warps_per_block + number  # in launch order
+        self.age = block.turn * machine.trace.launch.warps_per_block + number  # in the order in which blocks start
         self.path = machine.paths[machine.trace.arrays.warp_path[self.index]]  # (instruction, mask) of each step
         self.position = 0
         self.next_access = int(machine.trace.arrays.access_start[self.index])  # of the trace

@@ -15,6 +15,7 @@ from sim.gpus.fields import ContradictionError, meaning, nearest
 from sim.gpus.loader import load
 from sim.gpus.model import OPTIONAL, Gpu
 from sim.launch.launch import Launch
+from sim.policies.blocks import OwnBlockPolicy
 from sim.policies.user import OwnPolicy
 
 Over = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
@@ -134,6 +135,7 @@ def _check_values(rows: Iterable[Mapping[str, Any]], launches: Family, gpus: Map
     checked = set()
     for gpu in gpus.values():
         _check_policy(gpu.core.policy)
+        _check_policy(gpu.blocks.policy)
     for row in rows:
         for name, value in _changes(row, launches).items():
             _check_policy(value)
@@ -147,7 +149,7 @@ def _check_values(rows: Iterable[Mapping[str, Any]], launches: Family, gpus: Map
 
 def _check_policy(value: Any) -> None:
     """Refuse a policy of the user's: a function has no name by which stored results could be told apart."""
-    if callable(value) or isinstance(value, OwnPolicy):
+    if callable(value) or isinstance(value, OwnPolicy | OwnBlockPolicy):
         raise UserError("a sweep takes policies by name, not a function", hint="call sim.simulate(trace, gpu) for it, point by point")
 
 

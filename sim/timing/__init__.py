@@ -11,6 +11,7 @@ from sim.launch.placement import lines_of
 from sim.lowering import core as lower
 from sim.lowering.core import Code, Hardware
 from sim.lowering.rescheduling import rescheduled
+from sim.policies.blocks import BY_BLOCKS, OTHERS, start_order
 from sim.policies.supplied import stateful
 from sim.result.result import Result
 from sim.timing.collect import result
@@ -18,7 +19,7 @@ from sim.timing.engine import LOG_FULL, run, usual_window
 from sim.timing.memory.l2 import warm_up
 from sim.timing.state import NEVER, Machine, allocate, in_order, with_longer_logs
 from sim.timing.team import Team, form, members, set_closed, together
-from sim.traces.trace import NoProgressError, Trace, TraceArrays
+from sim.traces.trace import NoProgressError, Trace, TraceArrays, work_of_blocks
 
 
 def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, threads: int | None = None) -> Result:
@@ -36,13 +37,16 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     sm = allocate(hw, code, dependences, timeline, gpu.core)
     if gpu.l2 and gpu.l2.start != "cold":
         warm_up(hw.memory[0], sm.memory, lines_of(launch))
-    used = min(int(hw.sms), launch.blocks)  # a block goes to an SM with as much room as any, the lowest number first
+    if gpu.blocks.order != "launch":
+        sm = sm._replace(order=start_order(gpu.blocks.order, work_of_blocks(trace)))
+    known = hw.block_policy < OTHERS  # then the lowest number first of those with as much room: others may leave SMs out
+    used = min(int(hw.sms), launch.blocks) if known else int(hw.sms)
     count = threads_for(trace.warp_instructions, used, usual_window(launch.blocks, hw), threads)
     machines, chips = members(sm, count if timeline is None and is_compiled() else 1)
     while _advance(hw, code, machines, trace.arrays, form(used, chips)) == LOG_FULL:
         machines = [with_longer_logs(machine) for machine in machines]
     if failed := max(int(machine.chip.failed[0]) for machine in machines):
-        raise stateful(gpu.core.policy).failure(failed - 1)  # type: ignore[union-attr]
+        raise gpu.blocks.policy.failure() if failed == BY_BLOCKS else stateful(gpu.core.policy).failure(failed - 1)  # type: ignore
     sm = together(machines)
     assert (sm.places.begins == NEVER).all(), "a block was given to an SM that no thread goes through"
     if sm.places.alive.any():  # nothing can happen any more, yet warps are left

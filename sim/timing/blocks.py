@@ -1,7 +1,5 @@
-"""Blocks: the dispatcher, residency, barriers, the end of warps and blocks. README.md has the dispatcher's equations.
+"""Blocks: residency, barriers, the end of warps and blocks. `dispatcher.py` starts them.
 
-A block starts on the SM with the most free places (lowest number on ties), so the first wave spreads breadth first. The dispatcher is
-told of a block's end `retire_latency` later, with `awaits_stores` not before its stores are answered, and takes note of one after another.
 A block's warps take the warp slots place * warps .. place * warps + warps - 1, and so are dealt to the schedulers by slot number.
 """
 
@@ -9,7 +7,6 @@ import numpy as np
 
 from isa.vocabulary import BARRIERS
 from sim.compiled.kernel import inner
-from sim.gpus.path import TICKS
 from sim.lowering.core import Code, Hardware
 from sim.policies.stateful import BARRIER as AT_BARRIER
 from sim.result.causes import StallCause
@@ -22,132 +19,6 @@ from sim.timing.wakeup import sleep
 from sim.traces.trace import TraceArrays
 
 BARRIER, DRAIN, NO_INSTRUCTION = int(StallCause.BARRIER), int(StallCause.DRAIN), int(StallCause.NO_INSTRUCTION)
-
-
-@inner
-def start_blocks(now: int, hw: Hardware, sm: Machine, trace: TraceArrays) -> None:
-    """Give a place to every block that starts in cycle `now`; set the next cycle in which another may."""
-    chip = sm.chip[0]
-    blocks = trace.warp_path.shape[0] // hw.warps
-    chip.next_start = NEVER
-    while chip.next_block < blocks:
-        if start_cycle(chip) > now:
-            chip.next_start = start_cycle(chip)
-            return
-        m = emptiest(now, hw, sm)
-        if m < 0:
-            chip.next_start = next_place(now, hw, sm)
-            return
-        if start_cycle(chip) < now:  # the interval counts from the start itself unless rounding delayed it
-            chip.start_tick = now * TICKS
-        place_block(m, chip.next_block, now, hw, sm)
-        chip.next_block += 1
-        chip.start_tick += hw.start_ticks
-
-
-@inner
-def start_cycle(chip: np.record) -> int:
-    """Return the first cycle in which the start interval allows a block."""
-    return (chip.start_tick + TICKS - 1) // TICKS
-
-
-@inner
-def emptiest(now: int, hw: Hardware, sm: Machine) -> int:
-    """Return the SM with the most places free now, of those that take a block; -1 when there is none."""
-    best, most = np.int64(-1), np.int64(0)
-    for m in range(hw.sms):
-        core = sm.cores[m]
-        if core.emptied <= now:
-            count_open(m, now, hw, sm)
-        if core.open > most and core.starts <= now:
-            best, most = np.int64(m), core.open
-    return best
-
-
-@inner
-def count_open(m: int, now: int, hw: Hardware, sm: Machine) -> None:
-    """Count the places of SM m that can take a block now; note when the next one can."""
-    core = sm.cores[m]
-    core.open, core.emptied = 0, NEVER
-    for place in range(hw.places):
-        free = sm.places[m, place].free
-        if free <= now:
-            core.open += 1
-        else:
-            core.emptied = min(core.emptied, free)
-
-
-@inner
-def next_place(now: int, hw: Hardware, sm: Machine) -> int:
-    """Return the first cycle in which an SM may take a block again, or the dispatcher is told of the end of one, or NEVER."""
-    soonest = np.int64(NEVER)
-    for m in range(hw.sms):
-        core = sm.cores[m]
-        opens = np.int64(core.starts) if core.open else np.int64(core.emptied)
-        soonest = min(soonest, opens, core.leaves)
-    return max(soonest, now + 1)
-
-
-@inner
-def retire_blocks(until: int, hw: Hardware, sm: Machine) -> None:
-    """Let the dispatcher take note of the blocks of whose end it is told before cycle `until`: by cycle, SM and place."""
-    m = first_leaver(hw, sm)
-    while sm.cores[m].leaves < until:
-        retire_block(m, hw, sm)
-        m = first_leaver(hw, sm)
-
-
-@inner
-def first_leaver(hw: Hardware, sm: Machine) -> int:
-    """Return the SM of whose blocks the dispatcher is told next."""
-    first = np.int64(0)
-    for m in range(1, hw.sms):
-        if sm.cores[m].leaves < sm.cores[first].leaves:
-            first = np.int64(m)
-    return first
-
-
-@inner
-def retire_block(m: int, hw: Hardware, sm: Machine) -> None:
-    """Take note of the next block of SM m that leaves: its place is free when the dispatcher has done with it."""
-    chip, core = sm.chip[0], sm.cores[m]
-    number = np.int64(0)
-    while sm.places[m, number].leaves != core.leaves:
-        number += 1
-    place = sm.places[m, number]
-    chip.retire_tick = max(chip.retire_tick, place.leaves * TICKS) + hw.retire_ticks
-    place.free = (chip.retire_tick + TICKS - 1) // TICKS
-    place.leaves = core.leaves = NEVER
-    for other in range(hw.places):
-        core.leaves = min(core.leaves, sm.places[m, other].leaves)
-    core.emptied = min(core.emptied, place.free)
-    chip.next_start = min(chip.next_start, place.free)
-
-
-def last_retired(hw: Hardware, sm: Machine) -> int:
-    """Return the cycle in which the dispatcher has done with the last block of a finished machine; 0 where that takes no time."""
-    tick = int(sm.chip.retire_tick[0])
-    if not hw.retire_ticks:
-        return 0
-    for leaves in np.sort(sm.places.leaves[sm.places.leaves < NEVER]):
-        tick = max(tick, int(leaves) * TICKS) + int(hw.retire_ticks)
-    return -(-tick // TICKS)
-
-
-@inner
-def place_block(m: int, block: int, now: int, hw: Hardware, sm: Machine) -> None:
-    """Give the block the first free place of SM m, where it begins in cycle `now`."""
-    number = np.int64(0)
-    while sm.places[m, number].free > now:
-        number += 1
-    core, place = sm.cores[m], sm.places[m, number]
-    core.open -= 1
-    core.starts = now + hw.sm_interval
-    core.begins = min(core.begins, now)
-    core.next = min(core.next, now)
-    place.free = NEVER
-    place.begins = now
-    place.block = block
 
 
 @inner
@@ -203,7 +74,7 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
     for name in range(sm.ready.shape[2]):
         sm.ready[m, s, name] = 0
     clear_counters(m, s, sm)
-    sm.age[m, warp.scheduler, warp.bit] = index
+    sm.age[m, warp.scheduler, warp.bit] = sm.places[m, warp.place].turn * hw.warps + warp.number
     tell_of(START, warp, np.int64(block), np.int64(warp.path_end - warp.position), now, hw, sm)
     sleep(warp, sm)
 

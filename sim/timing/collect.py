@@ -9,7 +9,7 @@ from sim.lowering.core import Hardware
 from sim.result.causes import SLOT_CAUSE_NAMES, SlotCause, StallCause
 from sim.result.memory_counters import memory_counters
 from sim.result.result import Result, Timeline, named
-from sim.timing.blocks import last_retired
+from sim.timing.dispatcher import last_retired
 from sim.timing.state import Machine
 from sim.traces.trace import Trace
 

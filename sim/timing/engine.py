@@ -16,7 +16,8 @@ import numpy as np
 
 from sim.compiled.kernel import inner, kernel
 from sim.lowering.core import Code, Hardware
-from sim.timing.blocks import begin_blocks, retire_blocks, start_blocks
+from sim.timing.blocks import begin_blocks
+from sim.timing.dispatcher import retire_blocks, start_blocks
 from sim.timing.issue import visit
 from sim.timing.memory.lsu import take
 from sim.timing.memory.responses import look_ahead, prefetch_lines, reach_l2, receive_from_l2, respond
@@ -120,7 +121,7 @@ def begin_window(hw: Hardware, sm: Machine, trace: TraceArrays, team: Team) -> i
         return DONE
     if logs_full(hw, sm, team):
         return LOG_FULL
-    if hw.hooks and has_failed(team):
+    if (hw.hooks or hw.block_policy) and has_failed(team):
         return FAILED
     until = now + window(hw, sm, trace)
     if chip.next_block < trace.warp_path.shape[0] // hw.warps:  # else nobody waits for a place

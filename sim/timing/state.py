@@ -30,7 +30,8 @@ WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-
 Chip = records.kind(
     ("now", "i8"),  # in which the SM at work is
     ("end", "i8"),  # last cycle of any block so far
-    ("next_block", "i8"),  # in launch order
+    ("next_block", "i8"),  # in the order in which they start
+    ("last_sm", "i8"),  # that took a block
     ("next_start", "i8"),  # next cycle in which a block may start
     ("next_step", "i8"),  # next cycle in which an SM, or a request of one at L2, has something to do
     ("start_tick", "i8"),  # when the start interval allows the next one, 256 to a cycle
@@ -41,7 +42,7 @@ Chip = records.kind(
     ("log_from", "i8"),
     ("log_to", "i8"),
     ("clock_rows", "i8"),
-    ("failed", "i8"),  # 1 + the hook of the policy that failed, or 1 + a Failure; 0 = none
+    ("failed", "i8"),  # 1 + the hook of the policy that failed, or 1 + a Failure; BY_BLOCKS = the policy of blocks; 0 = none
 )
 Core = records.kind(
     ("next", "i8"),  # next cycle in which anything can happen on the SM
@@ -67,6 +68,7 @@ Place = records.kind(
     ("leaves", "i8"),  # cycle in which the dispatcher is told of its end; NEVER before that is known, and after
     ("begins", "i8"),  # cycle in which its block begins; NEVER once it has begun
     ("block", "i8"),  # in launch order
+    ("turn", "i8"),  # in the order in which they start
     ("alive", "i8"),  # warps that have not issued their last instruction
     ("unfinished", "i8"),  # warps that have not ended
     ("end", "i8"),  # last cycle of its finished warps
@@ -131,6 +133,8 @@ class Machine(NamedTuple):
     chip: Any  # Chip [1]
     cores: Any  # Core [m]
     places: Any  # Place [m, places]
+    order: np.ndarray  # int64 [blocks] in which they start; [0] = in launch order
+    free: np.ndarray  # int64 [m] free places, for the policy of blocks
     arrived: np.ndarray  # int64 [m, places, 2 * BARRIERS] warps that came to each barrier, and to those for a number of warps
     warps: Any  # Warp [m, s]
     schedulers: Any  # Scheduler [m, q]
@@ -259,7 +263,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         memory=allocate_memory(hw.memory[0], sms, int(NEVER), room, bool(int(hw.hooks) & OF_L1)),
     )
     machine.chip.log_from, machine.chip.log_to = window if window else (0, -1)
-    machine.chip.next_step = NEVER
+    machine.chip.next_step, machine.chip.last_sm = NEVER, sms - 1
     machine.cores.next = NEVER
     machine.cores.busy_until = -1
     machine.cores.open = hw.places

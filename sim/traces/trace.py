@@ -113,3 +113,9 @@ def instruction_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
         places = arrays.access_start[:-1][arrays.warp_path == path][:, None] + np.arange(len(entries))
         instruction[places], mask[places] = arrays.instruction[entries], arrays.mask[entries]
     return instruction, mask
+
+
+def work_of_blocks(trace: Trace) -> np.ndarray:
+    """Return int64 [blocks]: the warp instructions of each block, in launch order."""
+    work: np.ndarray = np.diff(trace.arrays.path_start)[trace.arrays.warp_path].reshape(trace.launch.blocks, -1).sum(axis=1)
+    return work

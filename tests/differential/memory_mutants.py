@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.gpus.path import TICKS, cycles
 from sim.lowering.memory import Hierarchy
-from sim.reference.blocks import BlockScheduler
+from sim.reference.dispatcher import BlockScheduler
 from sim.reference.memory import banks, coalescer, l2
 from sim.reference.memory.access import Access
 from sim.reference.memory.l1 import L1, Line

@@ -19,7 +19,7 @@ from sim import reference, timing
 from sim.lowering.core import Code, Hardware
 from sim.result.result import Result
 from sim.timing import blocks
-from sim.timing.blocks import emptiest
+from sim.timing.dispatcher import emptiest
 from tests.differential import memory_mutants, policy_mutants
 from tests.differential.aimed import aimed
 from tests.differential.cases import EVERYTHING
@@ -67,7 +67,7 @@ def release_at_arrival(m: int, place: int, number: int, now: int, hw: Hardware, 
 RELEASE = blocks.release
 CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "other schedulers' accounts not closed when a shared port is taken": ("sim.timing.issue", "account_sharers", sharers_unaccounted),
-    "blocks go to the last of the emptiest SMs": ("sim.timing.blocks", "emptiest", last_of_the_emptiest),
+    "blocks go to the last of the emptiest SMs": ("sim.timing.dispatcher", "emptiest", last_of_the_emptiest),
     "only the last instruction in flight counts": ("sim.timing.scoreboard", "fly", newest_in_flight_counts),
     "barrier latency dropped": ("sim.timing.blocks", "release", release_at_arrival),
     "each line that LDC lacks comes alone": ("sim.timing.constants", "comes_with_another", lambda op, access, lane, mask, trace: False),

@@ -6,9 +6,9 @@ from typing import Any
 from sim.reference import issue, machine
 from sim.reference.account import IssueSlots
 from sim.reference.barriers import Barrier
-from sim.reference.blocks import BlockScheduler
 from sim.reference.counters import DependenceCounters
 from sim.reference.decode import Instruction
+from sim.reference.dispatcher import BlockScheduler
 from sim.reference.issue import Scheduler
 from sim.reference.pipes import Pipes
 from sim.reference.scoreboard import Scoreboard

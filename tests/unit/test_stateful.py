@@ -232,7 +232,7 @@ def test_a_policy_travels_without_its_machine_code() -> None:
 
 
 def test_the_page_s_example_runs(tmp_path: Path) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOM / "README.md").read_text(), re.DOTALL)
+    code, _ = re.findall(r"```python\n(.*?)```", (ROOM / "README.md").read_text(), re.DOTALL)
     (tmp_path / "fewest.py").write_text(code)
     policy = of_file(tmp_path / "fewest.py", "FewestFirst")
     trace, gpu = loading(), sim.gpu("gtx480").replace({"sms": 2, "core.policy": policy})
