@@ -24,6 +24,7 @@ from sim.gpus.loader import load
 from sim.launch.launch import Launch
 from sim.policies.block_scores import score_of
 from sim.policies.builtin import choose
+from sim.policies.replacement import replaced_of
 from sim.timing import simulate
 from sim.timing.engine import run as engine
 from sim.traces.trace import Trace, TraceArrays
@@ -43,6 +44,7 @@ def folders() -> dict[Path, str]:
         **KERNELS,
         "policies": choose,
         "policies of blocks": score_of,
+        "policies of caches": replaced_of,
     }  # within the timing engine; alone for the engine in SimPy
     return {Path(kernel._cache.cache_path): name for name, kernel in every.items() if isinstance(kernel, cache.Kernel)}
 

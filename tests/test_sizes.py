@@ -13,7 +13,6 @@ LARGER = {
         "sim/timing/memory/lsu.py": 309,
     },
     "lines of a function": {
-        "sim/lowering/memory.py::hierarchy": 67,
         "sim/timing/state.py::allocate": 69,
     },
     "parameters": {

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sim.gpus.section import Count, Positive, Section
+from sim.policies import NamedReplacement
 
 
 class LoadStore(Section):
@@ -67,6 +68,7 @@ class L1(Section):
     line: Literal[128] = Field(128, description="bytes per tag")
     sector: Literal[32, 128] = Field(32, description="bytes fetched for a miss: the sector, or the whole line")
     ways: Annotated[int, Field(ge=1, le=512)] = Field(4, description="lines per set")
+    replacement: NamedReplacement = Field("lru", description="which line of a full set goes; sim.policies.replacement")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit")
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(
         128, description="bytes between L1 and the registers per cycle; not of loads that pass over the banks"
@@ -121,6 +123,7 @@ class L2(Section):
     line: Literal[128] = Field(128, description="bytes per tag")
     sector: Literal[32] = Field(32, description="bytes per fill")
     ways: Annotated[int, Field(ge=1, le=512)] = Field(16, description="lines per set")
+    replacement: NamedReplacement = Field("lru", description="which line of a full set goes; sim.policies.replacement")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit, unloaded")
     core_cycles: Count = Field(0, description="of the latency, those that belong to the core's clock whatever L2's is")
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(

@@ -11,6 +11,7 @@ import numpy as np
 
 from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, l2_ticks, path, ticks
+from sim.policies import Replacement
 
 SECTORS = LINE // SECTOR
 WHOLE = (1 << SECTORS) - 1  # all sectors of a line
@@ -45,6 +46,7 @@ class Hierarchy(NamedTuple):
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
     l1_ways: np.int64
+    l1_replacement: np.int64  # a Replacement
     l1_latency: np.int64  # from the take to the dependent's issue
     l1_bytes: np.int64  # per cycle, times 16
     l1_fetch: np.int64  # bytes fetched for a miss: 32 or 128
@@ -65,6 +67,7 @@ class Hierarchy(NamedTuple):
     request_ring: np.int64  # places for them: an instruction may have more than the depth
     l2_sets: np.int64  # per slice; 0: no L2
     l2_ways: np.int64
+    l2_replacement: np.int64  # a Replacement
     l2_latency: np.int64  # from the slice to the network
     l2_ticks: np.int64  # per sector loaded
     store_ticks: np.int64  # per sector stored whole
@@ -134,10 +137,10 @@ def l1_lines(gpu: Gpu, shared_per_sm: int) -> int:
 
 def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
     """Return the tables of `gpu` when resident blocks use `shared_per_sm` bytes of shared memory. queues: memory ports per SM."""
-    lsu, net, l1, l2, dram = gpu.lsu, gpu.interconnect, gpu.l1, gpu.l2, gpu.dram
+    lsu, net, l1, l2 = gpu.lsu, gpu.interconnect, gpu.l1, gpu.l2
     lines = l1_lines(gpu, shared_per_sm)
     ways = min(l1.ways, lines) if l1 else 0
-    l2_lines = l2.bytes // LINE // dram.channels if l2 else 0
+    l2_lines = l2.bytes // LINE // gpu.dram.channels if l2 else 0
     values = {
         "modelled": gpu.memory.kind == "hierarchy",
         "queues": queues,
@@ -157,6 +160,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         "l1_sets": lines // ways if ways else 0,
         "l1_ways": ways,
+        "l1_replacement": Replacement[l1.replacement.upper()] if l1 else Replacement.LRU,
         "l1_latency": l1.latency - lsu.latency if l1 else 0,
         "l1_bytes": round(16 * l1.bytes_per_cycle) if l1 else 16 * LINE,
         "l1_fetch": l1.sector if l1 else SECTOR,
@@ -177,6 +181,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "request_ring": max(REQUEST_WEIGHT * net.depth, MOST_REQUESTS) + lsu.store_lines,
         "l2_sets": max(1, l2_lines // l2.ways) if l2 else 0,
         "l2_ways": l2.ways if l2 else 0,
+        "l2_replacement": Replacement[l2.replacement.upper()] if l2 else Replacement.LRU,
         "l2_latency": path(gpu).l2,
         "l2_ticks": l2_ticks(gpu),
         "store_ticks": round(l2_ticks(gpu) * l2.store_cost) if l2 else 0,
@@ -186,6 +191,14 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
         "far": l2.far if l2 else 0,
         "l2_start": L2_START.index(l2.start) if l2 else 0,
+    } | _of_dram(gpu)
+    return Hierarchy(**{name: np.int64(value) for name, value in values.items()})
+
+
+def _of_dram(gpu: Gpu) -> dict[str, int]:
+    """Return the fields of Hierarchy about DRAM."""
+    dram = gpu.dram
+    return {
         "channels": dram.channels,
         "dram_latency": path(gpu).dram,
         "dram_ticks": dram_ticks(gpu),
@@ -198,4 +211,3 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "slice_depth": dram.depth,
         "channel_depth": dram.channel_depth or dram.depth,
     }
-    return Hierarchy(**{name: np.int64(value) for name, value in values.items()})

@@ -4,6 +4,18 @@ from enum import IntEnum
 from typing import Literal
 
 
+class Replacement(IntEnum):
+    """Which line of a cache goes: `replacement.py`."""
+
+    LRU = 0
+    RANDOM = 1
+    PLRU = 2  # a tree of bits
+    SRRIP = 3
+
+
+NamedReplacement = Literal["lru", "random", "plru", "srrip"]
+
+
 class Policy(IntEnum):
     """How a scheduler chooses among ready warps; each is a function in `sim/policies/builtin.py`. Those with state are in `supplied.py`."""
 

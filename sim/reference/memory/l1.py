@@ -1,4 +1,5 @@
-"""L1 cache of an SM: 128-byte lines of four sectors; the least recently used goes first, lines being fetched stay.
+"""L1 cache of an SM: 128-byte lines of four sectors; the least recently used goes first (or as `l1.replacement` says), lines
+being fetched stay.
 
 A load looks each of its lines up: sectors whose words are there are hits, those that another load is fetching are joined, the rest is
 fetched. A store is written through; what it does to the cache is the preset's `l1.stores`. One that takes a line of its own does so also
@@ -14,6 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from sim.lowering.memory import SECTORS, place_of
+from sim.reference.memory.replacement import Ways, sets_of_ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,12 +70,17 @@ class L1:
     def __init__(self, numbers: Hierarchy, stores: str) -> None:
         self.ways, self.fetch_whole, self.stores = int(numbers.l1_ways), numbers.l1_fetch == 128, stores
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
+        self.ways_of = sets_of_ways(int(numbers.l1_replacement), int(numbers.l1_sets), self.ways)
         self.asks = -1  # warp slot whose access is looked up
         self.replaced: Callable[[int, int], None] = lambda owner, number: None  # is told whose line was replaced
         self.invalidated = count(-1, -1)  # numbers for lines that keep their places until what was asked for has come
 
     def _set_of(self, number: int) -> OrderedDict[int, Line]:
         return self.sets[place_of(number, len(self.sets))]
+
+    def _ways(self, number: int) -> Ways | None:
+        """Return the ways of a line's set, with another policy than LRU."""
+        return self.ways_of[place_of(number, len(self.sets))] if self.ways_of else None
 
     def peek(self, number: int) -> Line | None:
         """Return a line if it has a place, without using it."""
@@ -84,18 +91,24 @@ class L1:
         lines = self._set_of(number)
         if number in lines:
             lines.move_to_end(number)
+            if ways := self._ways(number):
+                ways.use(number)
         return lines.get(number)
 
     def allocate(self, number: int) -> Line | None:
         """Give a line a place, for which another may have to go; return None when all lines of its set are being fetched."""
         lines = self._set_of(number)
-        if len(lines) == self.ways:
-            oldest = next((other for other, line in lines.items() if not line.pending), None)
-            if oldest is None:
-                return None
-            owner = lines.pop(oldest).owner
-            if oldest >= 0:  # not invalid
-                self.replaced(owner, oldest)
+        stay = {other for other, line in lines.items() if line.pending}
+        if len(stay) == self.ways:
+            return None
+        if ways := self._ways(number):
+            gone = ways.fill(number, stay)
+        else:
+            gone = next(other for other in lines if other not in stay) if len(lines) == self.ways else None
+        if gone is not None:
+            owner = lines.pop(gone).owner
+            if gone >= 0:  # not invalid
+                self.replaced(owner, gone)
         lines[number] = Line(owner=self.asks)
         return lines[number]
 
@@ -126,10 +139,14 @@ class L1:
             there.there |= written - words_of(there.pending)
         elif there and not there.pending:
             del self._set_of(request.line)[request.line]
+            if ways := self._ways(request.line):
+                ways.rename(request.line, None)
         return line is not None
 
     def _invalidate(self, number: int) -> None:
         """Invalidate a line; when all that it waits for has come, its place is the next to be taken."""
         lines, other = self._set_of(number), next(self.invalidated)
         lines[other] = lines.pop(number)
+        if ways := self._ways(number):
+            ways.rename(number, other)
         lines.move_to_end(other, last=False)

@@ -16,6 +16,7 @@ from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
 from sim.reference.memory.queues import Queue
+from sim.reference.memory.replacement import Ways, sets_of_ways
 from sim.reference.moments import Moment, latest
 from sim.result.causes import Tally
 
@@ -42,10 +43,19 @@ class Slice:
         self.queue = Queue(int(self.numbers.slice_depth), f"L2 slice {number}", "l2.bytes_per_cycle")
         self.channel = Channel(memory, number)
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(self.numbers.l2_sets)]  # empty: there is no L2
+        policy, sets, ways = (int(value) for value in (self.numbers.l2_replacement, self.numbers.l2_sets, self.numbers.l2_ways))
+        self.ways_of = sets_of_ways(policy, sets, ways, number * sets)
 
     def set_of(self, line: int) -> OrderedDict[int, Line]:
         """Return the set of a line of this slice."""
-        return self.sets[line // int(self.numbers.channels) % len(self.sets)]
+        return self.sets[self._place_of(line)]
+
+    def _place_of(self, line: int) -> int:
+        return line // int(self.numbers.channels) % len(self.sets)
+
+    def _ways(self, line: int) -> Ways | None:
+        """Return the ways of a line's set, with another policy than LRU."""
+        return self.ways_of[self._place_of(line)] if self.ways_of else None
 
     def serve(self, packet: Packet) -> tuple[Moment, Moment]:
         """Serve a request that arrives now; return the moments in which (the queue has room for it, its answer leaves)."""
@@ -106,11 +116,15 @@ class Slice:
 
     def _place(self, number: int) -> tuple[Line, Line]:
         """Return (a line, empty unless it was there; the line that had to go, empty if none)."""
-        lines, evicted = self.set_of(number), Line()
+        lines, ways, evicted = self.set_of(number), self._ways(number), Line()
         if number not in lines:
-            if len(lines) == self.numbers.l2_ways:
-                _, evicted = lines.popitem(last=False)
+            full = len(lines) == self.numbers.l2_ways
+            gone = ways.fill(number, ()) if ways else next(iter(lines)) if full else None
+            if gone is not None:
+                evicted = lines.pop(gone)
             lines[number] = Line()
+        elif ways:
+            ways.use(number)
         lines.move_to_end(number)
         return lines[number], evicted
 
@@ -141,9 +155,13 @@ class Slice:
         """Put in a line before cycle 0 if its set has room."""
         if self.sets and len(self.set_of(number)) < self.numbers.l2_ways:
             self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), self.origin))
+            if ways := self._ways(number):
+                ways.put(number)
 
     def dirty(self) -> None:
         """Fill the slice with lines of nobody's, not written back."""
-        for lines in self.sets:
+        for place, lines in enumerate(self.sets):
             for other in range(int(self.numbers.l2_ways)):
+                if self.ways_of:
+                    self.ways_of[place].put(~other)
                 lines[~other] = Line(dict.fromkeys(range(SECTORS), self.origin), set(range(SECTORS * WORDS_OF_SECTOR)))

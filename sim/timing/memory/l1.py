@@ -1,4 +1,5 @@
-"""L1 cache of an SM: 128-byte lines of four sectors, least recently used goes first, lines being fetched stay.
+"""L1 cache of an SM: 128-byte lines of four sectors. The least recently used goes first, or as `l1.replacement` says; lines being fetched
+stay.
 
 A load looks each of its lines up: sectors whose words are there, sectors that another load is fetching (joined), sectors to fetch.
 A store is written through; what it does to the cache is the preset's `l1.stores`; whole words that it writes into a line are there at
@@ -9,14 +10,17 @@ programs/measurements/h100/races.csv.
 
 import numpy as np
 
-from sim.compiled.kernel import inner, prefetch
+from sim.compiled.kernel import inner, outlined, prefetch
 from sim.lowering.memory import L1_STORES, WHOLE, place_of
+from sim.policies import Replacement
+from sim.policies.replacement import FILLED, USED, VICTIM, replaced
 from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.memory.requests import sector_count
 from sim.timing.memory.state import NONE, Line, Memory
 
 ALLOCATE, EVICT = L1_STORES.index("allocate"), L1_STORES.index("evict")
+LRU = int(Replacement.LRU)
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
 NO_SECTORS = np.uint32(0)
 LINES_OF_A_LINE = records.LINE // Line.itemsize  # our records in a cache line of the processor
@@ -43,8 +47,32 @@ def find(m: int, line: int, first: int, mh: np.record, memory: Memory) -> int:
         if memory.lines[m, place].tag == line + 1:
             memory.units[m].uses += 1
             memory.lines[m, place].used = memory.units[m].uses
+            if mh.l1_replacement != LRU:
+                note(np.int64(USED), m, first, np.int64(place), mh, memory)
             return np.int64(place)
     return NO_LINE
+
+
+@outlined
+def note(event: int, m: int, first: int, place: int, mh: np.record, memory: Memory) -> None:
+    """Tell the policy what happens to a place of the set that begins at place `first`."""
+    replaced(mh.l1_replacement, event, memory.l1_state[m], first, place - first, memory.l1_may_go[m], first)
+
+
+@outlined
+def going(m: int, first: int, mh: np.record, memory: Memory) -> int:
+    """Return the place that goes by another policy than LRU, the first without a line, if any; NONE when all are being fetched."""
+    some = False
+    for way in range(mh.l1_ways):
+        candidate = memory.lines[m, first + way]
+        memory.l1_may_go[m, way] = candidate.pending == NO_SECTORS
+        if candidate.pending == NO_SECTORS:
+            if candidate.tag == 0:
+                return first + way
+            some = True
+    if not some:
+        return NO_LINE
+    return first + replaced(mh.l1_replacement, np.int64(VICTIM), memory.l1_state[m], first, np.int64(0), memory.l1_may_go[m], first)
 
 
 @inner
@@ -58,9 +86,9 @@ def is_there(m: int, line: int, first: int, sectors: int, words: int, mh: np.rec
 
 @inner
 def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> int:
-    """Give a line the place of the least recently used one of its set; NONE when all of them are being fetched."""
-    best = NO_LINE
-    for place in range(first, first + mh.l1_ways):
+    """Give a line the place of the least recently used one of its set, or that another policy says; NONE when all are being fetched."""
+    best = NO_LINE if mh.l1_replacement == LRU else going(m, first, mh, memory)
+    for place in range(first, first + mh.l1_ways if mh.l1_replacement == LRU else first):
         candidate = memory.lines[m, place]
         if candidate.pending == NO_SECTORS and (best < 0 or candidate.used < memory.lines[m, best].used):
             best = np.int64(place)
@@ -75,6 +103,8 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
         chosen.used = memory.units[m].uses
         chosen.there = NO_WORDS
         chosen.waiting = NONE
+        if mh.l1_replacement != LRU:
+            note(np.int64(FILLED), m, first, best, mh, memory)
     return best
 
 

@@ -1,4 +1,4 @@
-"""L2 slices: bounded queues served in order, write-back lines of four sectors, least recently used goes first.
+"""L2 slices: bounded queues served in order, write-back lines of four sectors, least recently used goes first, or as `l2.replacement` says.
 
 A request is looked up when it arrives. A load's answer leaves when the slice has served it and its sectors are there; a sector
 being fetched is there when its channel has sent it. A store needs no fetch: the words that it wrote are remembered, and a sector
@@ -6,9 +6,11 @@ written in part is completed from DRAM when its line is evicted."""
 
 import numpy as np
 
-from sim.compiled.kernel import inner, prefetch
+from sim.compiled.kernel import inner, outlined, prefetch
 from sim.lowering.core import ATOMIC, LOAD, STORE
 from sim.lowering.memory import L2_START, SECTORS, TICKS, part_of
+from sim.policies import Replacement
+from sim.policies.replacement import FILLED, USED, VICTIM, replaced
 from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.memory.dram import from_dram, transfer
@@ -16,6 +18,7 @@ from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import Memory
 
+LRU = int(Replacement.LRU)
 L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Tally.L2_HITS)
 SLICE_FULL = int(Tally.SLICE_FULL)
 TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a cache line of the processor that simulates
@@ -75,9 +78,10 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
 def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Look a request up; return (ticks when the slice is free, cycle in which its sectors are there)."""
     place = find(request.line, np.int64(request.set), mh, memory)
+    was_there = place >= 0
     written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
     if place < 0:
-        place = victim(np.int64(request.set), mh, memory)
+        place = victim(np.int64(request.set), mh, memory) if mh.l2_replacement == LRU else going(np.int64(request.set), mh, memory)
         written = memory.l2[place].words
         evicted_valid = memory.l2[place].valid
         memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = tag_of(request.line), NO_WORDS, NO_SECTORS
@@ -85,7 +89,10 @@ def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record
         for sector in range(SECTORS):
             memory.l2_fill[place * SECTORS + sector] = 0
     entry = memory.l2[place]
-    use(np.int64(request.set), place, memory)
+    if mh.l2_replacement == LRU:
+        use(np.int64(request.set), place, memory)
+    else:
+        note(np.int64(USED if was_there else FILLED), np.int64(request.set), place, mh, memory)
     there = np.int64(0)
     if request.kind != STORE:
         missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
@@ -142,6 +149,8 @@ def prefetch_set(request: np.record, mh: np.record, memory: Memory) -> None:
 def prefetch_line(request: np.record, mh: np.record, memory: Memory) -> None:
     """Ask for what is kept of the line of a request, or of that whose place it may take."""
     place = find(request.line, np.int64(request.set), mh, memory)
+    if place < 0 and mh.l2_replacement != LRU:  # to ask which goes would be to let it go
+        return
     if place < 0:
         place = victim(np.int64(request.set), mh, memory)
     prefetch(memory.l2, place)
@@ -162,6 +171,21 @@ def find(line: int, first: int, mh: np.record, memory: Memory) -> int:
 def victim(first: int, mh: np.record, memory: Memory) -> int:
     """Return the place of the least recently used line of the set that begins at place `first`."""
     return first + np.int64(memory.l2_order[first + mh.l2_ways - 1])
+
+
+@outlined
+def going(first: int, mh: np.record, memory: Memory) -> int:
+    """Return the place that goes by another policy than LRU, the first without a line, if any, of the set that begins at `first`."""
+    for place in range(first, first + mh.l2_ways):
+        if memory.l2_tag[place] == np.uint32(0):
+            return np.int64(place)
+    return first + replaced(mh.l2_replacement, np.int64(VICTIM), memory.l2_state, first, np.int64(0), memory.l2_may_go, first)
+
+
+@outlined
+def note(event: int, first: int, place: int, mh: np.record, memory: Memory) -> None:
+    """Tell the policy what happens to a place of the set that begins at place `first`."""
+    replaced(mh.l2_replacement, event, memory.l2_state, first, place - first, memory.l2_may_go, first)
 
 
 @inner

@@ -125,6 +125,10 @@ class Memory(NamedTuple):
     mshrs: Any  # Mshr [m, pending]
     lines: Any  # Line [m, sets * ways]
     owners: np.ndarray  # uint16 [m, sets * ways] warp slot that brought each line; no rows where no policy is told
+    l1_state: np.ndarray  # int64 [m, sets * ways] what another replacement policy than LRU keeps; no rows with LRU
+    l1_may_go: np.ndarray  # uint8 [m, ways] scratch
+    l2_state: np.ndarray  # int64 [channels * sets * ways] the same of L2
+    l2_may_go: np.ndarray  # uint8 [ways] all 1: any line of L2 may go
     kept: Any  # Kept [m, store lines], the oldest first
     requests: Any  # Request [m, request depth]
     responses: Any  # Response [m, pending] a heap by time, then sequence
@@ -160,6 +164,10 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         mshrs=room.records(Mshr, used, pending),
         lines=room.records(Line, used, int(mh.l1_sets * mh.l1_ways)),
         owners=room.zeros((used if owned else 0, int(mh.l1_sets * mh.l1_ways)), np.uint16),
+        l1_state=room.zeros((used if mh.l1_replacement else 0, int(mh.l1_sets * mh.l1_ways)), np.int64),
+        l1_may_go=room.zeros((used if mh.l1_replacement else 0, int(mh.l1_ways)), np.uint8),
+        l2_state=room.zeros(lines if mh.l2_replacement else 0, np.int64),
+        l2_may_go=room.full(int(mh.l2_ways) if mh.l2_replacement else 0, 1, np.uint8),
         kept=room.records(Kept, used, max(int(mh.store_lines), 1)),
         requests=room.records(Request, used, int(mh.request_ring)),
         responses=room.records(Response, used, pending),
