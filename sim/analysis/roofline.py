@@ -1,11 +1,17 @@
 """The roofline: how fast a kernel can be, given how many flops it does per byte (S. Williams et al., CACM 52(4), 2009)."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from isa.program import Program
 from isa.vocabulary import Operation
 from sim.gpus.model import Gpu
+from sim.gpus.path import SECTOR
+from sim.lowering.memory import GEOMETRY
+from sim.result.result import Result
 from sim.traces.trace import FLOPS
+
+SHARED, L1, L2, DRAM, PEAK = "shared memory", "L1", "L2", "DRAM", "FP32 peak"
 
 
 class Roofline(NamedTuple):
@@ -40,3 +46,69 @@ def roofline(gpu: Gpu, flops: float, bytes_: float) -> Roofline:
 def flops_of(program: Program, path: tuple[int, ...]) -> int:
     """Return the FP32 operations of one thread that executes `path`: a fused multiply-add counts two."""
     return sum(FLOPS.get(Operation(program.encoded.operation[i]), 0) for i in path)
+
+
+class RunRoofline(NamedTuple):
+    """A run under the roofs of its GPU: one for each level of memory that it used. Rates of the whole chip."""
+
+    flops: float  # of FP32
+    seconds: float  # from the first block's start to the last one's end
+    peak: float  # flop/s
+    levels: Mapping[str, Roofline]  # from the registers outwards
+
+    @property
+    def achieved(self) -> float:
+        """The flop/s of the run."""
+        return self.flops / self.seconds
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Of each level and of PEAK the share that the run reached, 0 to 1."""
+        return {name: self.used(name) for name in self.levels} | {PEAK: self.achieved / self.peak}
+
+    @property
+    def limit(self) -> str:
+        """The level whose roof is the lowest for this run, or PEAK: the one of which it used the largest share."""
+        return max(self.shares, key=self.shares.__getitem__)
+
+    def used(self, name: str) -> float:
+        """Return the share of a level's bandwidth that the run used, 0 to 1; stores that wait in queues at its end count, too."""
+        return self.levels[name].bytes / self.seconds / self.levels[name].bandwidth
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all numbers as plain values, ready for JSON: flop, s, flop/s, bytes, bytes/s, flop per byte."""
+        levels = {
+            name: {
+                "bytes": roof.bytes,
+                "bandwidth": roof.bandwidth,
+                "used": self.used(name),
+                "intensity": roof.intensity if roof.bytes else None,
+                "ridge": roof.ridge,
+                "attainable": roof.attainable,
+            }
+            for name, roof in self.levels.items()
+        }
+        rates = {"peak": self.peak, "achieved": self.achieved, "limit": self.limit, "reached": self.shares[self.limit]}
+        return {"flops": self.flops, "seconds": self.seconds} | rates | {"levels": levels}
+
+
+def of_run(result: Result) -> RunRoofline:
+    """Return where a run stands, from its own counters: FP32 operations, and the bytes of each level that moved any.
+
+    Shared memory: passes over its banks, whole; L1: sectors looked up; L2: sectors read and written; DRAM: bytes read and written, under
+    the bandwidth that streams reach. Without a model of memory (`memory.kind = "fixed"`) there are no levels. Tensor cores do not count.
+    """
+    gpu, counters = result.gpu, result.counters
+    peak, hertz, levels = gpu.peak_fp32_flops, gpu.clock.core_mhz * 1e6, {}
+    if gpu.memory.kind == "hierarchy":
+        a_pass, chip = GEOMETRY[gpu.shared.rule][1], gpu.sms * hertz
+        sectors = counters["l2_sectors_read"] + counters["l2_sectors_written"]
+        levels = {
+            SHARED: (a_pass * counters["shared_wavefronts"], a_pass / gpu.shared.pass_cycles * chip),
+            L1: (SECTOR * counters["l1_sectors"] if gpu.l1 else 0, gpu.l1.bytes_per_cycle * chip if gpu.l1 else 0),
+            L2: (SECTOR * sectors if gpu.l2 else 0, gpu.l2.bytes_per_cycle * chip if gpu.l2 else 0),
+            DRAM: (counters["dram_bytes_read"] + counters["dram_bytes_written"], gpu.dram.bandwidth * gpu.dram.efficiency * 1e9),
+        }
+    flops = counters["fp32_flops"]
+    roofs = {name: Roofline(flops, moved, peak, bandwidth) for name, (moved, bandwidth) in levels.items() if moved}
+    return RunRoofline(flops, result.cycles / hertz, peak, roofs)

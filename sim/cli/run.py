@@ -7,6 +7,7 @@ import typer
 
 import sim
 from isa.errors import UserError
+from sim.analysis import roofline
 from sim.cli.commands import command
 from sim.cli.inputs import machine, prepare
 from sim.cli.options import ENGINE, JSON, LISTING, THREADS, Given
@@ -16,6 +17,7 @@ from sim.launch.expectation import Expectation, check
 from sim.launch.file import beside, expects
 from sim.launch.launch import Launch
 from sim.report import figures, memory_figure, text, timeline
+from sim.report.roofline import save, text_of
 from sim.result.result import Result
 from sim.traces.files import is_trace
 from sim.traces.hazard import Hazard
@@ -25,6 +27,10 @@ TIMELINE = Annotated[
 ]
 MEMORY_FIGURE = Annotated[
     Path | None, typer.Option("--memory-figure", metavar="FILE", help="Also draw what moved through memory: .png, .svg or .pdf.")
+]
+ROOFLINE = Annotated[bool, typer.Option("--roofline", help="Also say where the run stands under the roof of each level of memory.")]
+ROOFLINE_FIGURE = Annotated[
+    Path | None, typer.Option("--roofline-figure", metavar="FILE", help="Also draw the roofline: .png, .svg or .pdf.")
 ]
 SASS = Annotated[
     Path | None, typer.Option("--sass", metavar="FILE", help="Of a trace: the traced program's disassembly, for its control words.")
@@ -45,6 +51,8 @@ class Also(NamedTuple):
 
     timeline: TIMELINE = None
     memory_figure: MEMORY_FIGURE = None
+    roofline: ROOFLINE = False
+    roofline_figure: ROOFLINE_FIGURE = None
     save_trace: SAVE = None
     check: CHECK = None
 
@@ -65,13 +73,14 @@ def run(
     An Accel-Sim trace (kernelslist.g, .traceg, packed by xz or gzip or not) in place of the listing is timed kernel by kernel.
     """
     gpu = machine(given, listing)
-    check_writable(json, also.timeline, also.memory_figure)
-    if also.memory_figure is not None:
-        figures.check_path(also.memory_figure)
+    check_writable(json, also.timeline, also.memory_figure, also.roofline_figure)
+    for figure in (also.memory_figure, also.roofline_figure):
+        if figure is not None:
+            figures.check_path(figure)
     if also.timeline is not None and also.timeline.suffix not in TEXT:
         figures.check_path(also.timeline)
     if is_trace(listing):
-        not_of_traces(given, limit, *also)
+        not_of_traces(given, limit, also.roofline or None, *(also[:2] + also[3:]))
         time_traces(listing, sass, given, gpu, engine, threads, json)
         return
     if sass is not None:
@@ -85,6 +94,9 @@ def run(
     if also.save_trace is not None:
         sim.write_traces([trace], also.save_trace)
     typer.echo(text.report(result))
+    roof = roofline.of_run(result)
+    if also.roofline:
+        typer.echo("\n" + text_of(roof))
     if also.timeline is not None:
         _write_timeline(result, also.timeline)
     wrong = _check(what, expected)
@@ -93,9 +105,11 @@ def run(
     _show_hazards(trace.hazards, check)
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
     found = {"hazards": [hazard.as_dict() for hazard in trace.hazards]} if check else {}
-    write_json(json, result.as_dict() | {"changes": text.changes(gpu, result.words)} | checked | found)
+    write_json(json, result.as_dict() | {"changes": text.changes(gpu, result.words)} | {"roofline": roof.as_dict()} | checked | found)
     if also.memory_figure is not None:
         memory_figure.save(result, also.memory_figure)
+    if also.roofline_figure is not None:
+        save(roof, also.roofline_figure, f"{result.name} on {result.gpu.name}")
     if wrong or trace.hazards:
         raise typer.Exit(1)
 

@@ -78,3 +78,11 @@ def _three(value: float) -> str:
     """Return `value` (1 to 1000, or less) with three significant digits."""
     digits = 2 - math.floor(math.log10(value)) if value > 0 else 0
     return f"{value:.{min(max(digits, 0), 2)}f}"
+
+
+def rate(flops: float) -> str:
+    """Return a rate of operations with a decimal unit: "1.35 Tflop/s", "485 Gflop/s"."""
+    for unit, scale in (("Pflop/s", 1e15), ("Tflop/s", 1e12), ("Gflop/s", 1e9), ("Mflop/s", 1e6)):
+        if flops >= scale:
+            return f"{_three(flops / scale)} {unit}"
+    return f"{_three(flops)} flop/s"

@@ -1,0 +1,79 @@
+"""The roofline of a run: numbers that follow from its counters, no run above a roof, words, figure and command."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sim
+from sim.analysis.roofline import DRAM, L1, L2, PEAK, SHARED, of_run
+from sim.launch.file import load_launch
+from sim.report.roofline import figure, text_of
+from sim.result.result import Result
+from tests.unit.test_cli import PROGRAMS, refused, simtlab
+
+ALL = ("saxpy", "copy/copy_8_float4", "sgemm/sgemm_4", "reduce_shared", "shared/transpose_naive", "access/random", "volkov/ffma_ilp4")
+
+
+def on(program: str, gpu: str) -> Result:
+    return sim.run(load_launch(PROGRAMS / f"{program}.sass").launch, sim.gpu(gpu))
+
+
+def test_the_numbers_are_those_of_the_run() -> None:
+    result = on("saxpy", "gtx480")
+    roof, threads = of_run(result), 256 * result.grid[0]
+    assert list(roof.levels) == [L1, L2, DRAM]
+    assert roof.flops == 2 * threads
+    assert roof.levels[DRAM].bytes == result.counters["dram_bytes_read"] + result.counters["dram_bytes_written"]
+    assert roof.levels[L2].bytes == roof.levels[L1].bytes == 12 * threads  # two loads and a store, none twice
+    assert roof.achieved == pytest.approx(roof.flops * 1401e6 / result.cycles)
+    assert roof.used(DRAM) == pytest.approx(result.counters["dram_throughput"] / result.gpu.dram.efficiency)
+    assert roof.limit == DRAM
+    assert roof.achieved == pytest.approx(roof.used(DRAM) * roof.levels[DRAM].attainable)
+
+
+@pytest.mark.parametrize("gpu", ["gtx480", "k20c", "h100"])
+@pytest.mark.parametrize("program", ALL)
+def test_no_run_is_above_a_roof(program: str, gpu: str) -> None:
+    roof = of_run(on(program, gpu))
+    assert 0 < max(roof.shares.values()) <= 1.0
+    assert all(roof.achieved <= level.attainable * (1 + 1e-9) for level in roof.levels.values())
+
+
+def test_conflicts_lower_the_intensity_of_shared_memory() -> None:
+    result = on("sgemm/sgemm_4", "gtx480")
+    assert of_run(result).levels[SHARED].bytes == 128 * result.counters["shared_wavefronts"]
+    assert of_run(result).limit == SHARED
+
+
+def test_without_a_hierarchy_there_is_the_peak_alone() -> None:
+    roof = of_run(on("volkov/ffma_ilp4", "textbook"))
+    assert (dict(roof.levels), roof.limit) == ({}, PEAK)
+    assert "of FP32 peak" in text_of(roof)
+    assert figure(roof).axes[0].get_xscale() == "log"
+
+
+def test_a_run_without_flops_has_bandwidths_and_no_point() -> None:
+    roof = of_run(on("copy/copy_8_float4", "gtx480"))
+    assert "no FP32 operations" in text_of(roof)
+    drawn = figure(roof).axes[0].get_lines()
+    assert [line.get_marker() for line in drawn if line.get_marker() != "None"] == []
+    assert json.loads(json.dumps(roof.as_dict()))["levels"][L2]["intensity"] == 0
+
+
+def test_the_figure_has_a_roof_and_a_point_for_each_level() -> None:
+    roof = of_run(on("sgemm/sgemm_4", "gtx480"))
+    axes = figure(roof).axes[0]
+    points = {tuple(line.get_xydata()[0]) for line in axes.get_lines() if line.get_marker() != "None"}
+    assert points == {(level.intensity, roof.achieved / 1e9) for level in roof.levels.values()}
+    assert [text.get_text().split(",")[0] for text in axes.get_legend().get_texts()] == list(roof.levels)
+
+
+def test_the_command_prints_draws_and_writes_it(tmp_path: Path) -> None:
+    drawn, plain = tmp_path / "roof.svg", tmp_path / "r.json"
+    result = simtlab("run", PROGRAMS / "saxpy.sass", "--roofline", "--roofline-figure", drawn, "--json", plain)
+    assert result.exit_code == 0, result.output
+    assert "The lowest roof is that of DRAM" in result.stdout
+    assert drawn.read_text().startswith("<?xml")
+    assert json.loads(plain.read_text())["roofline"]["limit"] == DRAM
+    assert ".png, .svg, .pdf" in refused("run", PROGRAMS / "saxpy.sass", "--roofline-figure", "roof.jpg")
