@@ -19,6 +19,8 @@ def answer(job: tuple[Any, ...], gpus: dict[str, str]) -> dict[str, Any]:
                 return {"result": work.run(state, gpus)}
             case "page":
                 return {"result": work.whole_page(state, gpus)}
+            case "pictures":
+                return {"result": work.pictures(state, gpus, *rest)}
             case "registers":
                 return {"result": work.registers(state, *rest)}
             case _:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isa.errors import UserError
 from sim.gpus.loader import load
-from sim.lab import export, knobs
+from sim.lab import export, knobs, notebook
 from sim.lab.answers import described
 from sim.lab.exercises import Exercise
 from sim.lab.state import State, machine, read
@@ -31,11 +31,12 @@ Answer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 MOST_BODY = 200_000  # bytes of a request
 MOST_GUESS = 1e300  # of an answer: whole numbers of JSON have no end
+MOST_CYCLE = 1 << 53  # whole numbers of a browser
 MOST_PAGES = 64  # of runs, kept for the browsers to fetch
 MOST_PAGE_BYTES = 64 << 20  # of all these together
 ASSETS = {
     "lab.css": "text/css",
-    **{f"{name}.js": "text/javascript" for name in ("editor", "knobs", "registers", "exercise", "permalink", "lab")},
+    **{f"{name}.js": "text/javascript" for name in ("editor", "knobs", "registers", "exercise", "permalink", "saves", "lab")},
 }
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; "
@@ -133,6 +134,20 @@ class Lab:
         machine(state.machines[0], self.setting.gpus)
         return {"result": export.files(state)}
 
+    async def notebook(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The state as a notebook."""
+        state = read(asked.get("state"))
+        for one in state.machines:
+            machine(one, self.setting.gpus)
+        return {"result": {f"{state.name}.ipynb": notebook.notebook(state, _window(asked))}}
+
+    async def pictures(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The timelines of a state as PNG."""
+        sm = asked.get("sm", -1)
+        if not isinstance(sm, int):
+            raise UserError("sm is a number")
+        return await self._ask(("pictures", read(asked.get("state")), _window(asked), sm), asked)
+
     async def _ask(self, job: tuple[Any, ...], asked: dict[str, Any]) -> dict[str, Any]:
         client, number = asked.get("client"), asked.get("number")
         assert self.pool is not None, "requests come after the start"
@@ -158,7 +173,9 @@ def application(setting: Setting) -> "Starlette":
         finally:
             lab.pool.close()
 
-    posts = {name: getattr(lab, name) for name in ("start", "knobs", "run", "page", "registers", "answer", "export")}
+    posts = {
+        name: getattr(lab, name) for name in ("start", "knobs", "run", "page", "registers", "answer", "export", "notebook", "pictures")
+    }
     routes = [
         Route("/", _asset("lab.html", "text/html")),
         *(Route(f"/assets/{name}", _asset(name, kind)) for name, kind in ASSETS.items()),
@@ -166,6 +183,14 @@ def application(setting: Setting) -> "Starlette":
         *(Route(f"/{name}", _posted(method), methods=["POST"]) for name, method in posts.items()),
     ]
     return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(setting.hosts))])
+
+
+def _window(asked: dict[str, Any]) -> tuple[int, int]:
+    """Return the first and last cycle that the page shows; those that `simtlab timeline` draws where it shows none. Raises UserError."""
+    window = asked.get("window") or [0, 499]
+    if not isinstance(window, list) or [type(cycle) for cycle in window] != [int, int] or not 0 <= window[0] <= window[1] < MOST_CYCLE:
+        raise UserError("window is a first and a last cycle")
+    return window[0], window[1]
 
 
 def check_installed() -> None:

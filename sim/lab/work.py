@@ -4,7 +4,9 @@ Pure functions of a checked state; answers are plain values, ready for JSON. Lim
 memory) are those of `workers.py`.
 """
 
+from base64 import b64encode
 from functools import lru_cache
+from io import BytesIO
 from typing import Any
 
 import isa
@@ -16,6 +18,7 @@ from sim.gpus.model import Gpu
 from sim.lab.state import State, launch, machine
 from sim.launch.file import check
 from sim.report import difference as differences
+from sim.report import figures, timeline
 from sim.report.view import sections
 from sim.report.view.page import page
 from sim.result.result import Result
@@ -24,6 +27,7 @@ from sim.traces.trace import Trace
 MOST_ISSUES = 200_000  # that a timeline holds
 MOST_STEPS = 4_000  # instructions of one warp whose registers go to the page
 EVERYTHING = (0, 1 << 60)
+MOST_DRAWN = 16  # warps of a picture
 ROWS = 5  # causes that the difference of two machines names
 CACHED = 4  # programs whose traces are kept: a slider of the machine executes nothing again
 
@@ -46,6 +50,21 @@ def whole_page(state: State, gpus: dict[str, str]) -> dict[str, Any]:
     """Return the page that `simtlab view` writes. Raises UserError."""
     trace, _ = _executed(state)
     return {"html": page([_timed(trace, machine(one, gpus)) for one in state.machines], changed=_said(state))}
+
+
+def pictures(state: State, gpus: dict[str, str], window: tuple[int, int], sm: int) -> dict[str, str]:
+    """Return the timeline of each machine as a PNG in base64, by file name. window: cycles. sm: whose warps, -1 = all. Raises UserError."""
+    trace, _ = _executed(state)
+    found = {}
+    for letter, one in zip("ab", state.machines, strict=False):
+        result = sim.simulate(trace, machine(one, gpus), window, threads=1)
+        shown = [row for row, warp in enumerate(timeline.warps(result)) if sm in (-1, warp.sm)]
+        if not shown:
+            raise UserError(f"nothing issued on SM {sm} in these cycles", hint="zoom out, or choose all SMs")
+        file = BytesIO()
+        figures.figure(result, tuple(shown[:MOST_DRAWN])).savefig(file, format="png", dpi=figures.DPI)
+        found[f"{state.name}{f'_{letter}' if len(state.machines) > 1 else ''}.png"] = b64encode(file.getvalue()).decode()
+    return found
 
 
 def registers(state: State, block: int, warp: int) -> dict[str, Any]:

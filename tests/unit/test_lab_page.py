@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -147,6 +148,26 @@ def test_the_keyboard_alone_reaches_everything(browser: Any, address: str) -> No
             tab.page.keyboard.press("Escape")
     assert {"exercises", "link", "save-page", "gpu", "second", "chains", "tab-launch", "listing, SASS", "SUMMARY", "IFRAME"} <= seen
     assert {"FP32 latency, cycles", "FP32 latency, slider"} <= seen
+    tab.close()
+
+
+def test_everything_is_saved_with_the_keyboard(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    for button, name, begin in (
+        ("save-page", "timeline.html", b"<!DOCTYPE html>"),
+        ("save-picture", "kernel.png", b"\x89PNG"),
+        ("save-notebook", "kernel.ipynb", b'{\n "cells"'),
+    ):
+        tab.page.focus("#link")
+        for _ in range(10):
+            if tab.page.evaluate(FOCUSED) == button:
+                break
+            tab.page.keyboard.press("Tab")
+        with tab.page.expect_download() as saved:
+            tab.page.keyboard.press("Enter")
+        assert saved.value.suggested_filename == name
+        assert Path(saved.value.path()).read_bytes().startswith(begin)
+        assert tab.page.inner_text("#busy") == f"saved {name}"
     tab.close()
 
 

@@ -29,6 +29,7 @@ class Lab {
     this.exercise = new Exercise(get("exercise"), (exercise, guess) => this.post("/answer", { exercise, guess }), () => this.simulate());
     for (const choice of [get("gpu"), get("gpu-b")]) choice.append(...Object.entries(this.gpus).map(([name, long]) => new Option(`${name}: ${long}`, name)));
     get("exercises").append(...this.exercises.map(({ name, title }, place) => new Option(`${place + 1}. ${title}`, name)));
+    this.saves = new Saves(this);
     this.frame = null;
     this.fragment = "";
     this.connect();
@@ -207,8 +208,6 @@ class Lab {
       await navigator.clipboard?.writeText(location.href).catch(() => {});
       get("busy").textContent = "the address holds the state";
     });
-    get("save-page").addEventListener("click", () => this.savePage());
-    get("save-files").addEventListener("click", () => this.files());
     get("keys").addEventListener("click", () => get("keys-list").showModal());
     window.addEventListener("message", (event) => this.told(event));
     window.addEventListener("keydown", (event) => this.key(event));
@@ -235,6 +234,7 @@ class Lab {
     if (this.coming && source === this.coming.contentWindow) this.drawn();
     if (!this.frame || source !== this.frame.contentWindow) return;
     this.fragment = data.fragment;
+    this.sm = Number(data.sm);
     this.listing.highlight(data.phase === "gone" ? 0 : Number(data.line));
     this.registers.show(data);
   }
@@ -246,36 +246,12 @@ class Lab {
     } else if (event.ctrlKey && event.key === "Enter") this.simulate();
     else if (event.key === "?" && !event.target.matches("input, select, textarea")) get("keys-list").showModal();
   }
-
-  async savePage() {
-    if (!this.exercise.isOpen) return;
-    get("busy").textContent = "writing the page ...";
-    const answer = await this.post("/page", { state: this.now() });
-    get("busy").textContent = "";
-    if (answer.error) return this.complain(answer.error);
-    if (answer.result) save(`/page/${answer.result.page}?save=1`, `${this.name}.html`);
-  }
-
-  async files() {
-    const answer = await this.post("/export", { state: this.now() });
-    if (answer.error) return this.complain(answer.error);
-    for (const [name, text] of Object.entries(answer.result)) {
-      const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-      save(address, name);
-      setTimeout(() => URL.revokeObjectURL(address), 1000);
-    }
-  }
 }
 
 /** The machines of a state, which may come from an address. */
 function machinesOf({ machines }) {
   const found = (Array.isArray(machines) ? machines : []).filter((machine) => typeof machine?.gpu === "string");
   return found.length ? found : [{ gpu: "gtx480", set: {} }];
-}
-
-function save(address, name) {
-  const link = Object.assign(document.createElement("a"), { href: address, download: name });
-  link.click();
 }
 
 (async () => {

@@ -18,7 +18,7 @@ class Embedded {
     for (let row = Math.max(first, next - 400); row < next; row++) if (run.ready[row] > cycle + 1) pending.push([row - first + 1, run.ready[row]]);
     const now = run.at(warp, cycle), row = now.row >= 0 ? now.row : run.first[warp + 1] - 1;
     window.parent.postMessage({
-      fragment: state.fragment(run), run: state.run, cycle, block: run.warps.block[warp], warp: run.warps.warp[warp],
+      fragment: state.fragment(run), run: state.run, sm: state.sm, cycle, block: run.warps.block[warp], warp: run.warps.warp[warp],
       issued: next - first, pending, line: run.instructions[run.instruction[row]]?.line ?? 0, phase: now.phase,
     }, "*");
   }
