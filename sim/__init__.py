@@ -168,7 +168,7 @@ def sweep(
     processes, all cores unless said. cluster: address of a Dask scheduler, in place of processes here. progress: called with
     points done and points in all. repeat: runs of each point that differ in what no user controls (where arrays lie, which of neighbouring
     blocks starts first); columns `cycles_median`, `cycles_low`, `cycles_high`.
-    Raises UserError for a name that nothing has, a value that cannot be, and when no point can be.
+    Raises UserError for a name that nothing has, a value that cannot be, and when no point of a Launch can be.
 
     >>> import isa, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")

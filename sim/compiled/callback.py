@@ -12,6 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import NumbaError
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 
 from isa.errors import UserError
@@ -99,7 +100,9 @@ def _refused(name: str, error: NumbaError) -> UserError:
     """Return what Numba says against a policy: its first line that is no heading, and the line of the policy's file."""
     text = re.sub(r"\x1b\[\d*m", "", str(error))
     lines = [line.strip() for line in text.splitlines()]
-    reason = next((line for line in lines if line and not line.startswith("Failed in nopython mode")), "")
+    said = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
+    ends = next((k for k, line in enumerate(said) if not line.endswith((":", ","))), len(said) - 1)  # a line that announces the next
+    reason = " ".join(said[: ends + 1])
     if "OptionalType" in reason + text.split("raised from")[0]:
         reason = "choose does not always return a number: end it with return -1"
     if place := re.search(r'File "(?!<)[^"]*?([^/"]+)", line (\d+)', text):
@@ -123,7 +126,7 @@ def compiled_hooks(hooks: Hooks, plain: Callable[..., int]) -> Callback:
     if settings.DISABLE_JIT:
         pointed = PLAIN_HOOK(lambda *given: plain(*given[:NUMBERS], *_arrays(given[NUMBERS:], hooks.words)))
         return Callback(ctypes.cast(pointed, ctypes.c_void_p).value or 0, pointed)
-    names: dict[str, Any] = {"carray": numba.carray, "int64": np.int64, "max": max}
+    names: dict[str, Any] = {"carray": numba.carray, "to_read": _to_read, "int64": np.int64, "max": max}
     cases = {}
     for number, function in hooks.functions.items():
         _let_call(function, set())
@@ -133,7 +136,7 @@ def compiled_hooks(hooks: Hooks, plain: Callable[..., int]) -> Callback:
         cases[number] = [f"answer = max(int64({called}), int64(-1))" if number == 0 else called]
     own, warps = hooks.words
     lines = [
-        f"own, warps, age = carray(own_at, ({own},)), carray(warps_at, ({SLOTS}, {warps})), carray(age_at, ({SLOTS},))",
+        f"own, warps, age = carray(own_at, ({own},)), carray(warps_at, ({SLOTS}, {warps})), to_read(carray(age_at, ({SLOTS},)))",
         "answer = int64(0)",
         "try:",
         *(f"    {line}" for line in switch("hook", cases)),
@@ -162,6 +165,14 @@ def _let_call(function: Any, seen: set[Any]) -> None:
             seen.add(called)
             register_jitable(**CHECKED)(called)
             _let_call(called, seen)
+
+
+@intrinsic
+def _to_read(typingctx, array):  # type: ignore[no-untyped-def]
+    """Return an array to which nothing can be written: that would not compile."""
+    return array.copy(readonly=True)(array), lambda context, builder, signature, args: impl_ret_borrowed(
+        context, builder, signature.return_type, args[0]
+    )
 
 
 def call(address: int, eligible: int, last: int, age: np.ndarray) -> int:

@@ -18,7 +18,8 @@ INSTALL = "pip install 'simtlab[numba-cuda]'"
 
 def is_installed() -> bool:
     """Return whether the packages are there."""
-    return all(importlib.util.find_spec(name) is not None for name in ("numba_cuda", "cuda"))
+    found = (importlib.util.find_spec(name) for name in ("numba_cuda", "cuda", "cuda.bindings"))  # the last only where its parent is
+    return all(one is not None for one in found)
 
 
 def types_of(values: Sequence[Any]) -> tuple[Any, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import PlainSerializer, WrapValidator
 
 from isa.errors import UserError
+from sim.policies.stateful import parameters_of
 from sim.policies.user import of_module
 
 
@@ -41,7 +42,7 @@ class OwnBlockPolicy:
 
     def __init__(self, made: Callable[[int, int, int, int, int], float]) -> None:
         self.made, self.name = made, getattr(made, "__name__", "policy")
-        taken = ", ".join(inspect.signature(made).parameters)
+        taken = ", ".join(parameters_of(made))
         if taken != ", ".join(PARAMETERS):
             hint = f"write: def {self.name}({', '.join(PARAMETERS)}): return free"
             raise UserError(f"the block policy {self.name} takes ({taken})", hint=hint)

@@ -64,6 +64,14 @@ class StatefulPolicy:
     patience: ClassVar[int] = 100_000  # cycles without an issue on the SM in which `choose` may issue nothing although warps are eligible
 
 
+def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the parameters of a function as one would write them: *more, and what can only be given by name, are none that we fill."""
+    kinds = inspect.Parameter
+    stars: dict[int, str] = {kinds.VAR_POSITIONAL: "*", kinds.VAR_KEYWORD: "**", kinds.KEYWORD_ONLY: "*, "}
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(stars.get(one.kind, "") + one.name for one in parameters)
+
+
 def signed(mask: int) -> int:
     """Return a mask of 64 bits as hooks get it, an int64: with its highest bit it is negative."""
     return mask - (1 << SLOTS) if mask >> (SLOTS - 1) & 1 else mask
@@ -89,7 +97,7 @@ class HookedPolicy:
         for name, parameters in [*((name, parameters) for name, (_, parameters) in known.items()), ("begin", BEGIN)]:
             if name not in own:
                 continue
-            takes = tuple(inspect.signature(own[name]).parameters) if inspect.isfunction(own[name]) else ()
+            takes = parameters_of(own[name]) if inspect.isfunction(own[name]) else ()
             if takes != parameters:
                 taken = ", ".join(takes)
                 raise UserError(f"{name} of the policy {self.name} takes ({taken})", hint=f"write: def {name}({', '.join(parameters)})")
@@ -133,7 +141,9 @@ class HookedPolicy:
         if hook != Hook.CHOOSE:
             self._call(name, function, *told, now, own, warps)
             return 0
-        return max(self._call(name, lambda *given: int(function(*given)), *told, age, now, own, warps), -1)
+        shown = age.view()
+        shown.flags.writeable = False
+        return max(self._call(name, lambda *given: int(function(*given)), *told, shown, now, own, warps), -1)
 
     def _call(self, name: str, function: Callable[..., Any], *given: Any) -> Any:
         try:

@@ -25,7 +25,7 @@ from pydantic import PlainSerializer, WrapValidator
 
 from isa.errors import UserError
 from sim.policies import Named, Policy
-from sim.policies.stateful import HookedPolicy, StatefulPolicy, hooked
+from sim.policies.stateful import HookedPolicy, StatefulPolicy, hooked, parameters_of
 from sim.policies.supplied import stateful
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ScoredPolicy:
 
     def __init__(self, score: Score) -> None:
         self.score, self.name = score, getattr(score, "__name__", "score")
-        names = tuple(inspect.signature(score).parameters)
+        names = parameters_of(score)
         if names != PARAMETERS:
             raise UserError(
                 f"the policy {self.name} takes ({', '.join(names)})", hint=f"write: def {self.name}({', '.join(PARAMETERS)}): return age"

@@ -62,8 +62,10 @@ def sweep(
             if progress:
                 progress(total - left, total)
     frame = store.finish(keys, points.points, points.axes).to_pandas()
-    if frame["error"].notna().all():
+    if frame["error"].notna().all() and not callable(launch):
         raise UserError(frame["error"].iloc[0])
+    if "cycles" not in frame:
+        frame["cycles"] = float("nan")  # a function made no launch that can be
     frame.attrs["base"] = [{name: row[name] for name in BASE if name in row} for row in bases.values()]
     return frame
 

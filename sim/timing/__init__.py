@@ -45,7 +45,9 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     machines, chips = members(sm, count if timeline is None and is_compiled() else 1)
     while _advance(hw, code, machines, trace.arrays, form(used, chips)) == LOG_FULL:
         machines = [with_longer_logs(machine) for machine in machines]
-    if failed := max(int(machine.chip.failed[0]) for machine in machines):
+    noted = [(int(machine.chip.failed_at[0]), int(machine.chip.failed[0])) for machine in machines if machine.chip.failed[0]]
+    if noted:
+        _, failed = min(noted)
         raise gpu.blocks.policy.failure() if failed == BY_BLOCKS else stateful(gpu.core.policy).failure(failed - 1)  # type: ignore
     sm = together(machines)
     assert (sm.places.begins == NEVER).all(), "a block was given to an SM that no thread goes through"

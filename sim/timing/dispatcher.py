@@ -14,6 +14,7 @@ from sim.lowering.core import Hardware
 from sim.policies.block_scores import score
 from sim.policies.blocks import BY_BLOCKS, OTHERS, BlockPolicy
 from sim.timing.state import NEVER, Machine
+from sim.timing.telling import fail
 from sim.traces.trace import TraceArrays
 
 EMPTIEST = int(BlockPolicy.EMPTIEST)
@@ -79,7 +80,7 @@ def chosen_sm(block: int, now: int, hw: Hardware, sm: Machine) -> int:
     if best >= 0 and hw.block_policy >= OTHERS:
         best = ring(hw.block_policy, np.int64(0), (np.int64(chip.last_sm), block, hw.sms), now, sm.free, sm.free, sm.free)
         if best < 0:
-            chip.failed = BY_BLOCKS
+            fail(np.int64(BY_BLOCKS), now, sm)
     return best
 
 

@@ -43,6 +43,7 @@ Chip = records.kind(
     ("log_to", "i8"),
     ("clock_rows", "i8"),
     ("failed", "i8"),  # 1 + the hook of the policy that failed, or 1 + a Failure; BY_BLOCKS = the policy of blocks; 0 = none
+    ("failed_at", "i8"),  # the cycle in which
 )
 Core = records.kind(
     ("next", "i8"),  # next cycle in which anything can happen on the SM

@@ -35,8 +35,16 @@ def tell(hook: int, m: int, q: int, told: tuple[int, int, int], now: int, hw: Ha
     """Call a hook for scheduler q of SM m; return its answer."""
     answer = ring(hw.policy, hook, told, now, sm.own[m, q], sm.rows[m, q], sm.age[m, q])
     if answer == FAILED:
-        sm.chip[0].failed = 1 + hook
+        fail(1 + hook, now, sm)
     return answer
+
+
+@inner
+def fail(why: int, now: int, sm: Machine) -> None:
+    """Note a failure; of several the earliest: the SMs of a window come one after another."""
+    chip = sm.chip[0]
+    if chip.failed == 0 or now < chip.failed_at:
+        chip.failed, chip.failed_at = why, now
 
 
 @inner
@@ -59,7 +67,7 @@ def asked(scheduler: np.record, eligible: int, now: int, hw: Hardware, code: Cod
             loads |= bit(slot)
     slot = tell(np.int64(CHOOSE), m, q, (np.int64(eligible), np.int64(loads), np.int64(scheduler.last)), now, hw, sm)
     if slot >= SLOTS or (slot >= 0 and eligible & bit(slot) == np.uint64(0)):
-        sm.chip[0].failed = 1 + NOT_ELIGIBLE
+        fail(np.int64(1 + NOT_ELIGIBLE), now, sm)
         return first_bit(eligible)
     if slot < 0:
         hold(scheduler, now, hw, sm)
@@ -76,7 +84,7 @@ def hold(scheduler: np.record, now: int, hw: Hardware, sm: Machine) -> None:
         sm.withheld[m, q, pipe] += pipe_free(m, q, pipe, hw, sm) <= now
     scheduler.held += 1
     if scheduler.held > hw.patience and now - sm.cores[m].issued > hw.patience:
-        sm.chip[0].failed = 1 + HELD
+        fail(np.int64(1 + HELD), now, sm)
 
 
 @inner

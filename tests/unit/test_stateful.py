@@ -12,6 +12,7 @@ import isa
 import sim
 from isa.errors import UserError
 from sim import reference, timing
+from sim.compiled.kernel import is_compiled
 from sim.policies.stateful import BARRIER, LOAD, RESULT, Hook, StatefulPolicy, hooked
 from sim.policies.supplied import SUPPLIED, stateful
 from sim.policies.user import of_file
@@ -255,6 +256,11 @@ CLASS = "from sim.policies.stateful import StatefulPolicy\nclass Mine(StatefulPo
             CHOOSE + "0\n    def on_end(slot): pass\n",
             r"on_end of the policy Mine takes \(slot\)\n  write: def on_end\(slot, now, own, warps\)",
         ),
+        (
+            "    def choose(eligible, loads, last, age, now, own, *warps): return 0\n",
+            r"takes \(eligible, .*, own, \*warps\)",
+        ),
+        (CHOOSE + "0\n    def on_end(slot, now, own, *, warps): pass\n", r"takes \(slot, now, own, \*, warps\)"),
         ("    warp_words = -1\n" + CHOOSE + "0\n", r"warp_words of the policy Mine is -1"),
         ("    scheduler_words = 1.5\n" + CHOOSE + "0\n", r"scheduler_words of the policy Mine is 1.5"),
         ("    scheduler_words = True\n" + CHOOSE + "0\n", r"scheduler_words of the policy Mine is True"),
@@ -362,3 +368,36 @@ def test_the_command_line_takes_a_class_and_a_name(tmp_path: Path) -> None:
 def test_a_sweep_takes_no_class() -> None:
     with pytest.raises(UserError, match="a sweep takes policies by name"):
         sim.sweep(loading(1).launch, sim.gpu("gtx480"), {"policy": [Witness]})
+
+
+@pytest.mark.parametrize(("engine", "message"), [(timing, "readonly array"), (reference, "fails in choose: ValueError: assignment")])
+def test_ages_are_not_to_be_written(engine: Any, message: str, tmp_path: Path) -> None:
+    body = "    def choose(eligible, loads, last, age, now, own, warps):\n        age[0] = 1\n        return -1\n"
+    (tmp_path / "mine.py").write_text(CLASS + body)
+    gpu = sim.gpu("gtx480").replace({"sms": 1, "core.policy": of_file(tmp_path / "mine.py", "Mine")})
+    if engine is timing and not is_compiled():
+        message = "fails in choose"
+    with pytest.raises(UserError, match=message):
+        engine.simulate(loading(), gpu)
+
+
+@pytest.mark.parametrize("engine", [timing, reference], ids=["numba", "simpy"])
+def test_of_several_failures_the_earliest_is_told(engine: Any, tmp_path: Path) -> None:
+    body = FIRST + "    def begin(number, core, own, warps):\n        own[0] = number\n"
+    body += "    def on_issue(slot, instruction, now, own, warps):\n        own[99 if own[0] == 0 and now > 20 else 1] = 1\n"
+    body += "    def on_wake(slot, load, now, own, warps):\n        own[99 if own[0] == 1 and now > 21 else 1] = 1\n"
+    (tmp_path / "mine.py").write_text(CLASS + "    scheduler_words = 2\n" + body)
+    gpu = sim.gpu("gtx480").replace({"sms": 2, "core.schedulers": 1, "core.policy": of_file(tmp_path / "mine.py", "Mine")})
+    with pytest.raises(UserError, match="fails in on_issue"):
+        engine.simulate(loading(2), gpu)
+
+
+@pytest.mark.skipif(not is_compiled(), reason="nothing is compiled")
+def test_what_numba_says_is_not_cut(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(CLASS + CHOOSE + "open('x').read()\n")
+    gpu = sim.gpu("gtx480").replace({"sms": 1, "core.policy": of_file(tmp_path / "mine.py", "Mine")})
+    with pytest.raises(UserError) as error:
+        timing.simulate(loading(), gpu)
+    said = str(error.value).split("\n")[0].removesuffix(")")
+    assert "mine.py, line 4" in said
+    assert not re.search(r"[:,] \(mine", said)

@@ -86,8 +86,9 @@ def test_a_configuration_that_no_compiler_takes_is_a_row_with_an_error(workers: 
     assert table["error"].fillna("").tolist() == ["", "32 is too much", "32 is too much", ""]
     assert table["warps"].tolist() == [4, 8, 4, 2]
     assert table["cycles"].notna().tolist() == [True, False, False, True]
-    with pytest.raises(UserError, match="20 is too much"):
-        sim.sweep(launch, GTX480, {"ilp": [5], "warps": [4]}, workers=workers)
+    none = sim.sweep(launch, GTX480, {"ilp": [5], "warps": [4]}, workers=workers)
+    assert none["error"].tolist() == ["20 is too much"]
+    assert none["cycles"].isna().tolist() == [True]
 
 
 def test_a_function_of_its_parameters_makes_the_launches() -> None:
