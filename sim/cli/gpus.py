@@ -1,5 +1,6 @@
 """`simtlab gpus`: the presets; `gpus show NAME`: every number of one with its source; `gpus diff A B`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,7 +8,7 @@ import typer
 import sim
 from sim.cli.commands import app
 from sim.cli.options import JSON, SET, assignments
-from sim.cli.output import show, write_json
+from sim.cli.output import show, write_json, write_text
 from sim.report import gpus as tables
 
 commands = typer.Typer(help="List the GPUs; show one with its sources; compare two.")
@@ -15,6 +16,7 @@ app.add_typer(commands, name="gpus")
 
 NAME = Annotated[str, typer.Argument(metavar="NAME|FILE", help="A preset or a GPU file (.toml).")]
 
+OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the page there.")]
 SECOND = Annotated[list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change the second GPU; may be repeated.")]
 
 
@@ -33,6 +35,15 @@ def show_one(name: NAME, set_: SET = None, json: JSON = None) -> None:
     gpu = sim.gpu(name).replace(assignments(set_, "--set"))
     show(tables.fields(gpu))
     write_json(json, tables.facts(gpu))
+
+
+@commands.command("fields")
+def all_fields(output: OUTPUT = None) -> None:
+    """Document every field of a GPU in Markdown: default, legal values, meaning with its unit."""
+    if output is None:
+        typer.echo(tables.page(), nl=False)
+    else:
+        write_text(output, tables.page())
 
 
 @commands.command()

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from isa.errors import UserError
 from sim.docs import pages
+from sim.report.gpus import page
 
 
 def build(output: Path, figures: bool = True) -> Path:
@@ -46,7 +47,12 @@ def gather(folder: Path, figures: bool) -> None:
         shutil.copy(pages.ROOT / name, folder / name)
         if name.suffix == ".md":
             (folder / name).write_text(pages.on_site(name, names), encoding="utf-8")
-    for made, text in (("glossary.md", pages.glossary()), ("api.md", pages.api()), ("gallery.md", pages.gallery(figures))):
+    for made, text in (
+        ("glossary.md", pages.glossary()),
+        ("api.md", pages.api()),
+        ("gallery.md", pages.gallery(figures)),
+        ("fields.md", page()),
+    ):
         (folder / made).write_text(text, encoding="utf-8")
     shutil.copy(Path(__file__).with_name("site.css"), folder)
     if figures:

@@ -3,7 +3,7 @@
 import difflib
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -86,6 +86,8 @@ def _field(model: type[BaseModel], name: str) -> dict[str, Any]:
 def legal(root: dict[str, Any], node: dict[str, Any]) -> str:
     """Return the legal values of a JSON-schema node in words."""
     node = _required(node)
+    if "const" in node:
+        return f"{node['const']}, nothing else"
     if "enum" in node:
         return "one of " + ", ".join(str(value) for value in node["enum"])
     if node.get("type") in ("integer", "number"):
@@ -179,3 +181,25 @@ def _range(node: dict[str, Any]) -> str:
     if above is not None:
         return f"{kind} above {above:g}"
     return kind if low is None else f"{kind} of at least {low}"
+
+
+class Documented(NamedTuple):
+    """One field. default: None where a machine must have the field, or may lack it (then `required` is false)."""
+
+    name: str
+    required: bool
+    default: Any
+    legal: str
+    meaning: str
+
+
+def documented(model: type[BaseModel], table: Mapping[str, Any]) -> Iterator[Documented]:
+    """Yield every field of `model`; the keys of dictionaries of sections are those of `table`."""
+    root = _schema(model)
+    for name in leaves(model, table):
+        node: dict[str, Any] = root
+        for part in name.split("."):
+            section = _section(root, node)
+            required = part in section.get("required", ())
+            node = section.get("properties", {}).get(part) or section.get("additionalProperties") or {}
+        yield Documented(name, required, node.get("default"), legal(root, node), node.get("description", ""))

@@ -1,12 +1,13 @@
 """Tables of GPUs: the presets side by side, every field of one with its meaning and source, the differences of two."""
 
+import json
 from collections.abc import Iterable
 from functools import reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from isa.vocabulary import Unit
-from sim.gpus.fields import meaning
+from sim.gpus.fields import documented, meaning
 from sim.gpus.model import Gpu
 
 if TYPE_CHECKING:
@@ -38,6 +39,28 @@ def facts(gpu: Gpu) -> list[dict[str, Any]]:
         }
         for name in gpu.names()
     ]
+
+
+PAGE = """# Every field of a GPU
+
+What a TOML file of a machine may say, in `--set FIELD=VALUE` and `gpu.replace({...})`, too. Units stand in the meaning; cycles are of
+`clock.core_mhz`. A machine of one's own from nothing needs the fields marked *required*; those of optional sections (`l1`, `l2`) only where
+it has the section. `simtlab gpus show NAME` gives a preset's values with their sources."""
+
+
+def page() -> str:
+    """Return a Markdown page with every field: its default, legal values and meaning; NAME stands for the name of a pipe, or of a unit."""
+    names: dict[str, Any] = {"pipes": {"NAME": {}}, "units": {"NAME": {}}, "source": {}}
+    rows = sorted(
+        (one for one in documented(Gpu, names) if one.name != "source"), key=lambda one: "." in one.name
+    )  # those of no section first
+    parts = [PAGE]
+    for section, members in groupby(rows, key=lambda one: one.name.partition(".")[0] if "." in one.name else ""):
+        parts.append(f"## {section or 'The GPU'}\n\n| field | default | legal | meaning |\n|---|---|---|---|")
+        for one in members:
+            default = "*required*" if one.required else "absent" if one.default is None else f"`{json.dumps(one.default)}`"
+            parts[-1] += f"\n| `{one.name}` | {default} | {one.legal} | {one.meaning.replace('|', '/')} |"
+    return "\n\n".join(parts) + "\n"
 
 
 def fields(gpu: Gpu) -> "Table":
