@@ -1,7 +1,9 @@
 """The site is built from the pages of the repository without a broken link; what it makes itself leaves nothing out."""
 
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +30,18 @@ def test_the_site_is_built_and_every_link_leads_somewhere(tmp_path: Path) -> Non
     assert not [name for name in sim.__all__ if name not in elsewhere and f'id="sim.{name}"' not in api]
     missing = [link for page in tmp_path.rglob("*.html") for link in broken(page)]
     assert not missing
+
+
+def test_a_mistake_ends_with_status_2_and_one_message(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    for name in ("sim", "isa"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))  # without the pages beside them
+    command = [sys.executable, "-m", "sim.docs", "--no-figures"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(tmp_path)}
+    )
+    assert (done.returncode, done.stderr.count("error:")) == (2, 1)
+    assert "Traceback" not in done.stderr
 
 
 def broken(page: Path) -> list[str]:

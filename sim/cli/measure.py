@@ -21,7 +21,7 @@ REPEAT = Annotated[int, typer.Option("--repeat", metavar="N", min=1, max=1000, h
 def measure(plan: PLAN, arch: ARCH, out: OUT = Path("measured"), repeat: REPEAT = 7, json: JSON = None) -> None:
     """Compile a plan's kernels, launch them under Nsight Compute and alone, and write cycles, counters and clocks as tables.
 
-    Needs an NVIDIA GPU, the CUDA toolkit and Nsight Compute on the PATH, and CuPy (pip install 'simtlab[measure]').
+    Needs an NVIDIA GPU, the CUDA toolkit and Nsight Compute on the PATH, and CuPy (pip install 'simtlab\\[measure]').
     """
     from programs.measurements.gpu.measure import measure as run
 

@@ -14,5 +14,6 @@ options = parser.parse_args()
 try:
     site = build(options.output.resolve(), options.figures)
 except UserError as error:
-    sys.exit(f"error: {error}")
+    sys.stderr.write(f"error: {error}\n")
+    sys.exit(2)
 sys.stdout.write(f"site: {site / 'index.html'}\n")

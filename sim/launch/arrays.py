@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite, isinf, prod
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -99,6 +100,19 @@ def _dtype(rule: Array, file: Path) -> np.dtype:
 
 def _load(path: Path, rule: Array, file: Path) -> np.ndarray:
     try:
-        return np.ascontiguousarray(np.load(path, allow_pickle=False))
+        return np.ascontiguousarray(read(path))
     except (OSError, ValueError) as error:
         raise UserError(f"args: {rule.name}: cannot read {path}: {error}", path=str(file)) from None
+
+
+def read(path: Path) -> np.ndarray:
+    """Return the array in a .npy file. Raises OSError, and ValueError for a file that is none or shorter than its header claims."""
+    try:
+        found = np.load(path, mmap_mode="r", allow_pickle=False)  # mapped: no memory is taken for what a header claims and the file lacks
+    except (EOFError, OverflowError, BadZipFile) as error:
+        raise ValueError(f"it is no .npy file: {error}") from None
+    except ValueError as error:
+        raise ValueError("it is shorter than its header claims" if "mmap length" in str(error) else str(error)) from None
+    if not isinstance(found, np.ndarray):
+        raise ValueError("it holds several arrays; save one by numpy.save")
+    return np.array(found)

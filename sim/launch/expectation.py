@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from isa.errors import UserError
+from sim.launch import arrays
 from sim.launch.launch import Launch
 
 MOST_SHOWN = 8
@@ -121,7 +122,7 @@ def _wanted(expected: Expected, arguments: Mapping[str, Any], file: Path) -> Any
         raise ValueError("give one of expression, values and file")
     if expected.expression is not None:
         return np.array(evaluate(expected.expression, arguments))
-    return expected.values if expected.values is not None else np.load(file.parent / str(expected.file), allow_pickle=False)
+    return expected.values if expected.values is not None else arrays.read(file.parent / str(expected.file))
 
 
 def evaluate(expression: str, arguments: Mapping[str, Any]) -> Any:

@@ -1,9 +1,11 @@
 """`simtlab new`: what it writes runs, is right, and passes its own test. And messages that name the cause."""
 
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -56,3 +58,43 @@ def test_messages_name_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "a whole number is shifted by at most 64" in invoke("run", listing)[1]
     monkeypatch.setattr(reader, "MOST_TEXT", 10)
     assert "it has over 10 characters" in invoke("run", listing)[1]
+
+
+def npy(shape: str, data: bytes = b"") -> bytes:
+    """Return a .npy file of float32 whose header claims a shape."""
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (npy("(1000000000000,)", bytes(16)), "it is shorter than its header claims"),  # four terabytes
+        (npy("(5,)", bytes(16)), "it is shorter than its header claims"),
+        (npy(f"({10**30},)"), "it is no .npy file"),
+        (b"", "it is no .npy file: No data left in file"),
+        (b"PK\x03\x04 and more", "it is no .npy file: File is not a zip file"),
+        (b"1, 2, 3", "pickled"),
+    ],
+)
+@pytest.mark.parametrize("key", ["args", "expect"])
+def test_an_array_file_that_claims_more_than_it_has_is_a_message(tmp_path: Path, data: bytes, says: str, key: str) -> None:
+    listing = tmp_path / "n.sass"
+    listing.write_text(".kernel a\n.param ptr x\nEXIT;\n")
+    (tmp_path / "x.npy").write_bytes(data)
+    array = {"args": 'file = "x.npy"', "expect": 'shape = 4\n[expect.x]\nfile = "x.npy"'}[key]
+    (tmp_path / "n.toml").write_text(f'grid = 1\nblock = 32\n[[args]]\nname = "x"\n{array}\n')
+    status, text = invoke("run", listing)
+    assert (status, says in text, "Traceback" in text) == (2, True, False)
+
+
+def test_a_good_array_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "n.sass").write_text(".kernel a\n.param ptr x\nEXIT;\n")
+    (tmp_path / "x.npy").write_bytes(npy("(4,)", np.arange(4, dtype="<f4").tobytes()))
+    (tmp_path / "n.toml").write_text('grid = 1\nblock = 32\n[[args]]\nname = "x"\nfile = "x.npy"\n[expect]\nx = "arange(4)"\n')
+    status, text = invoke("run", tmp_path / "n.sass")
+    assert (status, "Results equal NumPy's: x." in text) == (0, True)
+
+
+def test_help_keeps_brackets() -> None:
+    assert "simtlab[measure]" in invoke("measure", "--help")[1]
