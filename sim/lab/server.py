@@ -21,6 +21,7 @@ from sim.lab.exercises import Exercise
 from sim.lab.state import State, machine, read
 from sim.lab.workers import Limits, OvertakenError, Pool
 from sim.report.view.data import causes
+from sim.report.view.page import frame
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -179,6 +180,7 @@ def application(setting: Setting) -> "Starlette":
     routes = [
         Route("/", _asset("lab.html", "text/html")),
         *(Route(f"/assets/{name}", _asset(name, kind)) for name, kind in ASSETS.items()),
+        Route("/frame", _frame()),
         Route("/page/{name}", _page(lab.pages)),
         *(Route(f"/{name}", _posted(method), methods=["POST"]) for name, method in posts.items()),
     ]
@@ -210,6 +212,17 @@ def _asset(name: str, kind: str) -> "Callable[[Request], Awaitable[Response]]":
 
     async def send(_: "Request") -> Response:
         return Response(text, media_type=kind, headers=HEADERS)
+
+    return send
+
+
+def _frame() -> "Callable[[Request], Awaitable[Response]]":
+    from starlette.responses import Response
+
+    text = frame()
+
+    async def send(_: "Request") -> Response:
+        return Response(text, media_type="text/html", headers=HEADERS | {"Content-Security-Policy": SANDBOX})
 
     return send
 

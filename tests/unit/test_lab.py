@@ -135,7 +135,8 @@ def test_names_and_texts_cannot_act(client: TestClient) -> None:
     answer = run(client, listing)["result"]
     page = client.get(f"/page/{answer['page']}")
     assert "alert(" not in page.text
-    assert page.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+    for sandboxed in (page, client.get("/frame")):
+        assert sandboxed.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
     error = run(client, f".kernel a\n{evil}\nEXIT;")["error"]
     assert evil in error["text"]  # as text: the page puts it where no HTML is read
     scripts = " ".join(path.read_text() for path in (Path(state.__file__).parent / "assets").glob("*.js"))

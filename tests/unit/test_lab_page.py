@@ -100,7 +100,7 @@ def test_mistakes_are_marked_at_their_lines_and_the_old_timeline_stays(browser: 
     tab.page.fill("#listing-pane textarea", EXAMPLE.replace("FFMA", "FFMX"))
     tab.page.wait_for_selector("#mistake:not([hidden])")
     assert tab.page.inner_text("#listing-pane .line.wrong .note").strip() == "unknown opcode FFMX"
-    assert tab.page.locator("#frames iframe").count() == 1
+    assert tab.page.locator("#frames iframe:not(.coming)").count() == 1
     tab.drawn(lambda: tab.page.fill("#listing-pane textarea", EXAMPLE))
     assert tab.page.locator("#mistake").is_hidden()
     tab.page.click("#listing-pane textarea")
@@ -115,14 +115,14 @@ def test_an_exercise_hides_the_timeline_until_a_number_is_said(browser: Any, add
     tab = Tab(browser, address)
     tab.page.select_option("#exercises", "01_latency")
     tab.page.wait_for_selector(".veiled:not([hidden])")
-    assert tab.page.locator("#frames iframe").count() == 0
+    assert tab.page.locator("#frames iframe:not(.coming)").count() == 0
     assert tab.page.locator("#of-launch .knob").count() + tab.page.locator("#of-machine .knob").count() == 2
     tab.page.click("button.hint")
     assert tab.page.locator(".hints li").count() == 1
     tab.page.fill("#guess", "100")
     tab.drawn(lambda: tab.page.press("#guess", "Enter"))
     assert tab.page.inner_text(".verdict").startswith("Not quite: you said 100, the simulator 324 cycles.")
-    assert tab.page.locator("#frames iframe").count() == 1
+    assert tab.page.locator("#frames iframe:not(.coming)").count() == 1
     tab.close()
 
 
@@ -148,6 +148,19 @@ def test_the_keyboard_alone_reaches_everything(browser: Any, address: str) -> No
             tab.page.keyboard.press("Escape")
     assert {"exercises", "link", "save-page", "gpu", "second", "chains", "tab-launch", "listing, SASS", "SUMMARY", "IFRAME"} <= seen
     assert {"FP32 latency, cycles", "FP32 latency, slider"} <= seen
+    tab.close()
+
+
+def test_the_next_run_is_drawn_in_the_frame_that_was_loaded_before_it(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    spare = tab.page.locator("#frames iframe.coming")
+    for text in (EXAMPLE.replace("rept 8", "rept 2"), EXAMPLE.replace("rept 8", "rept 3")):
+        assert spare.count() == 1
+        assert spare.evaluate("frame => frame.inert")  # the keyboard passes it by
+        spare.evaluate("frame => { window.loaded = frame; }")
+        tab.drawn(lambda text=text: tab.page.fill("#listing-pane textarea", text))
+        assert tab.page.evaluate("document.querySelector('#frames iframe:not(.coming)') === window.loaded && !window.loaded.inert")
+    tab.frame().locator(".warps canvas").wait_for()  # charts come after the timeline
     tab.close()
 
 

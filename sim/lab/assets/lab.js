@@ -30,6 +30,7 @@ class Lab {
     for (const choice of [get("gpu"), get("gpu-b")]) choice.append(...Object.entries(this.gpus).map(([name, long]) => new Option(`${name}: ${long}`, name)));
     get("exercises").append(...this.exercises.map(({ name, title }, place) => new Option(`${place + 1}. ${title}`, name)));
     this.saves = new Saves(this);
+    this.prepare();
     this.frame = null;
     this.fragment = "";
     this.connect();
@@ -113,23 +114,33 @@ class Lab {
     this.take(answer.result, began);
   }
 
+  /** Load a frame for the next run: that takes longer than to draw one. */
+  prepare() {
+    const frame = document.createElement("iframe");
+    frame.setAttribute("sandbox", "allow-scripts");
+    frame.title = "timeline, account and memory of the run";
+    frame.src = "/frame";
+    frame.className = "coming";
+    frame.inert = true; // the keyboard passes it by
+    const loaded = new Promise((resolve) => { frame.addEventListener("load", resolve, { once: true }); });
+    get("frames").append(frame);
+    this.spare = { frame, loaded };
+  }
+
   /** Show the page of a run in a new frame; the old one stays until the new one has drawn. */
-  take(result, began) {
+  async take(result, began) {
     get("mistake").hidden = true;
     get("values").textContent = result.values;
     get("values").classList.toggle("wrong", result.values.startsWith("Wrong"));
     this.listing.mark([]);
     this.launch.mark([]);
     this.listing.annotate(result.lines, this.images);
-    this.page = result.page;
     this.explain(result.difference);
     this.registers.forget();
     get("frames").querySelector(".veiled").hidden = true;
-    const frame = document.createElement("iframe");
-    frame.setAttribute("sandbox", "allow-scripts");
-    frame.title = "timeline, account and memory of the run";
-    frame.src = `/page/${result.page}#${this.fragment}`;
-    frame.className = "coming";
+    if (!this.spare) this.prepare();
+    const { frame, loaded } = this.spare;
+    this.spare = null;
     this.coming?.remove();
     this.coming = frame;
     this.drawn = () => {
@@ -140,8 +151,13 @@ class Lab {
       this.frame?.remove();
       Object.assign(this, { frame, coming: null, drawn: null });
       frame.className = "";
+      frame.inert = false;
+      this.prepare();
     };
-    get("frames").append(frame);
+    const [page] = await Promise.all([fetch(`/page/${result.page}`).catch(() => null), loaded]), body = await page?.text();
+    if (this.coming !== frame) return;
+    if (!page?.ok) return this.complain({ text: body ?? "the lab's server does not answer: was it ended?", where: "", places: [] });
+    frame.contentWindow.postMessage({ body, fragment: this.fragment }, "*");
   }
 
   hide() {

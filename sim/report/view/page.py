@@ -37,9 +37,8 @@ def page(
 
     windows: first and last cycle to show of each run, None = the whole timeline; a timeline that is longer completes the waits that the
     last one cuts. sms: which SMs to show, None = all that the timeline has. changed: what the second run changes, in words. with_chains:
-    whether to add the chains of causes; None = for whole runs in which that takes seconds. embedded: for the frame of another page,
-    which shows listing and machine itself and is told what the cursor points at (`assets/embedded.js`). Raises UserError without Jinja,
-    for a run without a timeline, and for chains of a run that is too long or not recorded whole.
+    whether to add the chains of causes; None = for whole runs in which that takes seconds. embedded: only the body, for a `frame()`.
+    Raises UserError without Jinja, for a run without a timeline, and for chains of a run that is too long or not recorded whole.
     """
     environment = _environment()
     windows = windows or [_recorded(result) for result in results]
@@ -51,7 +50,7 @@ def page(
         if with_chains or (with_chains is None and run["whole"] and chains.are_cheap(result, len(track.rows.cycle))):
             run["chains"] = chains.chains(result, track)
     same = len(results) == MOST_RUNS and sections.same_listing(*results)
-    return environment.get_template("page.html").render(
+    return environment.get_template("body.html" if embedded else "page.html").render(
         title=" against ".join(dict.fromkeys(run["title"] for run in runs)),
         changed=changed,
         embedded=embedded,
@@ -66,11 +65,28 @@ def page(
         machines=[] if embedded else [_machine(result) for result in {result.gpu.name: result for result in results}.values()],
         gpu_differences=_differences(results),
         data=json.dumps({"causes": data.causes(), "runs": runs}, separators=(",", ":")).replace("<", "\\u003c"),
-        style=_asset("page.css") + _vendored("uPlot.min.css"),
-        scripts="\n".join(_asset(f"{name}.js") for name in (*SCRIPTS, *(("embedded",) if embedded else ()), "main")),
-        uplot=_vendored("uPlot.iife.min.js"),
-        uplot_licence=_vendored("uPlot.LICENSE"),
+        **_code(),
     )
+
+
+def frame() -> str:
+    """Return the page without a run, for the frame of another page, which sends it the body of one (`assets/embedded.js`).
+
+    That page shows listing and machine itself, and is told what the cursor points at. Loading a frame takes a browser longer than drawing a
+    run, so it is loaded before there is one. Raises UserError without Jinja.
+    """
+    return _environment().get_template("page.html").render(title="timeline", embedded=True, **_code(embedded=True))
+
+
+def _code(embedded: bool = False) -> dict[str, str]:
+    """Return styles and scripts of the page."""
+    names = (*SCRIPTS, *(("embedded",) if embedded else ()), "main")
+    return {
+        "style": _asset("page.css") + _vendored("uPlot.min.css"),
+        "scripts": "\n".join(_asset(f"{name}.js") for name in names),
+        "uplot": _vendored("uPlot.iife.min.js"),
+        "uplot_licence": _vendored("uPlot.LICENSE"),
+    }
 
 
 def _recorded(result: Result) -> tuple[int, int]:

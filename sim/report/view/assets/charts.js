@@ -7,12 +7,18 @@ class Charts {
     Object.assign(this, { place, run, state });
     this.used = causes.map((_, cause) => cause).filter((cause) => cause <= NOT_SELECTED || run.causesSeen.has(cause));
     this.count = causes.length;
-    const fits = () => run.fitting * (state.sm === ALL ? run.sms.length : 1);
-    this.warps = this.chart(place.querySelector(".warps"), this.stacked(causes), "warps", fits);
-    const bytes = place.querySelector(".bytes");
-    this.bytes = run.instructions.some((i) => i.bytes && i.issues) ? this.chart(bytes, this.single(), "KiB") : null;
-    bytes.hidden = !this.bytes;
+    this.causes = causes;
+    this.hasBytes = run.instructions.some((i) => i.bytes && i.issues);
+    place.querySelector(".bytes").hidden = !this.hasBytes;
+  }
+
+  /** Draw them, from now on after every change: what takes longest of a page, so the timeline comes first. */
+  begin() {
+    const { place, run, state } = this, fits = () => run.fitting * (state.sm === ALL ? run.sms.length : 1);
+    this.warps = this.chart(place.querySelector(".warps"), this.stacked(this.causes), "warps", fits);
+    this.bytes = this.hasBytes ? this.chart(place.querySelector(".bytes"), this.single(), "KiB") : null;
     state.listen(() => this.draw());
+    this.draw();
   }
 
   /** Options of a chart whose areas lie on each other: the topmost sum is drawn first. */

@@ -1,4 +1,4 @@
-/* In a frame of another page: tell it what the cursor points at, and do what it asks. Messages hold numbers and short words only. */
+/* In a frame of another page, which prepares it before there is a run: take the run when it comes, tell it what the cursor points at, and do what it asks. Messages hold numbers and short words only. */
 
 class Embedded {
   constructor(runs, state) {
@@ -9,6 +9,18 @@ class Embedded {
       if (Number.isInteger(data.instruction)) state.set({ instruction: data.instruction });
       if (typeof data.key === "string") window.dispatchEvent(new KeyboardEvent("keydown", { key: data.key }));
     });
+  }
+
+  /** Call `start` when the run has come: the body of its page, and what its address would say after #. */
+  static wait(start) {
+    const take = ({ source, data }) => {
+      if (source !== window.parent || typeof data?.body !== "string") return;
+      window.removeEventListener("message", take);
+      document.body.replaceChildren(...new DOMParser().parseFromString(data.body, "text/html").body.childNodes);
+      history.replaceState(null, "", `#${data.fragment}`);
+      start();
+    };
+    window.addEventListener("message", take);
   }
 
   /** How many instructions the warp has issued up to the cursor's cycle, the last one, and which results are under way. */

@@ -11,9 +11,9 @@ async function start() {
   document.querySelectorAll("#overview canvas").forEach((canvas, number) => {
     new Overview(canvas, runs[number], state, causes, runs.length > 1 ? "AB"[number] : "all cycles");
   });
-  document.querySelectorAll(".run").forEach((place, number) => {
+  const charts = [...document.querySelectorAll(".run")].map((place, number) => {
     new Timeline(place, runs[number], number, state, causes, tip);
-    new Charts(place, runs[number], state, causes);
+    return new Charts(place, runs[number], state, causes);
   });
   document.querySelectorAll(".listing").forEach((place, number) => new Listing(place, number, runs, state));
   new Panel(document.getElementById("panel"), runs, state, causes, images);
@@ -23,8 +23,12 @@ async function start() {
   state.read(location.hash.slice(1), runs);
   state.listen(() => {
     history.replaceState(null, "", `#${state.fragment(runs[state.run])}`);
-    document.body.dataset.ready = "yes";
-    if (!performance.getEntriesByName("drawn").length) performance.mark("drawn");
+    if (performance.getEntriesByName("drawn").length) return;
+    performance.mark("drawn");
+    setTimeout(() => {
+      for (const each of charts) each.begin();
+      document.body.dataset.ready = "yes";
+    });
   });
 }
 
@@ -99,4 +103,5 @@ function connect(state, runs) {
   window.addEventListener("hashchange", () => state.read(location.hash.slice(1), runs));
 }
 
-start();
+if (typeof Embedded === "undefined") start();
+else Embedded.wait(start);
