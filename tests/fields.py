@@ -192,6 +192,14 @@ STL [R3], R7
 LDL R7, [R3]
 .endr
 EXIT"""
+AGAIN = """.kernel again
+.param ptr x
+S2R R0, SR_TID.X
+IMAD R2, R0, 128, c[0x0][x]
+{walk}
+IADD R2, R2, -409600
+{walk}
+EXIT"""
 UNEQUAL = """.kernel unequal
 .param ptr x
 S2R R0, SR_CTAID.X
@@ -266,6 +274,7 @@ def small() -> dict[str, sim.Launch | None]:
     jumps = "\n".join(f"BSSY B0, to{k}\nBRA by{k}\nby{k}:\nBSYNC B0\nto{k}:" for k in range(8))
     far = "\n".join(f"FFMA R1, R1, R2, R3\nBRA far{k}\n.rept 14\nNOP\n.endr\nfar{k}:" for k in range(140))
     walk = "\n".join(f"FADD R4, R4, c[0x3][{at:#x}]" for at in range(0, 0x2000, 0x100))
+    lines = ".rept 100\nLDG R4, [R2]\nIADD R2, R2, 4096\n.endr"  # more than L1 holds
     constants = {3: (np.arange(4096) * 196 % 8192).astype(np.uint32)}
     chains = {
         f"{registers} registers, {shared} bytes, {threads} threads": launch(
@@ -280,6 +289,7 @@ def small() -> dict[str, sim.Launch | None]:
         "stream": launch(STREAM, 256, 128, np.zeros(1 << 20, np.float32)),
         "hits": launch(REUSE, 4, 32, np.zeros(1 << 14, np.float32)),
         "reuse": launch(REUSE, 8, 128, np.zeros(1 << 14, np.float32), shared_dynamic=40000),
+        "again": launch(AGAIN.format(walk=lines), 1, 32, np.zeros(1 << 17, np.float32)),
         "unequal": launch(UNEQUAL, 203, 256, np.zeros(1, np.float32)),
         "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
         "code": launch(CODE.format(length=9000), 4, 32),

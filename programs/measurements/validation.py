@@ -28,7 +28,7 @@ FITTED = {
     "memory, read_1": "dram.efficiency (larger launches, not simulated here)",
     "memory, write_1": "l2.store_cost",
     "memory, write_part": "l2.partial_cost",
-    "memory, copy_1": "l2.fill_cost",
+    "memory, copy_1": "l2.store_cost",
     "memory, empty": "fetch.first, blocks.start_latency",
     "memory, stores_1_64": "interconnect.request_bytes_per_cycle",
     "diverge": "core.sync_latency (one warp)",

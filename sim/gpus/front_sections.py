@@ -36,6 +36,10 @@ class Fetch(Section):
     """Caches of instructions, lines of 128 bytes: one per scheduler, one per SM, then L2 (whose latencies `constants` has)."""
 
     first: Count = Field(default=0, description="cycles that the first instruction of an SM takes to come, beside the start of its block")
+    shared_cycles: Count = Field(
+        default=0,
+        description="cycles that it takes longer for each SM before it of those that share the level behind (constants.shared_by)",
+    )
     jump: Count = Field(default=0, description="cycles that a line takes from the SM's cache to a scheduler's; 0 = code is always there")
     ahead: Count = Field(default=0, description="lines that a scheduler asks for ahead in straight code; 0 = as many as it takes")
     far_ahead: Count = Field(default=0, description="the same of lines that the SM's cache has not; 0 = as many as it takes")
@@ -61,6 +65,10 @@ class Constants(Section):
     address_cycles: Count = Field(default=0, description="cycles of the SM that each address of LDC takes")
     group_cycles: Count = Field(default=0, description="cycles of the SM that 256 bytes take of which LDC's cache lacks lines")
     shared_by: Annotated[int, Field(ge=1, le=256)] = Field(default=1, description="SMs that share the level behind")
+    line_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
+        default=0.0,
+        description="cycles of the level behind that a line of operands takes, for each scheduler of those SMs that asks for it",
+    )
     shared_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
         default=0.0, description="the same of the level behind: for each SM that uses it, if that is more than group_cycles"
     )

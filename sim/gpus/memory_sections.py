@@ -139,7 +139,9 @@ class L2(Section):
     )
     partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="the same for a sector stored in part")
     mask_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same, more for each request that stores a sector in part")
-    fill_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same for a sector that DRAM sends, beside its load")
+    write_port: bool = Field(
+        False, description="stores, and sectors that DRAM sends, have a port of each slice for themselves, beside that of loads"
+    )
     atomic_cycles: Annotated[float, Field(gt=0, le=10000)] = Field(
         1,
         json_schema_extra={"clock": "l2"},

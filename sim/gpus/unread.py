@@ -46,7 +46,7 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return f"not read: blocks.policy = '{gpu.blocks.policy}' has no groups"
     if name == "l2.core_cycles":
         return "not read: says what a change of clock.core_mhz leaves as it is"
-    if section == "fetch" and name not in ("fetch.first", "fetch.jump") and not gpu.fetch.jump:
+    if section == "fetch" and name not in ("fetch.first", "fetch.shared_cycles", "fetch.jump") and not gpu.fetch.jump:
         return "not read: fetch.jump = 0, so code is always there"
     if name in WAYS_OF and not getattr(gpu.fetch, WAYS_OF[name]):
         return f"not read: fetch.{WAYS_OF[name]} = 0, so the cache has room for all code"
@@ -56,8 +56,14 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: l1.unified = false, so L1 keeps its size whatever shared memory takes"
     if name == "constants.ways" and not gpu.constants.bytes:
         return "not read: constants.bytes = 0, so the caches have room for all constants"
-    if name == "constants.shared_by" and not gpu.constants.shared_cycles:
-        return "not read: constants.shared_cycles = 0, so the level behind serves every SM at once"
+    if name == "constants.shared_by" and not (gpu.constants.shared_cycles or gpu.constants.line_cycles or gpu.fetch.shared_cycles):
+        return (
+            "not read: the costs of sharing (constants.shared_cycles, line_cycles, fetch.shared_cycles) = 0, so every SM is served at once"
+        )
+    if name == "constants.line_cycles" and not gpu.constants.near:
+        return "not read: constants.near = 0, so lines of operands are there at once"
+    if name == "fetch.shared_cycles" and gpu.constants.shared_by == 1:
+        return "not read: constants.shared_by = 1, so every SM has that level for itself"
     if name == "constants.cold" and not (gpu.l2 and gpu.l2.start == "cold"):
         return "not read: L2 does not start cold"
     if name.endswith(".wide_passes") and name != "units.imad.wide_passes":

@@ -73,9 +73,23 @@ def cycles_of_group(gpu: "Gpu", launch: "Launch") -> int:
 
     The level behind serves the SMs that share it one after another, so that each has its share; blocks are spread over all SMs.
     """
-    numbers, used = gpu.constants, min(math.prod(launch.grid), gpu.sms)
-    using = min(used, -(-used * numbers.shared_by // gpu.sms))
-    return max(numbers.group_cycles, round(numbers.shared_cycles * using))
+    return max(gpu.constants.group_cycles, round(gpu.constants.shared_cycles * _sharing(gpu, launch)))
+
+
+def cycles_of_line(gpu: "Gpu", launch: "Launch") -> int:
+    """Return the cycles until a line of operands comes from the level behind.
+
+    Schedulers have caches of their own: each asks that level for every line, and it serves those of all SMs that share it in turn.
+    """
+    warps = -(-math.prod(launch.grid) // gpu.sms) * launch.warps_per_block
+    asking = min(gpu.core.schedulers, warps) * _sharing(gpu, launch)
+    return max(gpu.constants.near, round(gpu.constants.line_cycles * asking)) if gpu.constants.near else 0
+
+
+def _sharing(gpu: "Gpu", launch: "Launch") -> int:
+    """Return how many SMs at most use the same level behind their caches of constants; blocks are spread over all SMs."""
+    used = min(math.prod(launch.grid), gpu.sms)
+    return min(used, -(-used * gpu.constants.shared_by // gpu.sms))
 
 
 def _cache(gpu: "Gpu", lines: ConstantLines, served: np.ndarray) -> Level:

@@ -12,9 +12,9 @@ from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
 from sim.launch.launch import Launch
 from sim.lowering.barriers import barrier
-from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_of_group
+from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_of_group, cycles_of_line
 from sim.lowering.control_words import Groups, control_fields, counter_table, distance, groups, landing, obeys_control_words, port_cycles
-from sim.lowering.fetch import cycles_behind, fetching, sm_interval
+from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
 from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_timing
@@ -59,6 +59,8 @@ class Hardware(NamedTuple):
     retire_ticks: np.int64  # of the dispatcher for each finished block, 256 to a cycle
     start_latency: np.int64
     first_fetch: np.int64
+    shared_fetch: np.int64  # more for each SM before it of those that share the level behind
+    fetch_groups: np.int64  # of SMs that share it: SMs so many apart do
     jump: np.int64  # to code that a scheduler's cache has not
     code_sets: np.int64
     code_ways: np.int64
@@ -152,7 +154,6 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
     """Return the tables of `gpu` for a launch that is resident as `occupancy` says."""
     core, obeyed = gpu.core, obeys_control_words(gpu, launch.program)
     ports, row = ports_of(gpu)
-    fetch = fetching(gpu, len(launch.program))
     memory_pipes = sorted({list(gpu.pipes).index(gpu.units[unit].pipe) for unit in ("global", "local", "shared")})
     queues = [(pipe, number) for pipe in memory_pipes for number in sorted(set(row[pipe]))]
     queue = np.full(len(ports.first), NO_QUEUE, np.int64)
@@ -176,19 +177,8 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         sm_interval=np.int64(sm_interval(gpu, launch)),
         retire_ticks=np.int64(round(TICKS * gpu.blocks.retire_interval)),
         start_latency=np.int64(gpu.blocks.start_latency),
-        first_fetch=np.int64(gpu.fetch.first),
-        jump=np.int64(gpu.fetch.jump),
-        code_sets=np.int64(fetch.near.sets),
-        code_ways=np.int64(fetch.near.ways),
-        far_code_sets=np.int64(fetch.far.sets),
-        far_code_ways=np.int64(fetch.far.ways),
-        code_ticks=np.int64(fetch.interval),
-        code_far=np.int64(fetch.latency),
-        code_far_ticks=np.int64(fetch.far_interval),
-        code_cold=np.int64(fetch.cold_latency),
-        code_cold_ticks=np.int64(fetch.cold_interval),
-        prefetched_lines=np.int64(fetch.prefetched),
-        constant_near=np.array([gpu.constants.near, gpu.constants.load_near], np.int64),
+        **fetch_numbers(gpu, launch),
+        constant_near=np.array([cycles_of_line(gpu, launch), gpu.constants.load_near], np.int64),
         constant_far=np.int64(cycles_behind(gpu)),
         address_latency=np.int64(gpu.constants.address_latency),
         address_cycles=np.int64(gpu.constants.address_cycles),

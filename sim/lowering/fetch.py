@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from sim.gpus.path import TICKS
 
 if TYPE_CHECKING:
@@ -52,6 +54,33 @@ def fetching(gpu: "Gpu", instructions: int) -> Fetch:
         _interval(fetch.jump + cold, fetch.far_ahead),
         fetch.prefetched // LINE,
     )
+
+
+def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
+    """Return the fields of `sim.lowering.core.Hardware` that tell when code comes."""
+    fetch = fetching(gpu, len(launch.program))
+    numbers = {
+        "first_fetch": gpu.fetch.first,
+        "shared_fetch": gpu.fetch.shared_cycles,
+        "fetch_groups": sharing_groups(gpu),
+        "jump": gpu.fetch.jump,
+        "code_sets": fetch.near.sets,
+        "code_ways": fetch.near.ways,
+        "far_code_sets": fetch.far.sets,
+        "far_code_ways": fetch.far.ways,
+        "code_ticks": fetch.interval,
+        "code_far": fetch.latency,
+        "code_far_ticks": fetch.far_interval,
+        "code_cold": fetch.cold_latency,
+        "code_cold_ticks": fetch.cold_interval,
+        "prefetched_lines": fetch.prefetched,
+    }
+    return {name: np.int64(value) for name, value in numbers.items()}
+
+
+def sharing_groups(gpu: "Gpu") -> int:
+    """Return how many groups of SMs share the level behind their caches of code and constants: SMs that many apart are of one."""
+    return -(-gpu.sms // gpu.constants.shared_by)
 
 
 def _level(size: int, ways: int, lines: int) -> Level:

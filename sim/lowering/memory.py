@@ -73,7 +73,7 @@ class Hierarchy(NamedTuple):
     store_ticks: np.int64  # per sector stored whole
     partial_ticks: np.int64  # per sector stored in part
     slice_mask_ticks: np.int64  # more, per request that stores a sector in part
-    fill_ticks: np.int64  # per sector that DRAM sends
+    write_port: np.int64  # 1 = stores and what DRAM sends have a port of their own
     atomic_ticks: np.int64  # of an atomic per packet
     far: np.int64  # cycles to the other part of L2; 0 = there is one part
     l2_start: np.int64  # index in L2_START
@@ -110,15 +110,15 @@ def place_of(line: int, places: int) -> int:
 
 def part_of(line: int) -> int:
     """Return which of two parts of L2 keeps a 128-byte line: 4 KB at a time, by a multiplicative hash."""
-    return (((line >> 5) * 0x9E3779B1) >> 13) & 1
+    return (((line >> 5) * 0x9E3779B1) >> 31) & 1
 
 
 def away(line: int, at: int, refresh: int, interval: int) -> int:
     """Return the cycles that a line's bank is still away to be refreshed in a cycle: `refresh` of each `interval`.
 
-    4 KB lie in one bank; when its turn comes, a multiplicative hash says.
+    1 KB lies in one bank; when its turn comes, a multiplicative hash says.
     """
-    turn = ((((line >> 5) * 0x85EBCA6B) >> 11 & 0xFFFF) * interval) >> 16
+    turn = ((((line >> 3) * 0x85EBCA6B) >> 16 & 0xFFFF) * interval) >> 16
     return max(refresh - (at + turn) % interval, 0)
 
 
@@ -187,7 +187,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "store_ticks": round(l2_ticks(gpu) * l2.store_cost) if l2 else 0,
         "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
         "slice_mask_ticks": round(l2_ticks(gpu) * l2.mask_cost) if l2 else 0,
-        "fill_ticks": round(l2_ticks(gpu) * l2.fill_cost) if l2 else 0,
+        "write_port": bool(l2 and l2.write_port),
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
         "far": l2.far if l2 else 0,
         "l2_start": L2_START.index(l2.start) if l2 else 0,

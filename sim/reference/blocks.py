@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import simpy
 
+from sim.lowering.fetch import sharing_groups
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process
 from sim.reference.moments import ISSUE_SLOT, Moment, Work, latest
@@ -75,7 +76,8 @@ class Block:
         self.machine.seen("block")
         in_time = int(env.now) + timing.start_latency
         if self.sm.fetched is None:
-            self.sm.fetched = in_time + self.machine.gpu.fetch.first
+            fetch, before = self.machine.gpu.fetch, self.sm.number // sharing_groups(self.machine.gpu)
+            self.sm.fetched = in_time + fetch.first + before * fetch.shared_cycles
         starts = max(in_time, self.sm.fetched)
         for warp in self.warps:
             warp.held_until = starts

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, constant_lines, cycles_of_group
+from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, constant_lines, cycles_of_group, cycles_of_line
 from sim.lowering.fetch import cycles_behind
 from sim.reference.fetch import Lines
 
@@ -30,6 +30,7 @@ class Constants:
         self.operands, self.loads = (Lines(size) for size in constant_caches(machine.gpu, lines))
         self.groups: dict[int, int] = {}  # of lines -> cycle from which the level behind has them; those never asked for are absent
         self.free = 0  # cycle from which the SM takes another address of LDC
+        self.near = cycles_of_line(machine.gpu, machine.trace.launch)
         self.group_cycles = cycles_of_group(machine.gpu, machine.trace.launch)
 
     def operand(self, instruction: Instruction) -> int:
@@ -37,7 +38,7 @@ class Constants:
         now, constant = int(self.env.now), instruction.constant
         if constant is None or constant.late:
             return 0
-        return max(0, self._there(self.operands, constant.line, self.numbers.near, now) - now)
+        return max(0, self._there(self.operands, constant.line, self.near, now) - now)
 
     def load(self, warp: Warp) -> int:
         """Ask for the constants that the warp's load waits for; return how many cycles more they take than one that is there."""

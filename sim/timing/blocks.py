@@ -40,7 +40,7 @@ def begin_block(m: int, number: int, now: int, hw: Hardware, sm: Machine, trace:
         core.idle += now - max(core.busy_until, np.int64(0))
     core.resident += 1
     if core.fetched == NEVER:
-        core.fetched = now + hw.start_latency + hw.first_fetch
+        core.fetched = now + hw.start_latency + hw.first_fetch + m // hw.fetch_groups * hw.shared_fetch
     place.alive = hw.warps
     place.unfinished = hw.warps
     place.end, place.stored = 0, 0

@@ -73,7 +73,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "store_cost": pick(1, 1, 1.7),
             "partial_cost": pick(1, 2.3),
             "mask_cost": pick(0, 1.5),
-            "fill_cost": pick(0, 0.7),
+            "write_port": pick(False, True),
             "start": pick("cold", "warm", "dirty"),
         },
         "dram": {

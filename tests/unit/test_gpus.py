@@ -73,9 +73,9 @@ FITTED = {
         *("dram.efficiency", "blocks.retire_latency", "lsu.depth"),
     },
     "h100": {
-        *("blocks", "fetch.first", "dram.efficiency"),
+        *("blocks", "dram.efficiency"),
         *("dram.turnaround", "dram.write_batch", "dram.channel_depth"),
-        *("l2.store_cost", "l2.partial_cost", "l2.fill_cost", "lsu.store_line_cycles", "interconnect.store_mask"),
+        *("l2.store_cost", "l2.partial_cost", "lsu.store_line_cycles", "interconnect.store_mask"),
     },
 } | {name: {"blocks"} for name in ("v100", "a100", "a6000", "rtx4090")}
 

@@ -27,7 +27,6 @@ SENTENCES = {
     "fetch.jump": "the code behind a jump was fetched, after {who}",
     "constants.near": "a line of constants came to the SM's constant cache, for {who}",
     "l2.far": "{who} was copied from the other part of L2",
-    "l2.fill_cost": "the slice of L2 took in what DRAM had sent for {who}",
     "dram.turnaround": "a DRAM channel turned from writing to reading, or back, before it could do that for {who}",
     "dram.refresh": "DRAM refreshed the bank that was read for {who}",
     "blocks.retire_latency": "{who} had ended; its place on the SM was freed",

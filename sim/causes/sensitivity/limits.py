@@ -85,7 +85,7 @@ def _dram(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 
 
 def _l2(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    costs = {"l2.store_cost": 1.0, "l2.partial_cost": 1.0, "l2.mask_cost": 0.0, "l2.fill_cost": 0.0}
+    costs = {"l2.store_cost": 1.0, "l2.partial_cost": 1.0, "l2.mask_cost": 0.0}
     changes = costs | {"l2.bytes_per_cycle": HUGE, "l2.atomic_cycles": 1, "dram.depth": 4096}
     return (trace, gpu.replace(changes)) if gpu.l2 and _beyond_l1(gpu, result) else None
 
@@ -176,8 +176,8 @@ def _one_more(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 def _blocks(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
     intervals = dict.fromkeys(("blocks.start_interval", "blocks.sm_interval", "blocks.retire_interval"), 0)
     free = intervals | {"blocks.start_latency": 0, "blocks.retire_latency": 0, "blocks.awaits_stores": False}
-    overheads = any(getattr(gpu.blocks, name.split(".")[1]) for name in free) or gpu.fetch.first
-    return (trace, gpu.replace(free | {"fetch.first": 0})) if overheads else None
+    overheads = any(getattr(gpu.blocks, name.split(".")[1]) for name in free) or gpu.fetch.first or gpu.fetch.shared_cycles
+    return (trace, gpu.replace(free | {"fetch.first": 0, "fetch.shared_cycles": 0})) if overheads else None
 
 
 def _room(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sim.gpus.path import TICKS, cycles
+from sim.gpus.path import TICKS
 from sim.lowering.memory import SECTORS, away, part_of
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
@@ -60,7 +60,8 @@ class Slice:
     def serve(self, packet: Packet) -> tuple[Moment, Moment]:
         """Serve a request that arrives now; return the moments in which (the queue has room for it, its answer leaves)."""
         arrival = int(self.env.now) * TICKS
-        admitted, room = self.queue.join(arrival, self._ticks(packet), packet.moment)
+        writes = packet.kind is Kind.STORE and bool(self.numbers.write_port)
+        admitted, room = self.queue.join(arrival, self._ticks(packet), packet.moment, port=int(writes))
         self.tallies[Tally.SLICE_FULL] += admitted > arrival
         self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
         there = self._look_up(packet) if self.sets else self._pass_on(packet)
@@ -134,9 +135,9 @@ class Slice:
         accesses = {sector // size for sector in missing}
         wanted = {sector for sector in range(SECTORS) if sector // size in accesses} - line.there.keys()
         if wanted:
+            if self.numbers.write_port:
+                self.queue.occupy(1, self.queue.end, len(wanted) * int(self.numbers.store_ticks), self.queue.served)
             line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(len(wanted), 0)))
-            end, served = self.queue.end + len(wanted) * int(self.numbers.fill_ticks), self.queue.served
-            self.queue.prolong(end, served.then(cycles(end), "l2.fill_cost"))
 
     def _write_back(self, line: Line) -> None:
         """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""

@@ -34,12 +34,16 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
     turn = bank.served % mh.slice_depth
     admitted = max(now * TICKS, memory.slice_done[number, turn])
     memory.tallies[SLICE_FULL] += admitted > now * TICKS
-    done = max(admitted, bank.free) + service(request, mh)
+    writes = mh.write_port and request.kind == STORE
+    done = max(admitted, bank.written if writes else bank.free) + service(request, mh)
     if mh.l2_sets == 0:
         done, there = without_cache(request, number, done, mh, memory)
     else:
         done, there = with_cache(m, request, number, done, mh, memory)
-    bank.free = done
+    if writes:
+        bank.written = done
+    else:
+        bank.free = done
     memory.slice_done[number, turn] = done
     bank.served += 1
     return whole_cycles(admitted), max(whole_cycles(done), there) + mh.l2_latency
@@ -219,7 +223,10 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
             memory.l2_fill[place * SECTORS + sector] = there
     entry.valid |= wanted
-    return max(done, admitted) + count * mh.fill_ticks
+    if mh.write_port:
+        bank = memory.slices[number]
+        bank.written = max(bank.written, done) + count * mh.store_ticks
+    return max(done, admitted)
 
 
 @inner

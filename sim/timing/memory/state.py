@@ -95,7 +95,7 @@ Kept = records.kind(  # a line that stores have written, and that has not left t
     ("block", "i8"),  # place of that of the first of them
 )
 Response = records.kind(("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("mshr", "i4"), ("place", "i4"))
-Bank = records.kind(("free", "i8"), ("served", "i8"))  # an L2 slice: ticks, and how many requests so far
+Bank = records.kind(("free", "i8"), ("written", "i8"), ("served", "i8"))  # an L2 slice: ticks of its ports, and how many requests so far
 Channel = records.kind(  # of DRAM
     ("free", "i8"),  # ticks
     ("served", "i8"),  # requests so far
