@@ -1,6 +1,6 @@
 """More of a resource, other things equal: does a run's median time grow by more than its noise? Which of it is known, and why.
 
-Each field of every preset is tried with a few programs; from preset to preset they rotate, so that each field meets all of them.
+Each field of every preset is tried with a few programs; from preset to preset they rotate, so that a field meets others there.
 """
 
 from collections.abc import Iterator
@@ -99,12 +99,15 @@ def grown(program: str, name: str, changed: Gpu) -> float:
     return float(more / np.median(old)) if more > noise else 0.0
 
 
-def slower(name: str, programs: int) -> list[Slower]:
-    """Return what more makes slower by more than noise on a preset, each field with so many of the programs."""
-    turn, found = sim.gpus().index(name) * programs, []
+def pairs(name: str, programs: int) -> Iterator[tuple[str, Gpu, str]]:
+    """Yield each field of a preset, the GPU with more of it, and a program to try: so many for each field."""
+    turn = sim.gpus().index(name) * programs
     for number, (field, changed) in enumerate(richer(sim.gpu(name))):
         for k in range(programs):
-            program = PROGRAMS[(turn + 7 * number + k) % len(PROGRAMS)]
-            if share := grown(program, name, changed):
-                found.append(Slower(name, field, program, share))
-    return found
+            yield field, changed, PROGRAMS[(turn + 7 * number + k) % len(PROGRAMS)]
+
+
+def slower(name: str, programs: int) -> list[Slower]:
+    """Return what more makes slower by more than noise on a preset, each field with so many of the programs."""
+    tried = ((field, program, grown(program, name, changed)) for field, changed, program in pairs(name, programs))
+    return [Slower(name, field, program, share) for field, program, share in tried if share]

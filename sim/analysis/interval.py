@@ -209,7 +209,8 @@ def resources(gpu: Gpu, program: Program, path: Sequence[int], moved: Traffic) -
     """Return what the instructions of `path`, and the bytes they move, need per thread."""
     data = [("data L2-DRAM", moved.dram, gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.core_mhz)]
     if gpu.l2:
-        data.append(("data SM-L2", moved.loaded + moved.stored, gpu.sms * gpu.l2.bytes_per_cycle))
+        both = max(moved.loaded, moved.stored) if gpu.l2.write_port else moved.loaded + moved.stored
+        data.append(("data SM-L2", both, gpu.sms * gpu.l2.bytes_per_cycle))
         data.append(("loads to an SM", moved.loaded, gpu.sms * gpu.interconnect.response_bytes_per_cycle))
         data.append(("stores from an SM", moved.stored, gpu.sms * gpu.interconnect.request_bytes_per_cycle))
     return [*instruction_resources(gpu, program, Counter(path)), *(Resource(name, work, "B", rate) for name, work, rate in data if work)]

@@ -95,6 +95,18 @@ def resources(result: Result) -> list[Resource]:
     return found + (list(_bandwidths(result)) if gpu.memory.kind == "hierarchy" else [])
 
 
+def l2_bytes(result: Result) -> float:
+    """Return the bytes that L2's ports moved one after another: all; where stores have a port of their own, at least those of the busier.
+
+    Sectors of atomics count as written, but hold the port of loads: with any, half of what was written is all that is certain.
+    """
+    counters = result.counters
+    read, written = (SECTOR * counters[f"l2_sectors_{way}"] for way in ("read", "written"))
+    if not (result.gpu.l2 and result.gpu.l2.write_port):
+        return float(read + written)
+    return float(max(read, written / 2 if counters["global_atomic_requests"] else written))
+
+
 def _bandwidths(result: Result) -> Iterator[Resource]:
     """Yield the banks, the load/store unit, the network, L2 and DRAM.
 
@@ -113,7 +125,8 @@ def _bandwidths(result: Result) -> Iterator[Resource]:
         * ((net.depth + gpu.lsu.store_lines) * counters["sms_used"] + (gpu.dram.depth + gpu.dram.channel_depth) * gpu.dram.channels)
     )
     if gpu.l2:
-        yield Resource(kind, L2, read + written, gpu.l2.bytes_per_cycle * gpu.sms, False, written, queued)
+        posted = written if written > read or not gpu.l2.write_port else 0
+        yield Resource(kind, L2, l2_bytes(result), gpu.l2.bytes_per_cycle * gpu.sms, False, posted, queued)
     moved, posted = counters["dram_bytes_read"] + counters["dram_bytes_written"], counters["dram_bytes_written"]
     if counters["global_atomic_requests"]:  # what reductions read nobody waits for
         posted = moved

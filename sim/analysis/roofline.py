@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from isa.program import Program
 from isa.vocabulary import Operation
+from sim.analysis.resources import l2_bytes
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
 from sim.lowering.memory import GEOMETRY
@@ -95,18 +96,18 @@ class RunRoofline(NamedTuple):
 def of_run(result: Result) -> RunRoofline:
     """Return where a run stands, from its own counters: FP32 operations, and the bytes of each level that moved any.
 
-    Shared memory: passes over its banks, whole; L1: sectors looked up; L2: sectors read and written; DRAM: bytes read and written, under
-    the bandwidth that streams reach. Without a model of memory (`memory.kind = "fixed"`) there are no levels. Tensor cores do not count.
+    Shared memory: passes over its banks, whole; L1: sectors looked up; L2: sectors read and written, of the busier port where it has two;
+    DRAM: bytes read and written, under the bandwidth that streams reach. Without a model of memory (`memory.kind = "fixed"`) there are no
+    levels. Tensor cores do not count.
     """
     gpu, counters = result.gpu, result.counters
     peak, hertz, levels = gpu.peak_fp32_flops, gpu.clock.core_mhz * 1e6, {}
     if gpu.memory.kind == "hierarchy":
         a_pass, chip = GEOMETRY[gpu.shared.rule][1], gpu.sms * hertz
-        sectors = counters["l2_sectors_read"] + counters["l2_sectors_written"]
         levels = {
             SHARED: (a_pass * counters["shared_wavefronts"], a_pass / gpu.shared.pass_cycles * chip),
             L1: (SECTOR * counters["l1_sectors"] if gpu.l1 else 0, gpu.l1.bytes_per_cycle * chip if gpu.l1 else 0),
-            L2: (SECTOR * sectors if gpu.l2 else 0, gpu.l2.bytes_per_cycle * chip if gpu.l2 else 0),
+            L2: (l2_bytes(result) if gpu.l2 else 0, gpu.l2.bytes_per_cycle * chip if gpu.l2 else 0),
             DRAM: (counters["dram_bytes_read"] + counters["dram_bytes_written"], gpu.dram.bandwidth * gpu.dram.efficiency * 1e9),
         }
     flops = counters["fp32_flops"]

@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import isa
 import sim
+from sim.analysis.bounds import bounds
 from sim.analysis.roofline import DRAM, L1, L2, PEAK, SHARED, of_run
 from sim.launch.file import load_launch
 from sim.report.roofline import figure, text_of
@@ -30,6 +33,34 @@ def test_the_numbers_are_those_of_the_run() -> None:
     assert roof.used(DRAM) == pytest.approx(result.counters["dram_throughput"] / result.gpu.dram.efficiency)
     assert roof.limit == DRAM
     assert roof.achieved == pytest.approx(roof.used(DRAM) * roof.levels[DRAM].attainable)
+
+
+COPY = """.kernel copy
+.param ptr x
+S2R R0, SR_TID.X
+S2R R1, SR_CTAID.X
+LOP.AND R1, R1, 0x3f
+SHL R2, R1, 14
+IMAD R2, R0, 16, R2
+IADD R2, R2, c[0x0][x]
+LDG.128 R4, [R2]
+LDG.128 R8, [R2+0x1000]
+LDG.128 R12, [R2+0x2000]
+LDG.128 R16, [R2+0x3000]
+STG.128 [R2], R4
+STG.128 [R2+0x1000], R8
+STG.128 [R2+0x2000], R12
+STG.128 [R2+0x3000], R16
+EXIT"""
+
+
+@pytest.mark.parametrize("write_port", [True, False])
+def test_a_copy_within_l2_is_not_above_its_roof(write_port: bool) -> None:
+    part = sim.gpu("h100").replace({"sms": 4, "l2.start": "warm", "l2.write_port": write_port, "l1.global_loads": False})
+    trace = sim.execute(sim.Launch(isa.parse(COPY), (1024,), (256,), (np.zeros(1 << 18, np.float32),)))
+    result = sim.simulate(trace, part)
+    assert 0.4 < of_run(result).shares[L2] <= 1
+    assert max(one.cycles for one in bounds(trace, result)) <= result.cycles
 
 
 @pytest.mark.parametrize("gpu", ["gtx480", "k20c", "h100"])
