@@ -61,6 +61,7 @@ TWO_WAYS = {"l1.bytes": 256, "l1.ways": 2}
 ONE_SET = {"l1.bytes": 128, "l1.ways": 1, "l2.bytes": 256, "l2.ways": 2, "dram.channels": 1}
 BY_LANE = "S2R R7, SR_TID.X\nSHL R7, R7, {}\nIADD R2, R2, R7\n"  # that power of two bytes from lane to lane
 SECTOR_1, USE = "LDG R4, [R2+32]\n", "FADD R5, R4, R4\n"
+FIXED = {"memory.kind": "fixed", "memory.global_load": 400, "memory.global_store": 100}
 KEEPS_TWO = {"lsu.store_lines": 2}
 ONE_LINE = {"l1.bytes": 128, "l1.ways": 1, "l1.stores": "allocate", "core.policy": Witness}
 CHOICES = "".join(f"FADD R{10 + number}, R8, R9\n" for number in range(20))  # of a policy that chooses by what it was told
@@ -101,6 +102,9 @@ AIMED = {
     "what was withheld is accounted twice": Aimed(CHOICES, "gtx480", {"core.policy": Witness}, blocks=4),
     # 32 lines of eight groups, which the cache lacks
     "each line that LDC lacks comes alone": Aimed(f"{BY_LANE.format(6)}LDC R4, c[0x3][R7]\n{USE}", "h100", {"constants.group_cycles": 200}),
+    "a warp ends before its stores": Aimed("STG [R2], R4\n", "gtx480", FIXED),
+    # four warps wait for one line: its data come to one after another
+    "loads that waited read their data at once": Aimed(loads(0), "h100", blocks=4),
     "lines kept of stores outlive their block": Aimed(stores(0, 1), "h100", KEEPS_TWO, blocks=2),
 }
 
