@@ -97,6 +97,8 @@ def policies(warps: str | None, blocks: str | None) -> dict[str, Any]:
 
 def _policy(text: str, of: Callable[[Path, str], Any]) -> Any:
     file, colon, name = text.rpartition(":")
+    if not colon and text.endswith(".py"):
+        raise UserError(f"{text}: which policy of the file?", hint=f"write {text}:NAME")
     return of(Path(file), name) if colon else text.lower().replace("-", "_")
 
 

@@ -1,9 +1,12 @@
 """Call a user's policy from kernels, by its address: to compile the policy takes a second, to compile the engine with it a minute."""
 
 import ctypes
+import inspect
+import math
 import re
 import types as python
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -24,6 +27,7 @@ NUMBERS, ROWS = 5, 3  # of a hook: which it is, three that it is told, the cycle
 HOOK = types.int64(*[types.int64] * NUMBERS, *[types.CPointer(types.int64)] * ROWS)
 PLAIN_HOOK = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * NUMBERS, *[ctypes.POINTER(ctypes.c_int64)] * ROWS)
 FAILED = -(2**62)  # what a hook answers that raised an exception
+PARTLY = "does not always return a number"
 SLOTS = 64  # warps of a scheduler
 COMMON = ("age", "now", "own", "warps")
 CHECKED: dict[str, Any] = {"boundscheck": True, "error_model": "python"}  # a user's hooks write arrays of the engine
@@ -59,7 +63,7 @@ def compiled(score: Callable[..., Any], choose: Callable[..., int]) -> Callback:
     try:
         code = numba.cfunc(SIGNATURE, error_model="numpy")(highest)
     except NumbaError as error:
-        raise _refused(getattr(score, "__name__", "score"), error) from None
+        raise _refused(score.__name__, score, error, PARTLY) from None
     return Callback(code.address, code)
 
 
@@ -83,6 +87,8 @@ def compiled_block_policy(made: Callable[..., float], choose: Callable[..., int]
             for sm in range(sms):
                 if free[sm] > 0:
                     value = np.float64(scored(np.int64(sm), free[sm], last, block, sms))
+                    if math.isnan(value):
+                        return np.int64(FAILED)
                     if found < 0 or value > best:
                         best, found = value, np.int64(sm)
         except Exception:  # a failure is an answer
@@ -92,21 +98,27 @@ def compiled_block_policy(made: Callable[..., float], choose: Callable[..., int]
     try:
         code = numba.cfunc(HOOK, **CHECKED)(highest)
     except NumbaError as error:
-        raise _refused(getattr(made, "__name__", "policy"), error) from None
+        raise _refused(made.__name__, made, error, PARTLY) from None
     return Callback(code.address, code)
 
 
-def _refused(name: str, error: NumbaError) -> UserError:
-    """Return what Numba says against a policy: its first line that is no heading, and the line of the policy's file."""
+def _refused(name: str, made: Any, error: NumbaError, partly: str) -> UserError:
+    """Return what Numba says against a policy: its first line that is no heading, and the line of the file in which `made` is.
+
+    partly: what to say when it does not always return a number.
+    """
     text = re.sub(r"\x1b\[\d*m", "", str(error))
     lines = [line.strip() for line in text.splitlines()]
     said = [line for line in lines if line and not line.startswith("Failed in nopython mode")]
     ends = next((k for k, line in enumerate(said) if not line.endswith((":", ","))), len(said) - 1)  # a line that announces the next
     reason = " ".join(said[: ends + 1])
     if "OptionalType" in reason + text.split("raised from")[0]:
-        reason = "choose does not always return a number: end it with return -1"
-    if place := re.search(r'File "(?!<)[^"]*?([^/"]+)", line (\d+)', text):
-        reason += f" ({place[1]}, line {place[2]})"
+        reason = partly
+    elif "Function(<class 'float'>)" in reason or "Function(float64)" in reason:
+        reason = "its score is no number"
+    file = Path(inspect.getsourcefile(made) or "").name
+    if place := re.search(rf'File "(?:[^"]*/)?{re.escape(file)}", line (\d+)', text):
+        reason += f" ({file}, line {place[1]})"
     return UserError(
         f"Numba cannot compile the policy {name}: {reason}", hint="use numbers, if and for only; or run it with engine='simpy'"
     )
@@ -148,7 +160,7 @@ def compiled_hooks(hooks: Hooks, plain: Callable[..., int]) -> Callback:
         made = generated("hooked", "hook, a, b, c, now, own_at, warps_at, age_at", lines, names, lambda function: function)
         code = numba.cfunc(HOOK, **CHECKED)(made)
     except NumbaError as error:
-        raise _refused(hooks.name, error) from None
+        raise _refused(hooks.name, hooks.functions[0], error, f"choose {PARTLY}: end it with return -1") from None
     return Callback(code.address, code)
 
 

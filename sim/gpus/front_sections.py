@@ -55,7 +55,9 @@ class Fetch(Section):
 class Constants(Section):
     """Constant caches of an SM, empty when a kernel starts (sim/lowering/constant_lines.py)."""
 
-    near: Count = Field(default=0, description="cycles until a line of 64 bytes comes from the level behind, for operands")
+    near: Count = Field(
+        default=0, description="cycles until a line of 64 bytes comes from the level behind, for operands; line_cycles where that is more"
+    )
     load_near: Count = Field(default=0, description="the same for LDC, which has a cache of its own")
     far: Count = Field(default=0, description="cycles more where that level has to ask L2: once in 256 bytes")
     cold: Count = Field(default=0, description="cycles more where L2 starts cold and DRAM is asked, for each SM")

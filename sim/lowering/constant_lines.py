@@ -79,7 +79,8 @@ def cycles_of_group(gpu: "Gpu", launch: "Launch") -> int:
 def cycles_of_line(gpu: "Gpu", launch: "Launch") -> int:
     """Return the cycles until a line of operands comes from the level behind.
 
-    Schedulers have caches of their own: each asks that level for every line, and it serves those of all SMs that share it in turn.
+    Schedulers have caches of their own: each asks that level for every line, and it serves those of all SMs that share it in turn. They are
+    taken to ask at the same time, as where a kernel begins (programs/measurements/h200/starts.csv).
     """
     warps = -(-math.prod(launch.grid) // gpu.sms) * launch.warps_per_block
     asking = min(gpu.core.schedulers, warps) * _sharing(gpu, launch)

@@ -7,6 +7,7 @@ takes what those take, but the group, and returns any number; it must depend on 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from enum import IntEnum
 from functools import cached_property, lru_cache
@@ -58,7 +59,10 @@ class OwnBlockPolicy:
         """Return the SM that takes the block: of those with free places, of which there is one. free: of each SM."""
         takers = [sm for sm, places in enumerate(free) if places > 0]
         try:
-            return max(takers, key=lambda sm: float(self.made(sm, int(free[sm]), last, block, len(free))))  # max: the first of equals
+            scores = [self.made(sm, int(free[sm]), last, block, len(free)) for sm in takers]
+            if unusable := [score for score in scores if not isinstance(score, int | float | np.number) or math.isnan(score)]:
+                raise ValueError(f"its score is {unusable[0]!r}")
+            return takers[scores.index(max(scores))]  # index: the first of equals
         except Exception as error:
             raise UserError(f"the block policy {self.name} fails: {type(error).__name__}: {error}") from None
 

@@ -1,5 +1,6 @@
 """How blocks go to SMs: each policy in both engines, a user's own, and what is said of mistakes."""
 
+import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,6 +87,7 @@ def test_a_file_s_function_is_a_policy(tmp_path: Path) -> None:
     assert "takes (sm)" in refused(*run, f"{file}:few")
     assert "it has last_first, few" in refused(*run, f"{file}:none")
     assert "one of emptiest, round_robin, fill_first, grouped" in refused(*run, "round")
+    assert f"write {file}:NAME" in refused(*run, str(file))
 
 
 def test_the_page_s_policy_of_blocks_runs(tmp_path: Path) -> None:
@@ -102,6 +104,33 @@ def test_a_policy_that_fails_ends_the_run() -> None:
     gpu = sim.gpu("gtx480").replace({"blocks.policy": divides})
     for engine in (timing, reference):
         with pytest.raises(UserError, match="the block policy divides fails"):
+            engine.simulate(unequal(8), gpu)
+
+
+def partly(sm: int, free: int, last: int, block: int, sms: int) -> float | None:
+    return 1.0 if sm > 1 else None
+
+
+def in_words(sm: int, free: int, last: int, block: int, sms: int) -> str:
+    return "most"
+
+
+def unknown(sm: int, free: int, last: int, block: int, sms: int) -> float:
+    return math.nan
+
+
+@pytest.mark.parametrize(
+    ("made", "numba", "simpy"),
+    [
+        (partly, "policy partly: does not always return a number", "its score is None"),
+        (in_words, "policy in_words: its score is no number", "its score is 'most'"),
+        (unknown, "policy unknown fails", "its score is nan"),
+    ],
+)
+def test_a_score_is_a_number(made: Any, numba: str, simpy: str) -> None:
+    gpu = sim.gpu("gtx480").replace({"blocks.policy": made})
+    for engine, words in ((timing, numba), (reference, simpy)):
+        with pytest.raises(UserError, match=words):
             engine.simulate(unequal(8), gpu)
 
 
