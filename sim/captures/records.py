@@ -81,11 +81,15 @@ def _pieces(data: bytes, table: Table) -> list[np.ndarray]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write a capture for each folder, beside it."""
+    """Write a capture for each folder, beside it; return the exit status: 2, with one message, when a folder holds no record."""
     for argument in arguments:
         folder = Path(argument)
         path = folder.with_name(folder.name + SUFFIX)
-        sys.stdout.write(f"{path}: {write(read(folder), path):,} bytes\n")
+        try:
+            sys.stdout.write(f"{path}: {write(read(folder), path):,} bytes\n")
+        except UserError as error:
+            sys.stderr.write(f"error: {error}\n")
+            return 2
     return 0
 
 

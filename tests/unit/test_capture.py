@@ -205,6 +205,7 @@ def test_a_folder_of_raw_buffers_is_read(tmp_path: Path) -> None:
     (folder / "after").write_bytes(bytes(range(8)))
     (folder / "kernel.cubin").write_bytes(CUBIN.read_bytes())
     assert records.main([str(folder)]) == 0
+    assert records.main([str(folder / "none")]) == 2
     found = captures.read(tmp_path / "one.capture")
     assert found.after is not None
     assert found.after[0].tolist() == list(range(8))
