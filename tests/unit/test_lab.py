@@ -190,7 +190,10 @@ def test_sliders_tell_range_unit_and_source(client: TestClient) -> None:
     latency = next(knob for knob in found["machine"] if knob["field"] == "dram.latency")
     assert latency["low"] < latency["value"] == sim.gpu("h100").dram.latency < latency["high"]
     assert latency["unit"] == "cycles"
-    assert latency["source"].startswith("measured:")
+    source = sim.gpu("h100").source_of("dram.latency")
+    assert source is not None
+    assert latency["source"] == f"{source.kind}: {source.text}"
+    assert "chains.csv" in latency["source"]
     policy = next(knob for knob in found["machine"] if knob["field"] == "core.policy")
     assert "lrr" in policy["choices"]
     assert found["opcodes"]["FFMA"]["usage"] == "Rd, a, b, c"
