@@ -21,6 +21,7 @@ from isa.vocabulary import (
     Compare,
     Flag,
     Kind,
+    Mbarrier,
     Mufu,
     Operation,
     SourceFlag,
@@ -127,6 +128,14 @@ def _barrier(row: Row, words: Collection[str]) -> str:
         return "BAR.ARV says how many threads the barrier is for"
     legal = 0 <= row.function < BARRIERS
     return "" if legal else f"barrier {row.function}: a block has barriers 0 to {BARRIERS - 1}"
+
+
+def _mbarrier(row: Row, words: Collection[str]) -> str:
+    if (row.function == Mbarrier.CHECK) != ("Pd" in words):
+        return "SYNCS.PHASECHK writes a predicate; the others a register"
+    if row.flags & EVERY and row.function in (Mbarrier.SET, Mbarrier.CHECK, Mbarrier.EXPECT, Mbarrier.COMPLETE):
+        return ".OPTOUT belongs to an arrival"
+    return "" if "r" in words else "SYNCS has a register behind the address, RZ where it is not read"
 
 
 def _atomic(row: Row, words: Collection[str]) -> str:
@@ -238,6 +247,7 @@ RULES: tuple[tuple[Callable[[Row, Collection[str]], str], tuple[Operation, ...]]
     (_barrier, (Operation.BAR,)),
     (_offset, ()),
     (_atomic, (Operation.ATOM,)),
+    (_mbarrier, (Operation.MBARRIER,)),
     (_branch, ()),
     (_number, (Operation.LEA, Operation.LEA_HI, Operation.LOP3)),
     (_alike, (Operation.VMNMX,)),

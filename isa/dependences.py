@@ -85,7 +85,7 @@ def destination_registers(operation: int, flags: int, width: int, function: int 
     """Return how many consecutive registers the destination spans."""
     if operation in matrices.OPERATIONS:
         return matrices.registers_of(function, matrices.ADDEND)
-    if operation in (Operation.LOAD, Operation.ATOM, Operation.LDC):
+    if operation in (Operation.LOAD, Operation.ATOM, Operation.MBARRIER, Operation.LDC):
         return max(width // 4, 1)
     return 2 if flags & WIDE and not flags & HIGH else 1
 

@@ -1,4 +1,4 @@
-"""What `Encoded.function` holds, family by family: the enumerations of functions, modes and types."""
+"""What `function`, `compare`, `combine` and `rounding` of `Encoded` hold: the enumerations of functions, modes and types."""
 
 from enum import IntEnum
 
@@ -109,6 +109,18 @@ class AtomicFunction(IntEnum):
     CAST = 10  # the same, and returns whether it was done
 
 
+class Mbarrier(IntEnum):
+    """What SYNCS does to a barrier in shared memory (Encoded.function); PTX ISA, `mbarrier`."""
+
+    SET = 0  # .EXCH: write all of it
+    ARRIVE_EXPECT = 1  # arrive once, and expect as many bytes more as the operand says
+    ARRIVE = 2  # .A1T0
+    ARRIVE_COUNT = 3  # .ART0: as often as the operand says
+    EXPECT = 4  # .A0TR: only expect
+    COMPLETE = 5  # .A0TX: so many bytes have come
+    CHECK = 6  # .PHASECHK: whether the phase is over whose parity is the operand's top bit
+
+
 class BarrierReduction(IntEnum):
     """What BAR.RED makes of the block's predicates, for B2R (Encoded.combine of a BAR)."""
 
@@ -140,3 +152,78 @@ class MatrixType(IntEnum):
     F64 = 5
     F32 = 6
     S32 = 7
+
+
+class Compare(IntEnum):
+    """Comparison of xSETP. U forms are true when an operand is NaN."""
+
+    F = 0
+    LT = 1
+    EQ = 2
+    LE = 3
+    GT = 4
+    NE = 5
+    GE = 6
+    NUM = 7
+    NAN = 8
+    LTU = 9
+    EQU = 10
+    LEU = 11
+    GTU = 12
+    NEU = 13
+    GEU = 14
+    T = 15
+
+
+class Combine(IntEnum):
+    """How xSETP, PSETP and LOP combine two truth values or words."""
+
+    AND = 0
+    OR = 1
+    XOR = 2
+    PASS_B = 3
+
+
+class Rounding(IntEnum):
+    """IEEE rounding of FP32 arithmetic and conversions."""
+
+    NEAREST = 0
+    DOWN = 1  # .RM, .FLOOR
+    UP = 2  # .RP, .CEIL
+    ZERO = 3  # .RZ, .TRUNC
+
+
+class Special(IntEnum):
+    """Special registers that S2R reads (Encoded.function)."""
+
+    TID_X = 0
+    TID_Y = 1
+    TID_Z = 2
+    CTAID_X = 3
+    CTAID_Y = 4
+    CTAID_Z = 5
+    NTID_X = 6
+    NTID_Y = 7
+    NTID_Z = 8
+    NCTAID_X = 9
+    NCTAID_Y = 10
+    NCTAID_Z = 11
+    LANEID = 12
+    WARPID = 13
+    NWARPID = 14
+    SMID = 15  # 0: placement belongs to the timing engine
+    CLOCKLO = 16  # gives the program the warp instructions executed so far; the timing engine reports when each was issued
+    CLOCKHI = 17
+    EQMASK = 18
+    LTMASK = 19
+    LEMASK = 20
+    GTMASK = 21
+    GEMASK = 22
+    ZERO = 23  # SRZ
+    CGA_CTAID = 24  # SR_CgaCtaId, the block's place in its cluster: 0, clusters are not modelled
+    VIRTID = 25  # from bit 8 on the warp's number, PTX's %warpid
+    VIRTUALSMID = 26  # PTX's %smid: 0, as SMID
+    GLOBALTIMERLO = 27  # nanoseconds: as the clock
+    GLOBALTIMERHI = 28
+    SMEMSZ = 29  # bytes of shared memory per block
+    SWINHI = 30  # the high word of generic addresses of shared memory

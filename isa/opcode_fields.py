@@ -9,6 +9,7 @@ from isa.vocabulary import (
     Dot,
     MatrixShape,
     MatrixType,
+    Mbarrier,
     Mufu,
     NumberType,
     Operation,
@@ -51,6 +52,7 @@ FIELDS: dict[str, tuple[str, type[int], int, int]] = {  # the table's word -> fi
     "left": ("function", MatrixType, NIBBLE, 4),
     "right": ("function", MatrixType, NIBBLE, 8),
     "sums": ("function", MatrixType, NIBBLE, 12),
+    "mbarrier": ("function", Mbarrier, WHOLE, 0),
     "width": ("width", int, WHOLE, 0),
     "cache": ("cache", Cache, WHOLE, 0),
 }

@@ -42,6 +42,7 @@ class Form(IntEnum):
     PAIR = 20  # by lanes, out of the loop: 64 bits
     DOUBLE = 21  # by lanes, out of the loop: one float64 of up to three
     HALVES = 22  # by lanes, out of the loop: each half of a word by itself
+    MBARRIER = 30  # may have to wait
     PRODUCT_OF_MATRICES = 23  # of all lanes together: writes its rows by itself
 
 

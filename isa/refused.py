@@ -7,11 +7,13 @@ TENSOR_MEMORY = "tensor memory and tcgen05 are not modelled; compile for sm_80, 
 SMALL = "products of floats of 8 bits and less are not modelled; take f16, bf16 or s8"
 SPARSE = "sparse products are not modelled; use the dense mma.sync"
 NIBBLES = "products of 4-bit and 1-bit numbers are not modelled; use s8 or u8"
-BARRIERS = "barriers in shared memory (mbarrier) are not modelled; compile for sm_75, where cuda::barrier needs none, or use bar.sync"
+BARRIERS = "barriers in shared memory (mbarrier) are modelled from sm_90 on; compile for that, or for sm_75, where cuda::barrier needs none"
+ARRIVALS = "arrivals of copies (cp.async.mbarrier.arrive) are not modelled; use cp.async.wait_group, or bulk copies"
 COPIES = "copies by the copy engine (bulk copies, TMA) are not modelled; use cp.async, or loads and stores"
 REGISTERS = "registers that warps pass to each other (setmaxnreg) are not modelled; compile without it"
 REFUSED = {
-    **dict.fromkeys(("SYNCS", "ATOMS.ARRIVE", "ARRIVES"), BARRIERS),
+    "ATOMS.ARRIVE": BARRIERS,
+    **dict.fromkeys(("ARRIVES", "SYNCS.A0T1"), ARRIVALS),
     **dict.fromkeys(("UBLKCP", "UBLKPF", "UBLKRED"), COPIES),
     **dict.fromkeys(("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF", "UTMACCTL", "UTMACMDFLUSH"), COPIES),
     "USETMAXREG": REGISTERS,

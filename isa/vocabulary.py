@@ -8,14 +8,19 @@ from enum import IntEnum, IntFlag
 from isa.functions import (  # noqa: F401  the vocabulary's other half
     AtomicFunction,
     BarrierReduction,
+    Combine,
+    Compare,
     Dot,
     MatrixShape,
     MatrixType,
+    Mbarrier,
     Mufu,
     NumberType,
     Permute,
     Reduction,
+    Rounding,
     Shuffle,
+    Special,
     Vote,
     XmadAddend,
 )
@@ -163,6 +168,7 @@ class Operation(IntEnum):
     DMMA = 153
     MOVM = 154  # transpose an 8-by-8 matrix of halves
     IADD_SATURATED = 155  # two signed words
+    MBARRIER = 170  # a barrier in shared memory; function: Mbarrier; EVERY: takes part no more
     VMNMX = 125  # of three; function: Reduction of the first two | of that and the third << 3
 
 
@@ -214,7 +220,7 @@ class Flag(IntFlag):
     INTEGRAL = 1 << 22  # F2F, FRND: round to a whole number
     NAN_TO_ZERO = 1 << 23  # .NTZ of F2I
     REVERSE = 1 << 24  # BFE.BREV; FLO.SH: count from the other end
-    EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of FMNMX, HMNMX2; .F16x2 of an ATOM; .ACC of VABSDIFF4
+    EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of FMNMX, HMNMX2; .F16x2 of an ATOM; .ACC of VABSDIFF4; .ANY of BRA
     ASYNC = 1 << 26  # LDGSTS: to shared memory, at source 0 + function; BAR.ARV: goes on at once
     MATRIX = 1 << 27  # LDSM, STSM: rows of 16 bytes, dealt to the lanes; REVERSE: transposed
     RELU = 1 << 28  # of halves: negative results become zero
@@ -245,81 +251,6 @@ class Part(IntEnum):
 
 
 PART_SHIFT = 3
-
-
-class Compare(IntEnum):
-    """Comparison of xSETP. U forms are true when an operand is NaN."""
-
-    F = 0
-    LT = 1
-    EQ = 2
-    LE = 3
-    GT = 4
-    NE = 5
-    GE = 6
-    NUM = 7
-    NAN = 8
-    LTU = 9
-    EQU = 10
-    LEU = 11
-    GTU = 12
-    NEU = 13
-    GEU = 14
-    T = 15
-
-
-class Combine(IntEnum):
-    """How xSETP, PSETP and LOP combine two truth values or words."""
-
-    AND = 0
-    OR = 1
-    XOR = 2
-    PASS_B = 3
-
-
-class Rounding(IntEnum):
-    """IEEE rounding of FP32 arithmetic and conversions."""
-
-    NEAREST = 0
-    DOWN = 1  # .RM, .FLOOR
-    UP = 2  # .RP, .CEIL
-    ZERO = 3  # .RZ, .TRUNC
-
-
-class Special(IntEnum):
-    """Special registers that S2R reads (Encoded.function)."""
-
-    TID_X = 0
-    TID_Y = 1
-    TID_Z = 2
-    CTAID_X = 3
-    CTAID_Y = 4
-    CTAID_Z = 5
-    NTID_X = 6
-    NTID_Y = 7
-    NTID_Z = 8
-    NCTAID_X = 9
-    NCTAID_Y = 10
-    NCTAID_Z = 11
-    LANEID = 12
-    WARPID = 13
-    NWARPID = 14
-    SMID = 15  # 0: placement belongs to the timing engine
-    CLOCKLO = 16  # gives the program the warp instructions executed so far; the timing engine reports when each was issued
-    CLOCKHI = 17
-    EQMASK = 18
-    LTMASK = 19
-    LEMASK = 20
-    GTMASK = 21
-    GEMASK = 22
-    ZERO = 23  # SRZ
-    CGA_CTAID = 24  # SR_CgaCtaId, the block's place in its cluster: 0, clusters are not modelled
-    VIRTID = 25  # from bit 8 on the warp's number, PTX's %warpid
-    VIRTUALSMID = 26  # PTX's %smid: 0, as SMID
-    GLOBALTIMERLO = 27  # nanoseconds: as the clock
-    GLOBALTIMERHI = 28
-    SMEMSZ = 29  # bytes of shared memory per block
-    SWINHI = 30  # the high word of generic addresses of shared memory
 
 
 class Cache(IntEnum):

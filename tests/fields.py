@@ -16,6 +16,7 @@ from sim.lowering.rescheduling import is_known, worded, words_of
 from sim.lowering.unread import why_unread_by
 from sim.traces.trace import Trace
 from tests.listings import FOLDER
+from tests.unit import mbarrier_programs
 
 FACTORS = (2, 0.5, 8, 0.125, 64, 1 / 64)
 BESIDE = {
@@ -291,6 +292,7 @@ def small() -> dict[str, sim.Launch | None]:
         "reuse": launch(REUSE, 8, 128, np.zeros(1 << 14, np.float32), shared_dynamic=40000),
         "again": launch(AGAIN.format(walk=lines), 1, 32, np.zeros(1 << 17, np.float32)),
         "unequal": launch(UNEQUAL, 203, 256, np.zeros(1, np.float32)),
+        "barriers": mbarrier_programs.launch(mbarrier_programs.PING_PONG)[0],
         "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
         "code": launch(CODE.format(length=9000), 4, 32),
         "jumps": launch(BRANCHES.format(jumps=far), 4, 32),

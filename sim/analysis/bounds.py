@@ -15,6 +15,7 @@ from isa.vocabulary import Operation, Space, Unit
 from sim.analysis.resources import resources
 from sim.gpus.model import Gpu
 from sim.lowering import core as lower
+from sim.lowering.accesses import GLOBAL
 from sim.lowering.rescheduling import rescheduled
 from sim.result.result import Result
 from sim.traces.trace import Trace
@@ -55,7 +56,7 @@ def _path_cycles(trace: Trace, result: Result) -> np.ndarray:
     """Return int64 [paths]: the cycles of a warp that never waits for anything but its own results."""
     code, dependences = lower.code(result.gpu, trace.program)
     latency = least_latencies(trace, result)
-    shortest = np.where(code.ops["memory"] == lower.GLOBAL, result.gpu.lsu.latency + 1, latency)  # of a load that no lane executes
+    shortest = np.where(code.ops["memory"] == GLOBAL, result.gpu.lsu.latency + 1, latency)  # of a load that no lane executes
     tables = (code.ops["distance"].tolist(), [[n for n in row if n >= 0] for row in code.needs.tolist()], _writes(code))
     arrays, found = trace.arrays, []
     for start, end in zip(arrays.path_start.tolist(), arrays.path_start[1:].tolist(), strict=False):

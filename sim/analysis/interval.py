@@ -28,7 +28,7 @@ from sim.analysis.schedule import LoadLatency, Step, schedule
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
 from sim.gpus.path import LINE, SECTOR
-from sim.lowering.core import is_cached
+from sim.lowering.accesses import is_cached
 from sim.lowering.rescheduling import rescheduled
 from sim.traces.trace import Trace
 

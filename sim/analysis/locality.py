@@ -15,7 +15,7 @@ from sim.analysis.accesses import GLOBAL, by_path
 from sim.analysis.coalescing import LANES
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
-from sim.lowering.core import is_cached
+from sim.lowering.accesses import is_cached
 from sim.traces.trace import SCATTERED, Trace
 
 MOST_AT_ONCE = 1 << 15  # accesses; bounds the memory that counting takes

@@ -11,7 +11,7 @@ from isa.program import Program
 from isa.vocabulary import Unit
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
-from sim.lowering.core import memory_place
+from sim.lowering.accesses import memory_place
 from sim.lowering.ports import unit_timing
 from sim.result.memory_counters import ratio
 from sim.result.result import Result

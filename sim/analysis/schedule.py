@@ -11,7 +11,8 @@ from typing import NamedTuple
 from isa.program import Program
 from isa.vocabulary import Operation, Unit
 from sim.gpus.model import Gpu
-from sim.lowering.core import BARRIER, BRANCH, NOWHERE, code
+from sim.lowering.accesses import NOWHERE
+from sim.lowering.core import BARRIER, BRANCH, code
 
 LoadLatency = Callable[[int], int]  # static instruction -> cycles from its issue to its dependent's
 

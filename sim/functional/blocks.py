@@ -7,7 +7,7 @@ from sim.functional.barriers import at_different_barriers, open_complete
 from sim.functional.divergence import settle
 from sim.functional.growth import ROOM
 from sim.functional.paths import commit_ended, lend_row
-from sim.functional.spins import LOOK, has_spinners, let_spin
+from sim.functional.spins import LOOK, has_spinners, let_spin, time_out
 from sim.functional.state import NOBODY, Code, Log, Machine, Memory, Progress, Spin, Status, Store, Turn
 from sim.functional.watch import start_watch
 
@@ -73,7 +73,7 @@ def all_stopped(code: Code, machine: Machine, memory: Memory, log: Log, store: S
         if not has_spinners(machine):
             return at_different_barriers(machine, progress)
         if progress.moves[0] == progress.seen[0]:
-            return Status.WAITS
+            return Status.RUNNING if time_out(code, machine, progress) else Status.WAITS
         progress.seen[0] = progress.moves[0]
         let_spin(machine, log)
         return Status.RUNNING

@@ -20,6 +20,16 @@ MOST_BLOCKS = 65_535  # along y and z of a grid, on every GPU
 SIZES = (1, 2, 3)
 SYSTEM_BYTES = 1024  # of a block's shared memory, before the program's
 BARRIER_FAULTS = (Fault.BARRIER_MISMATCH, Fault.BARRIER_INCOMPLETE, Fault.BARRIER_COUNTS, Fault.BARRIER_PART)
+SAID = {
+    Fault.SEVERAL_BARRIERS: (
+        "lanes of a warp name different barriers in one instruction",
+        "that is not modelled: let one lane arrive, or wait, for each barrier",
+    ),
+    Fault.TOO_MANY_ARRIVALS: (
+        "more arrivals than the barrier's phase is for",
+        "mbarrier.init says for how many arrivals a phase is; count the threads that arrive, and begin with mbarrier.init",
+    ),
+}  # faults that need no more words
 VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic"}
 
 
@@ -95,7 +105,7 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
     report = progress.report
     fault, i = Fault(int(report[Report.FAULT])), int(report[Report.INSTRUCTION])
     here = where(launch, machine, progress)
-    hint = ""
+    message, hint = SAID.get(fault, ("", ""))
     if fault in (Fault.OUT_OF_RANGE, Fault.MISALIGNED, Fault.READ_ONLY):
         message, hint = access_message(launch, placed, memory, fault, i, int(report[Report.ADDRESS]), int(report[Report.EXPECTED]))
     elif fault == Fault.UNKNOWN_CONSTANT:
@@ -124,7 +134,7 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
         message, hint = f"{message}: nothing says where these lanes go on", "the listing must be whole"
     elif fault == Fault.SYNC_WITHOUT_SSY:
         message, hint = "SYNC without SSY: nothing says where these lanes go on", "put SSY LABEL before the branch that splits the warp"
-    else:
+    elif not message:
         message, hint = "more than 160 groups of lanes wait in one warp", "an SSY in a loop needs a SYNC in the same loop"
     return UserError(f"{message}\n  {here}", path=launch.program.path, line=launch.program.instructions[i].line, hint=hint)
 

@@ -22,14 +22,13 @@ The lanes that fall through run first; those that branched wait. A loop's early 
 import numpy as np
 
 from sim.compiled.kernel import first_bit, inner
+from sim.functional.choice import next_entry, note_choice
 from sim.functional.convergence import (
     at_place,
     execute_again,
     has_counted,
     insert_groups,
     is_smaller,
-    next_entry,
-    note_choice,
     synchronise_lanes,
     wake,
 )

@@ -9,7 +9,7 @@ from sim.functional import convergence, divergence
 from sim.functional.arms import by_kernels, kernels
 from sim.functional.convergence import offer, synchronise_lanes
 from sim.functional.divergence import branch, gather, leave, synchronise, unwind
-from sim.functional.flags import EXCLUSIVE
+from sim.functional.flags import EVERY, EXCLUSIVE
 from sim.functional.operands import operand, predicate, row_of, write, write_predicate
 from sim.functional.stack import fault, push
 from sim.functional.state import BRANCHED, CALL, FIRST, FULL, LOOP, OUT, RUNNABLE, Code, Fault, Machine, Progress, Status, Turn
@@ -17,8 +17,11 @@ from sim.functional.state import BRANCHED, CALL, FIRST, FULL, LOOP, OUT, RUNNABL
 
 @inner
 def branch_where_true(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
-    """Execute BRA."""
-    return branch(i, w, mask & predicate(i, FIRST, w, code, machine), code, machine, progress)
+    """Execute BRA; .ANY takes all lanes along where one goes."""
+    taken = mask & predicate(i, FIRST, w, code, machine)
+    if taken and code.flags[i] & EVERY:
+        taken = machine.active[w]
+    return branch(i, w, taken, code, machine, progress)
 
 
 @inner

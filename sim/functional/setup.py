@@ -107,6 +107,8 @@ def allocate_memory(launch: Launch, places: Places, banks: Banks, uses_local: bo
         touched=np.zeros(1, np.uint8),
         shared=np.zeros(-(-launch.shared_per_block // 4), np.uint32),
         shared_bytes=launch.shared_per_block,
+        phases=np.zeros((-(-launch.shared_per_block // 8), 2), np.int64),
+        begun=np.zeros(1, np.int64),
         local=np.zeros(local, np.uint32),
         constants=constants,
         bank_start=bank_start,
@@ -118,7 +120,7 @@ def allocate_memory(launch: Launch, places: Places, banks: Banks, uses_local: bo
 
 def of_another_block(memory: Memory) -> Memory:
     """Return the memories with shared and local memory of their own, and what is watched of them."""
-    own = {name: np.zeros_like(getattr(memory, name)) for name in ("shared", "local", "touched", "latest")}
+    own = {name: np.zeros_like(getattr(memory, name)) for name in ("shared", "phases", "local", "touched", "latest")}
     names = ("shadow", "value", "now", "known", "group", "together")
     watch = memory.watch._replace(**{name: getattr(memory.watch, name).copy() for name in names})
     return memory._replace(watch=watch, **own)
@@ -176,6 +178,7 @@ def allocate_progress(warps: int, following: np.ndarray, clock: np.ndarray) -> P
         clock=clock,
         moves=np.zeros(1, np.int64),
         seen=np.zeros(1, np.int64),
+        timed_out=np.zeros(1, np.int64),
         changes=np.zeros(1, np.int64),
         called=np.zeros(1, np.int64),
     )

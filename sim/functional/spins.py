@@ -16,7 +16,7 @@ from sim.functional.addresses import names_lanes
 from sim.functional.growth import ROOM
 from sim.functional.paths import mixed
 from sim.functional.stack import insert
-from sim.functional.state import RUNNABLE, SPINS, Code, Log, Machine, Progress, Spin, Status, Store
+from sim.functional.state import AT_PHASE, RUNNABLE, SPINS, Code, Log, Machine, Progress, Spin, Status, Store
 from sim.traces.trace import SCATTERED
 
 LOOK = np.int64(2048)
@@ -106,7 +106,7 @@ def is_access(i: int, code: Code) -> bool:
     form = code.form[i]
     if form == Form.CONSTANT:
         return names_lanes(i, code)
-    return form == Form.LOAD or form == Form.STORE or form == Form.ATOM  # noqa: PLR1714  Numba compiles no set of members
+    return form == Form.LOAD or form == Form.STORE or form == Form.ATOM or form == Form.MBARRIER  # noqa: PLR1714  Numba compiles no set of members
 
 
 @inner
@@ -195,17 +195,26 @@ def set_back(tally: np.ndarray, before: np.ndarray, dropped: int) -> None:
 @outlined
 def give_way(w: int, code: Code, machine: Machine, progress: Progress) -> None:
     """Let others go on: first lanes of this warp that wait behind these, then other warps."""
-    spin = machine.spin[w]
-    if code.converges and has_runnable(w, machine) and not spin[Spin.OFFERED]:
-        spin[Spin.OFFERED], spin[Spin.PERIOD] = 1, 0
-        insert(w, np.int64(0), machine.pc[w], machine.active[w], machine)
-        machine.active[w] = 0
+    if offer(w, code, machine):
         return
-    state = digest(w, code, machine)
+    spin, state = machine.spin[w], digest(w, code, machine)
     if spin[Spin.STATE] != state:
         progress.changes[0] += 1
-    spin[Spin.STATE], spin[Spin.OFFERED], spin[Spin.START] = state, 0, -1
+    spin[Spin.STATE], spin[Spin.START] = state, -1
     machine.waiting[w] = SPINS
+
+
+@outlined
+def offer(w: int, code: Code, machine: Machine) -> bool:
+    """Let lanes of the warp go first that wait behind those which run; return False, the second time in a row, or when there are none."""
+    spin = machine.spin[w]
+    if not (code.converges and has_runnable(w, machine)) or spin[Spin.OFFERED]:
+        spin[Spin.OFFERED] = 0
+        return False
+    spin[Spin.OFFERED], spin[Spin.PERIOD] = 1, 0
+    insert(w, np.int64(0), machine.pc[w], machine.active[w], machine)
+    machine.active[w] = 0
+    return True
 
 
 @outlined
@@ -220,16 +229,31 @@ def has_runnable(w: int, machine: Machine) -> bool:
 
 @outlined
 def has_spinners(machine: Machine) -> bool:
-    """Return whether a warp of the block spins."""
+    """Return whether a warp of the block spins, or waits for a phase."""
     found = False
     for w in range(machine.waiting.size):
-        found = found or machine.waiting[w] == SPINS
+        found = found or machine.waiting[w] < 0
     return found
 
 
 @outlined
 def let_spin(machine: Machine, log: Log) -> None:
-    """Let every warp that spins look once more."""
+    """Let every warp that spins, or waits for a phase, look once more."""
     for w in range(machine.waiting.size):
         if machine.waiting[w] == SPINS:
-            machine.waiting[w], log.pause[w] = 0, log.length[w]
+            log.pause[w] = log.length[w]
+        machine.waiting[w] = max(machine.waiting[w], np.int64(0))
+
+
+@outlined
+def time_out(code: Code, machine: Machine, progress: Progress) -> bool:
+    """Let warps that wait for a phase look in vain and go on; where that came to nothing, let lanes behind those that wait go first.
+
+    Return False when no warp waits so, or this came to nothing either.
+    """
+    again, found = progress.timed_out[0] == progress.moves[0] + 1, False
+    progress.timed_out[0] = progress.moves[0] + 1
+    for w in range(machine.waiting.size):
+        if machine.waiting[w] == AT_PHASE and (not again or offer(w, code, machine)):
+            machine.waiting[w], machine.spin[w, Spin.TIMED_OUT], found = 0, np.int64(not again), True
+    return found

@@ -17,6 +17,7 @@ from sim.functional.divergence import synchronise
 from sim.functional.flags import JOIN
 from sim.functional.flow import branch_where_true, control, jump
 from sim.functional.matrices import multiply_matrices
+from sim.functional.mbarriers import use_barrier
 from sim.functional.memory import access
 from sim.functional.paths import record
 from sim.functional.spins import look
@@ -26,6 +27,7 @@ from sim.functional.watch import note_group
 ARMS = {Form.NOTHING: None, Form.MOVE: lanes.move, Form.PREDICATES: lanes.combine_predicates}
 ARMS[Form.PRODUCT_OF_MATRICES] = multiply_matrices
 MEMORY = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
+MEMORY[Form.MBARRIER] = use_barrier
 FLOW = {Form.BRANCH: branch_where_true, Form.BARRIER: arrive, Form.CONTROL: control, Form.JUMP: jump}  # these say what is next
 check_forms(ARMS, MEMORY, FLOW, lanes.ARMS, uncommon.ARMS)
 GIVEN = "i, w, mask, code, machine, memory, log, store, progress"
@@ -60,6 +62,8 @@ def run(code: Code, machine: Machine, memory: Memory, log: Log, store: Store, pr
         operation, form = code.operation[i], code.form[i]
         status = execute_form(form, i, w, mask, code, machine, memory, log, store, progress)
         if status != Status.RUNNING:
+            if status == Status.BLOCKED:
+                continue
             return status
         if goes_on(form):
             machine.pc[w] = i + 1

@@ -6,28 +6,26 @@ import numpy as np
 
 from isa.cfg import BRANCHES
 from isa.program import SOURCES, Program
-from isa.vocabulary import COUNTERS, Cache, Flag, Operation, Space, Special, Unit
+from isa.vocabulary import COUNTERS, Flag, Operation, Special, Unit
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
 from sim.launch.launch import Launch
+from sim.lowering.accesses import ACCESS, NOWHERE, access_kind, is_cached, memory_place, source_read
 from sim.lowering.barriers import barrier
 from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_of_group, cycles_of_line
 from sim.lowering.control_words import Groups, control_fields, counter_table, distance, groups, landing, obeys_control_words, port_cycles
 from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
 from sim.lowering.memory import Hierarchy, hierarchy
+from sim.lowering.phases import answers_nothing, phase_use, result_cause
 from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_timing
 from sim.lowering.register_ports import port_registers
-from sim.result.causes import PORT_CAUSE, RESULT_CAUSE, StallCause, WakeRule
+from sim.result.causes import PORT_CAUSE, StallCause, WakeRule
 from sim.traces.trace import logged
 
 # What an issued instruction does to the flow of its warp (Op.flow).
 PLAIN, BRANCH, BARRIER, CLOCK = range(4)
-# Where an instruction accesses memory (Op.memory): nowhere, or nowhere that is modelled; ...
-NOWHERE, GLOBAL, SHARED, LOCAL = range(4)
-# What it does there (Op.access); a reduction is an atomic without a result.
-LOAD, STORE, ATOMIC, REDUCTION = range(4)
 NO_QUEUE = -1
 
 _FLOW = dict.fromkeys(BRANCHES, BRANCH) | {Operation.BAR: BARRIER}
@@ -130,6 +128,7 @@ Op = np.dtype(
         ("lanes", "u4"),  # 1 = LDC with an address of each lane, from that line's first byte on
         ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
         ("loads", "u4"),  # 1 = its result comes from beyond shared memory
+        ("phase", "u4"),  # of a barrier in shared memory: sim.lowering.phases
     ],
     align=True,
 )
@@ -212,56 +211,13 @@ def _columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:
     return np.array([row + [-1] * (width - len(row)) for row in rows], np.int16).reshape(len(rows), width)
 
 
-_MEMORY = {Space.GLOBAL: GLOBAL, Space.GENERIC: GLOBAL, Space.SHARED: SHARED, Space.LOCAL: LOCAL}
-_ACCESS = {Operation.LOAD: LOAD, Operation.STORE: STORE, Operation.ATOM: ATOMIC}
-
-
-def memory_place(gpu: Gpu, program: Program, i: int) -> int:
-    """Return where instruction i accesses memory that is modelled: NOWHERE, GLOBAL, SHARED or LOCAL."""
-    encoded = program.encoded
-    if gpu.memory.kind == "fixed" or Operation(encoded.operation[i]) not in _ACCESS:
-        return NOWHERE
-    return _MEMORY[Space(encoded.space[i])]
-
-
-def access_kind(program: Program, i: int) -> int:
-    """Return what a memory instruction does: LOAD, STORE, ATOMIC or REDUCTION."""
-    encoded = program.encoded
-    access = _ACCESS[Operation(encoded.operation[i])]
-    return REDUCTION if access == ATOMIC and not (encoded.writes[i] >= 0).any() else access
-
-
-def is_cached(gpu: Gpu, program: Program, i: int) -> bool:
-    """Return whether a memory instruction goes through L1: by its cache operator, else as the GPU does."""
-    encoded = program.encoded
-    if gpu.l1 is None or Operation(encoded.operation[i]) == Operation.ATOM:
-        return False
-    if Space(encoded.space[i]) == Space.LOCAL:
-        return True
-    operator = Cache(encoded.cache[i])
-    if operator in (Cache.ALL, Cache.READ_ONLY):
-        return True
-    return gpu.l1.global_loads and operator not in (Cache.GLOBAL, Cache.VOLATILE)
-
-
-def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
-    """Return how long instruction i reads its sources, cycles: from its issue, or from its take in the load/store unit."""
-    operation = Operation(program.encoded.operation[i])
-    if place == NOWHERE:
-        return gpu.memory.constant_load if operation == Operation.LDC and program.encoded.address_register[i] >= 0 else gpu.core.source_read
-    if operation == Operation.LOAD:  # LDGSTS reads a second address
-        return gpu.lsu.load_read + (gpu.lsu.word_cycles if program.encoded.flags[i] & int(Flag.ASYNC) else 0)
-    first = gpu.lsu.shared_store_read if place == SHARED else gpu.lsu.store_read
-    return first + gpu.lsu.word_cycles * (max(int(program.encoded.width[i]) // 4, 1) - 1)
-
-
 def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups, constant: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the fields of instruction i's Op. constant: the last of them but `loads`."""
+    """Return the fields of instruction i's Op. constant: the last of them but two."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
     name = served.pipe if (served := unit_timing(gpu, program, i)) else None
     clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
-    memory, hold = memory_place(gpu, program, i), port_cycles(gpu, program, i)
+    memory, hold, cause = memory_place(gpu, program, i), port_cycles(gpu, program, i), result_cause(program, i)
     return (
         gpu.latency(unit),
         distance(gpu, program, i) if obeyed else gpu.core.reissue_distance,
@@ -270,13 +226,13 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
         pipes.index(name) if name else len(pipes),
         bool(name and gpu.pipes[name].owner == "sm"),
-        RESULT_CAUSE[unit],
+        cause,
         PORT_CAUSE[unit],
         CLOCK if clock else _FLOW.get(operation, PLAIN),
         *barrier(program, i),
-        operation == Operation.STORE or (operation == Operation.ATOM and results == 0),
+        operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
         results,
-        results > 0 and operation not in _ACCESS,
+        results > 0 and operation not in ACCESS,
         memory,
         access_kind(program, i) if memory else 0,
         encoded.width[i],
@@ -285,7 +241,8 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         landing(gpu, program, i),
         *control_fields(gpu, program, i, obeyed, parts),
         *constant,
-        RESULT_CAUSE[unit] == StallCause.LONG_SCOREBOARD and (results > 0 or bool(parts.joins[i])),
+        cause == StallCause.LONG_SCOREBOARD and (results > 0 or bool(parts.joins[i])),
+        phase_use(program, i),
     )
 
 

@@ -43,6 +43,7 @@ class Hierarchy(NamedTuple):
     interleave: np.int64  # bytes from one bank to the next
     bank_row: np.int64  # bytes that one row of all banks covers
     pass_cycles: np.int64
+    barrier_latency: np.int64
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
     l1_ways: np.int64
@@ -157,6 +158,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "bank_rule": BANK_RULES.index(gpu.shared.rule),
         **dict(zip(("banks", "pass_bytes", "interleave", "bank_row"), GEOMETRY[gpu.shared.rule], strict=True)),
         "pass_cycles": gpu.shared.pass_cycles,
+        "barrier_latency": gpu.shared.barrier_latency,
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         "l1_sets": lines // ways if ways else 0,
         "l1_ways": ways,

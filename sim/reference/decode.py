@@ -22,12 +22,13 @@ from sim.lowering.control_words import (
     read_cycles,
     waited_counters,
 )
+from sim.lowering.phases import answers_nothing, phase_use, result_cause
 from sim.lowering.ports import unit_timing
-from sim.result.causes import PORT_CAUSE, RESULT_CAUSE, StallCause
+from sim.result.causes import PORT_CAUSE, StallCause
 from sim.traces.trace import logged
 
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI)
-MEMORY = (Operation.LOAD, Operation.STORE, Operation.ATOM)
+MEMORY = (Operation.LOAD, Operation.STORE, Operation.ATOM, Operation.MBARRIER)
 GLOBAL_SPACES = (Space.GLOBAL, Space.GENERIC)
 
 
@@ -58,6 +59,7 @@ class Access(NamedTuple):
     width: int  # bytes per lane
     cached: bool  # goes through L1
     address_cycles: int  # of its port's address unit
+    phase: int  # what it has to do with a phase of a barrier in shared memory (sim.lowering.phases)
 
 
 class Constant(NamedTuple):
@@ -190,7 +192,7 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
     function = int(encoded.function[i])
     served = unit_timing(gpu, program, i)
     held = port_cycles(gpu, program, i)
-    is_store = operation == Operation.STORE or (operation == Operation.ATOM and not writes)
+    is_store = operation == Operation.STORE or (operation == Operation.ATOM and not writes) or answers_nothing(program, i)
     access = _access(program, gpu, i, held, bool(writes)) if gpu.memory.kind == "hierarchy" else None
     return Instruction(
         number=i,
@@ -202,7 +204,7 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
         needs=tuple(dict.fromkeys(reads + writes)),
         writes=tuple(writes),
         is_arithmetic=bool(writes) and operation not in MEMORY,
-        result_cause=RESULT_CAUSE[unit],
+        result_cause=result_cause(program, i),
         port_cause=PORT_CAUSE[unit],
         is_branch=operation in BRANCHES,
         is_clock=operation == Operation.S2R and function in CLOCKS,
@@ -222,11 +224,14 @@ def _access(program: Program, gpu: Gpu, i: int, address_cycles: int, writes: boo
     encoded, operation = program.encoded, Operation(program.encoded.operation[i])
     if operation not in MEMORY:
         return None
-    kind = Kind.REDUCTION if operation == Operation.ATOM and not writes else Kind(operation)
+    if operation == Operation.MBARRIER:
+        kind = Kind.STORE if answers_nothing(program, i) else Kind.LOAD
+    else:
+        kind = Kind.REDUCTION if operation == Operation.ATOM and not writes else Kind(operation)
     space = Space(encoded.space[i])
     space = Space.GLOBAL if space == Space.GENERIC else space
     cached = not kind.updates and _is_cached(gpu, space, Cache(encoded.cache[i]))
-    return Access(space, kind, int(encoded.width[i]), cached, address_cycles)
+    return Access(space, kind, int(encoded.width[i]), cached, address_cycles, phase_use(program, i))
 
 
 def _is_cached(gpu: Gpu, space: Space, operator: Cache) -> bool:

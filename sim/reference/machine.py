@@ -8,6 +8,7 @@ import simpy
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import residency
 from sim.lowering.control_words import obeys_control_words
+from sim.lowering.phases import counts_of_phases
 from sim.reference.account import Account
 from sim.reference.clock import clock
 from sim.reference.decode import decode
@@ -33,6 +34,7 @@ class Machine:
         self.record = Record(record)
         self.account = Account(len(self.program), timeline)
         self.events: Counter[str] = Counter()  # issues, barriers opened, blocks started and ended
+        self.phases = counts_of_phases(trace, gpu)
         self.env = simpy.Environment()
         self.memory = MemorySystem(self) if gpu.memory.kind == "hierarchy" else None
         self.sms = [SM(self, number) for number in range(gpu.sms)]

@@ -16,7 +16,7 @@ from sim.reference.decode import Instruction
 from sim.reference.moments import Moment, latest
 
 if TYPE_CHECKING:
-    from sim.reference.memory.lsu import Queue
+    from sim.reference.memory.issue_queue import Queue
 
 MEMORY_UNITS = ("global", "local", "shared")
 

@@ -14,8 +14,8 @@ from sim.gpus.model import SET_BY_USER, Gpu
 from sim.gpus.occupancy import WARP
 from sim.gpus.unread import why_unread
 from sim.gpus.waves import Waves
+from sim.lowering.accesses import is_cached
 from sim.lowering.control_words import obeys_control_words
-from sim.lowering.core import is_cached
 from sim.lowering.unread import why_unread_by
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence

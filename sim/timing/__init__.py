@@ -10,6 +10,7 @@ from sim.gpus.occupancy import residency
 from sim.launch.placement import lines_of
 from sim.lowering import core as lower
 from sim.lowering.core import Code, Hardware
+from sim.lowering.phases import counts_of_phases
 from sim.lowering.rescheduling import rescheduled
 from sim.policies.blocks import BY_BLOCKS, OTHERS, start_order
 from sim.policies.supplied import stateful
@@ -34,7 +35,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block, launch.program.architecture)
     hw = lower.hardware(gpu, launch, occupancy)
     code, dependences = lower.code(gpu, trace.program)
-    sm = allocate(hw, code, dependences, timeline, gpu.core)
+    sm = allocate(hw, code, dependences, timeline, gpu.core, counts_of_phases(trace, gpu))
     if gpu.l2 and gpu.l2.start != "cold":
         warm_up(hw.memory[0], sm.memory, lines_of(launch))
     if gpu.blocks.order != "launch":

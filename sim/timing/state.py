@@ -18,6 +18,7 @@ from sim.lowering.fetch import LINE_INSTRUCTIONS
 from sim.policies.stateful import Hook
 from sim.result.causes import CAUSES, SLOT_CAUSES
 from sim.timing import records
+from sim.timing.kinds import MOST_WAITS, CacheLine, Chip, Core, PhaseWait, Place, Scheduler, Warp
 from sim.timing.memory.state import Memory
 from sim.timing.memory.state import allocate as allocate_memory
 from sim.timing.policy_rows import policy_rows
@@ -25,107 +26,8 @@ from sim.timing.policy_rows import policy_rows
 NEVER = np.int64(2**62)
 WINDOW = 64  # cycles that the run loop takes at once, at most
 OF_L1 = 1 << Hook.LOOKUP | 1 << Hook.EVICT  # hooks for which L1 has to know whose its lines are
+NO_PHASES = np.zeros(1, np.int64)
 WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-ups wait in `far`
-
-Chip = records.kind(
-    ("now", "i8"),  # in which the SM at work is
-    ("end", "i8"),  # last cycle of any block so far
-    ("next_block", "i8"),  # in the order in which they start
-    ("last_sm", "i8"),  # that took a block
-    ("next_start", "i8"),  # next cycle in which a block may start
-    ("next_step", "i8"),  # next cycle in which an SM, or a request of one at L2, has something to do
-    ("start_tick", "i8"),  # when the start interval allows the next one, 256 to a cycle
-    ("retire_tick", "i8"),  # when the dispatcher has done with the blocks that have ended so far, 256 to a cycle
-    ("warp_cycles", "i8"),
-    ("issue_cycles", "i8"),  # scheduler-cycles with an issue
-    ("log_rows", "i8"),
-    ("log_from", "i8"),
-    ("log_to", "i8"),
-    ("clock_rows", "i8"),
-    ("failed", "i8"),  # 1 + the hook of the policy that failed, or 1 + a Failure; BY_BLOCKS = the policy of blocks; 0 = none
-    ("failed_at", "i8"),  # the cycle in which
-)
-Core = records.kind(
-    ("next", "i8"),  # next cycle in which anything can happen on the SM
-    ("resident", "i8"),  # blocks
-    ("busy_until", "i8"),  # end of the last finished block; -1 = never used
-    ("idle", "i8"),  # cycles without a resident block between blocks
-    ("open", "i8"),  # places that can take a block
-    ("emptied", "i8"),  # next cycle in which one more can; NEVER = no place is emptying
-    ("starts", "i8"),  # first cycle in which the dispatcher may start another
-    ("leaves", "i8"),  # next cycle in which it is told of the end of a block; NEVER = none is leaving
-    ("drained", "i8"),  # cycle in which its stores so far are answered
-    ("begins", "i8"),  # next cycle in which a block begins on it
-    ("fetched", "i8"),  # cycle in which the first instruction has come; NEVER = nobody has asked for it
-    ("issued", "i8"),  # cycle of its last issue so far, where the policy has state
-)
-CacheLine = records.kind(
-    ("line", "i8"),  # of the program's code, or of its constants; -1 = none
-    ("there", "i8"),  # cycle from which it is there; of the SM's cache of code the tick, 256 to a cycle
-    ("used", "i8"),  # when it was asked for last, in turns of its cache
-)
-Place = records.kind(
-    ("free", "i8"),  # first cycle in which the place can take a block; NEVER while it holds one
-    ("leaves", "i8"),  # cycle in which the dispatcher is told of its end; NEVER before that is known, and after
-    ("begins", "i8"),  # cycle in which its block begins; NEVER once it has begun
-    ("block", "i8"),  # in launch order
-    ("turn", "i8"),  # in the order in which they start
-    ("alive", "i8"),  # warps that have not issued their last instruction
-    ("unfinished", "i8"),  # warps that have not ended
-    ("end", "i8"),  # last cycle of its finished warps
-    ("stores", "i8"),  # requests of its stores that have not reached L2
-    ("stored", "i8"),  # cycle in which the answers to the others have come
-    ("to_take", "i8"),  # its stores that wait for the load/store unit
-)
-Warp = records.kind(
-    ("position", "i8"),  # next entry of its path
-    ("path_end", "i8"),
-    ("wake", "i8"),  # first cycle in which only the scheduler's choice or a port keeps it back
-    ("since", "i8"),  # first cycle of its present wait
-    ("throttle_mark", "i8"),  # Machine.throttle when it became ready
-    ("dispatch_mark", "i8"),  # Machine.dispatch when it became ready
-    ("instruction", "u4"),  # the static instruction at `position`
-    ("pending", "u4"),  # loads whose end is not known yet, and stores that the load/store unit has not taken
-    ("cause", "u1"),  # StallCause until `wake`
-    ("parked", "u1"),  # 1: waits for one of them
-    ("sm", "u2"),
-    ("slot", "u2"),  # s
-    ("scheduler", "u1"),  # q
-    ("bit", "u1"),  # its bit in the scheduler's masks
-    ("place", "u2"),
-    ("outstanding", "i8"),  # cycle in which its last result of arithmetic is back
-    ("done", "i8"),  # cycle in which all its results are back and its stores over, as far as it is known
-    ("earliest", "i8"),  # first cycle that the last instruction allows the next
-    ("code_from", "i8"),  # first cycle in which the code is there that the warp goes on with
-    ("access", "i8"),  # its next memory access in the trace
-    ("started", "i8"),  # first cycle it was resident
-    ("exited", "i8"),  # cycle of its last issue, once it drains
-    ("flight_free", "i8"),  # first cycle in which one more instruction of arithmetic may be in flight, under a cap
-    ("flight_place", "u2"),  # its place in Machine.in_flight
-    ("outstanding_cause", "u1"),  # StallCause of waiting for its last result
-    ("earliest_cause", "u1"),
-    ("draining", "u1"),  # 1: has issued its last instruction
-    ("barrier", "i1"),  # barrier it waits at, -1 = none
-    ("number", "u1"),  # warp within its block
-    ("withheld_mark", "i8"),  # Machine.withheld when it became ready
-)
-Scheduler = records.kind(
-    ("visit", "i8"),  # next cycle in which it has something to do
-    ("free", "i8"),  # first cycle its dispatch port is free
-    ("issued", "i8"),  # cycle after the issue interval of its last issue
-    ("reads", "i8"),  # first cycle in which another instruction may begin to read its registers
-    ("last", "i8"),  # bit that issued last; ~bit once that warp has ended
-    ("classes", "u8"),  # bit p: warps are ready for pipe p
-    ("buckets", "u8"),  # bit b: the wheel's bucket b is not empty
-    ("far", "u8"),  # warps that wake later than the wheel reaches
-    ("far_next", "i8"),  # earliest of them
-    ("accounted", "i8"),  # first cycle not yet in `throttle` and `dispatch`
-    ("slot_end", "i8"),  # first cycle whose issue slots are not accounted
-    ("held", "i8"),  # cycles in which its policy has issued nothing, since its last issue, although it could
-    ("second_cause", "u4"),  # where the second slot of the last issue went (issue width 2)
-    ("sm", "u4"),
-    ("number", "u4"),  # q
-)
 
 
 class Machine(NamedTuple):
@@ -184,6 +86,10 @@ class Machine(NamedTuple):
     issues: np.ndarray  # int64 [n]
     log: np.ndarray  # int64 [rows, 12] the timeline (Result.Timeline's columns)
     clock_log: np.ndarray  # int64 [rows, 5]: cycle, block, warp, instruction, SM
+    phase_left: np.ndarray  # int64 [phases] instructions that are still to count for each phase
+    phase_at: np.ndarray  # int64 [phases] cycle in which the last of those so far counted
+    phase_waits: Any  # PhaseWait [m, s * MOST_WAITS], `phase_waiting` of them
+    phase_waiting: np.ndarray  # int64 [m]
     memory: Memory
 
 
@@ -217,11 +123,31 @@ def constant_caches(hw: Hardware, code: Code, room: records.Room) -> dict[str, A
     }
 
 
-def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int] | None, core: CoreSection) -> Machine:
-    """Return the machine at rest before cycle 0. window: first and last cycle of the timeline, None = none. core: of its GPU."""
+def dependence_counters(sms: int, slots: int, code: Code, room: records.Room) -> dict[str, Any]:
+    """Return the dependence counters of a Machine, and their parts where something waits for a part."""
+    counters, parts, kept = COUNTERS if code.control else 0, COUNTERS if code.kept else 0, int(code.kept) + 1
+    return {
+        "unknown": room.zeros((sms, slots, counters), np.uint32),
+        "released": room.zeros((sms, slots, counters), np.int64),
+        "released_cause": room.zeros((sms, slots, counters), np.uint8),
+        "raised": room.zeros((sms, slots, parts), np.int64),
+        "group_unknown": room.zeros((sms, slots, parts, kept), np.uint32),
+        "group_released": room.zeros((sms, slots, parts, kept), np.int64),
+        "group_cause": room.zeros((sms, slots, parts, kept), np.uint8),
+        "latest_cause": room.zeros((sms, slots, parts), np.uint8),
+    }
+
+
+def allocate(
+    hw: Hardware, code: Code, dependences: int, window: tuple[int, int] | None, core: CoreSection, phases: np.ndarray = NO_PHASES
+) -> Machine:
+    """Return the machine at rest before cycle 0. window: first and last cycle of the timeline, None = none. core: of its GPU.
+
+    phases: how many instructions count for each phase of a barrier in shared memory.
+    """
     sms, schedulers, pipes = int(hw.sms), int(hw.schedulers), len(hw.row)
     slots = -(-int(hw.places * hw.warps) // schedulers) * schedulers
-    instructions, counters, parts = len(code.ops), COUNTERS if code.control else 0, COUNTERS if code.kept else 0
+    instructions = len(code.ops)
     room = records.Room()
     rows = 65536 + WINDOW * sms * schedulers * int(hw.issue_width)  # the run loop returns to have the logs enlarged
     machine = Machine(
@@ -236,14 +162,7 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         in_flight=room.zeros((sms, slots, max(1, int(hw.in_flight_cap))), np.int64),
         ready=room.zeros((sms, slots, dependences), np.int64),
         ready_cause=room.zeros((sms, slots, dependences), np.uint8),
-        unknown=room.zeros((sms, slots, counters), np.uint32),
-        released=room.zeros((sms, slots, counters), np.int64),
-        released_cause=room.zeros((sms, slots, counters), np.uint8),
-        raised=room.zeros((sms, slots, parts), np.int64),
-        group_unknown=room.zeros((sms, slots, parts, int(code.kept) + 1), np.uint32),
-        group_released=room.zeros((sms, slots, parts, int(code.kept) + 1), np.int64),
-        group_cause=room.zeros((sms, slots, parts, int(code.kept) + 1), np.uint8),
-        latest_cause=room.zeros((sms, slots, parts), np.uint8),
+        **dependence_counters(sms, slots, code, room),
         reuse=room.full((sms, schedulers, max(1, int(hw.banks)), SOURCES), -1, np.int64),
         bank_free=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
         bank_reads=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
@@ -261,8 +180,20 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         issues=room.zeros(instructions, np.int64),
         log=room.zeros((rows if window else 1, 12), np.int64),
         clock_log=room.zeros((rows, 5), np.int64),
+        phase_left=phases.copy(),
+        phase_at=room.zeros(len(phases), np.int64),
+        phase_waits=room.records(PhaseWait, sms, slots * MOST_WAITS if len(phases) > 1 else 1),
+        phase_waiting=room.zeros(sms, np.int64),
         memory=allocate_memory(hw.memory[0], sms, int(NEVER), room, bool(int(hw.hooks) & OF_L1)),
     )
+    set_at_rest(machine, hw, window)
+    return machine
+
+
+def set_at_rest(machine: Machine, hw: Hardware, window: tuple[int, int] | None) -> None:
+    """Write what is not zero before cycle 0."""
+    sms, slots = machine.warps.shape
+    schedulers = int(hw.schedulers)
     machine.chip.log_from, machine.chip.log_to = window if window else (0, -1)
     machine.chip.next_step, machine.chip.last_sm = NEVER, sms - 1
     machine.cores.next = NEVER
@@ -285,7 +216,6 @@ def allocate(hw: Hardware, code: Code, dependences: int, window: tuple[int, int]
         ("number", slot % int(hw.warps)),
     ):
         machine.warps[field] = values
-    return machine
 
 
 def in_order(rows: np.ndarray, sm: int) -> np.ndarray:

@@ -18,7 +18,9 @@ from sim.launch.launch import Launch
 from sim.traces.hazard import Hazard
 
 FLOPS = {Operation.FADD: 1, Operation.FMUL: 1, Operation.FFMA: 2}
-ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM)
+ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM, Operation.MBARRIER)
+PHASE_SHIFT = np.int64(32)  # of SYNCS, the base has the number of a phase from this bit on, above the barrier's address
+ADDRESS = (1 << 32) - 1
 SCATTERED = np.int64(-(2**62))  # stride of an access whose addresses lie in `scattered`; its base is the row number
 
 
@@ -94,7 +96,7 @@ class Trace:
         lanes = [lane for lane in range(32) if mask >> lane & 1]
         if stride == SCATTERED:
             return {lane: int(self.arrays.scattered[base, lane]) for lane in lanes}
-        return {lane: base + lane * stride for lane in lanes}
+        return {lane: (base & ADDRESS) + lane * stride for lane in lanes}
 
     @property
     def fp32_flops(self) -> int:

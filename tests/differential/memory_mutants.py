@@ -14,9 +14,9 @@ from sim.lowering.memory import Hierarchy
 from sim.reference.dispatcher import BlockScheduler
 from sim.reference.memory import banks, coalescer, l2
 from sim.reference.memory.access import Access
+from sim.reference.memory.issue_queue import Queue
 from sim.reference.memory.l1 import L1, Line
 from sim.reference.memory.l2 import Slice
-from sim.reference.memory.lsu import Queue
 from sim.reference.memory.network import RequestPort
 from sim.reference.memory.system import MemorySystem
 from sim.reference.memory.write_combining import WriteCombiningBuffer

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import isa
-from isa.encode import SPECIALS
+from isa.fill import SPECIALS
 from isa.opcodes import OPCODES, Opcode
 
 UNIFORM = [f"UR{4 * n}" for n in range(15)]

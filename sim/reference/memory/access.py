@@ -49,6 +49,7 @@ class Access:
         self.hits = False  # the shared unit found all its data in L1, to be read in passes
         self.begins = self.taken  # the moment in which it begins to read them
         self.packets: list[int] = []  # of each request, if it is an atomic's
+        self.phase = lsu.memory.phase_of(warp.next_access) if decoded.phase else 0  # of a barrier in shared memory; 0 = none
         if warp.lanes:
             self._describe(lsu.memory.addresses(warp.next_access, warp.mask))
         warp.next_access += 1

@@ -9,18 +9,18 @@ loads pass over the banks of L1, `l1.tags_per_cycle` lines and one pass of their
 
 from __future__ import annotations
 
-from collections import deque
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from isa.vocabulary import Space
 from sim.gpus.path import L1_LOOKUP, cycles
+from sim.lowering.phases import WAITS
 from sim.policies.stateful import Hook
-from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
 from sim.reference.memory.coalescer import WORD
+from sim.reference.memory.issue_queue import Queue
 from sim.reference.memory.l1 import L1
 from sim.reference.memory.mshr import Load, MshrFile
 from sim.reference.memory.network import Deliver, Packet, RequestPort, ResponsePort
@@ -36,40 +36,6 @@ if TYPE_CHECKING:
     from sim.reference.wakeup import Warp
 
 BANKS = "the banks of L1"
-
-
-class Queue:
-    """Memory instructions of one issue port, in order, and the port's address unit."""
-
-    def __init__(self, sm: SM, depth: int) -> None:
-        self.env, self.depth = sm.machine.env, depth
-        self.accesses: deque[Access] = deque()
-        self.address_unit = Ports(self.env)
-        self.open = True  # the port may issue
-        self.reopened: Moment | None = None  # since when, after it was full
-
-    def put(self, access: Access) -> None:
-        """Take in an instruction that issues now; the shared unit may take it when it has arrived."""
-        self.accesses.append(access)
-        after(self.env, access.arrival.cycle - int(self.env.now), access.arrive)
-        if len(self.accesses) == self.depth:
-            self.open = False
-
-    def head(self) -> Access | None:
-        """Return the oldest instruction if its address unit has done with it."""
-        ready = self.accesses and self.accesses[0].arrived and self.address_unit.free
-        return self.accesses[0] if ready else None
-
-    def pop(self, until: Moment) -> None:
-        """Let the oldest instruction go; the next may follow at that moment. A full queue opens in the next cycle."""
-        taken = self.accesses.popleft().taken
-        self.address_unit.hold(until)
-        if not self.open:
-            self.reopened = taken.then(taken.cycle + 1, "lsu.depth")
-            after(self.env, 1, self._reopen)
-
-    def _reopen(self) -> None:
-        self.open = True
 
 
 class LoadStoreUnit:
@@ -193,9 +159,15 @@ class LoadStoreUnit:
         needed, each = access.passes - access.conflicts, int(numbers.pass_cycles)
         last = access.passes * each - min(needed * each, max(int(numbers.interval), each))  # those that the interval covers take no longer
         note = f"{access.passes} passes over the banks"
+        first = taken.then(taken.cycle + int(numbers.shared_latency), "memory.shared_load")
+        ready = first.then(first.cycle + last, "shared.pass_cycles", note=note)
+        if access.decoded.phase == WAITS:
+            self.memory.barriers.wait(access, ready)
+            return
+        if access.phase:
+            self.memory.barriers.count(access.phase, ready)
         if access.kind.returns:
-            first = taken.then(taken.cycle + int(numbers.shared_latency), "memory.shared_load")
-            access.results_at(first.then(first.cycle + last, "shared.pass_cycles", note=note))
+            access.results_at(ready)
         else:
             access.stored_at(taken.then(taken.cycle + 1 + last, "shared.pass_cycles", note=note))
 

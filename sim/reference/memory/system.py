@@ -9,7 +9,9 @@ from sim.launch.placement import lines_of
 from sim.lowering.memory import hierarchy, place_of
 from sim.reference.memory.coalescer import Addresses
 from sim.reference.memory.l2 import Slice
+from sim.reference.memory.mbarriers import Barriers
 from sim.result.causes import Tally
+from sim.traces.trace import PHASE_SHIFT
 
 if TYPE_CHECKING:
     from sim.reference.machine import Machine
@@ -26,6 +28,7 @@ class MemorySystem:
         self.tallies: Counter[Tally] = Counter()
         self.slices = [Slice(self, number) for number in range(gpu.dram.channels)]
         self.answers = 0
+        self.barriers = Barriers(machine.phases, gpu)
         start = gpu.l2.start if gpu.l2 else "cold"
         for line in lines_of(launch).tolist() if start == "warm" else []:
             self.slice_of(line).warm(line)
@@ -53,6 +56,10 @@ class MemorySystem:
         """Return the place of an answer in the order of service."""
         self.answers += 1
         return self.answers
+
+    def phase_of(self, access: int) -> int:
+        """Return the phase that an access of the trace counts or waits for; 0 = none."""
+        return int(self.machine.trace.arrays.access_base[access] >> PHASE_SHIFT)
 
     def addresses(self, access: int, mask: int) -> Addresses:
         """Return the byte addresses of the lanes that take part in an access of the trace."""

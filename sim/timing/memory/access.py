@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.compiled.kernel import inner
-from sim.lowering.core import ATOMIC, GLOBAL, LOAD, SHARED, STORE
+from sim.lowering.accesses import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from sim.result.causes import Tally
 from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, count_packets, local

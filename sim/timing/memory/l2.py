@@ -7,7 +7,7 @@ written in part is completed from DRAM when its line is evicted."""
 import numpy as np
 
 from sim.compiled.kernel import inner, outlined, prefetch
-from sim.lowering.core import ATOMIC, LOAD, STORE
+from sim.lowering.accesses import ATOMIC, LOAD, STORE
 from sim.lowering.memory import L2_START, SECTORS, TICKS, part_of
 from sim.policies import Replacement
 from sim.policies.replacement import FILLED, USED, VICTIM, replaced

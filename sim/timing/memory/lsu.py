@@ -11,7 +11,8 @@ import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.gpus.path import L1_LOOKUP
-from sim.lowering.core import ATOMIC, LOAD, SHARED, STORE, Code, Hardware
+from sim.lowering.accesses import ATOMIC, LOAD, SHARED, STORE
+from sim.lowering.core import Code, Hardware
 from sim.result.causes import Tally
 from sim.timing.account import account_ready
 from sim.timing.memory.access import count_sectors, data_cycles, describe, hit_takes_longer, lookups
@@ -19,18 +20,17 @@ from sim.timing.memory.l1 import NO_SECTORS, fetched, find_for_load, lacks, stor
 from sim.timing.memory.mshr import allocate_mshr, close_access, open_access, wait_for
 from sim.timing.memory.requests import forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
+from sim.timing.memory.shared import take_shared
 from sim.timing.memory.state import NONE, Memory
 from sim.timing.memory.write_combining import expire, make_way, put, release
 from sim.timing.state import NEVER, Machine
 from sim.timing.telling import tell_evicted, tell_lookup
-from sim.traces.trace import TraceArrays
+from sim.traces.trace import PHASE_SHIFT, TraceArrays
 
 NOTHING = np.int64(NONE)
 WORD = 4  # bytes
 WAITS = (LOAD, ATOMIC)  # accesses whose warp gets data back
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
-SHARED_REQUESTS, SHARED_WAVEFRONTS = int(Tally.SHARED_REQUESTS), int(Tally.SHARED_WAVEFRONTS)
-SHARED_CONFLICTS = int(Tally.SHARED_CONFLICTS)
 LOADS, LOAD_CYCLES, LOAD_SECTOR_CYCLES = int(Tally.LOADS), int(Tally.LOAD_CYCLES), int(Tally.LOAD_SECTOR_CYCLES)
 
 
@@ -50,6 +50,8 @@ def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, co
     if code.kept:
         take_tickets(m, entry, op, sm)
     describe(m, number, place, op, np.int64(warp.access), trace.mask[warp.position], mh, memory, trace)
+    if op.phase:
+        entry.phase = trace.access_base[warp.access] >> PHASE_SHIFT
     warp.access += 1
     if op.memory != SHARED and op.access not in WAITS:
         sm.places[m, warp.place].to_take += 1
@@ -159,24 +161,6 @@ def open_row(m: int, number: int, now: int, hw: Hardware, sm: Machine) -> None:
             if (scheduler.classes >> np.uint64(pipe)) & np.uint64(1) != np.uint64(0):
                 scheduler.visit = min(scheduler.visit, max(now + 1, scheduler.free))
     sm.row_open[m, row] = now + 1
-
-
-@inner
-def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Access shared memory: the time is known."""
-    mh, tallies = hw.memory[0], sm.memory.tallies
-    if entry.passes:
-        tallies[SHARED_REQUESTS] += 1
-        tallies[SHARED_WAVEFRONTS] += entry.passes
-        tallies[SHARED_CONFLICTS] += max(np.int64(entry.passes) - np.int64(entry.needed), 0)
-    needed, passes = np.int64(min(entry.needed, entry.passes)), np.int64(entry.passes)
-    covered = min(needed * mh.pass_cycles, max(mh.interval, mh.pass_cycles))  # by the interval: takes no longer
-    last = passes * mh.pass_cycles - covered
-    if op.access not in WAITS:
-        taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, now + 1 + last, hw, code, sm)
-    else:
-        ready = now + mh.shared_latency + last
-        resolve(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, ready, entry.log, hw, code, sm)
 
 
 @inner

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.gpus.path import SECTOR
-from sim.lowering.core import LOAD, STORE
+from sim.lowering.accesses import LOAD, STORE
 from sim.lowering.memory import REQUEST_WEIGHT, TICKS, place_of
 from sim.result.causes import Tally
 from sim.timing.memory.state import Memory

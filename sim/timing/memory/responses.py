@@ -4,7 +4,8 @@ import numpy as np
 
 from sim.compiled.kernel import inner, prefetch
 from sim.gpus.path import FILL
-from sim.lowering.core import ATOMIC, LOAD, Code, Hardware
+from sim.lowering.accesses import ATOMIC, LOAD
+from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import TICKS
 from sim.timing.blocks import store_answered
 from sim.timing.memory.l1 import NO_SECTORS, words_of

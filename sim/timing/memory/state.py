@@ -43,6 +43,7 @@ Entry = records.kind(  # an instruction that waits for the load/store unit
     ("ticket", "i8"),  # which increment of its write counter it holds
     ("read_ticket", "i8"),  # and of its read counter
     ("log", "i8"),  # its row of the timeline, NONE = no row
+    ("phase", "i8"),  # of a barrier in shared memory, that it counts or waits for; 0 = none
     ("slot", "u4"),  # warp slot
     ("instruction", "u4"),
     ("requests", "u4"),  # lines that it touches

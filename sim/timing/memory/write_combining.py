@@ -8,7 +8,7 @@ last instruction, and the unit has taken all stores of the block.
 import numpy as np
 
 from sim.compiled.kernel import inner
-from sim.lowering.core import STORE
+from sim.lowering.accesses import STORE
 from sim.result.causes import Tally
 from sim.timing.memory.l1 import WHOLE_LINE
 from sim.timing.memory.requests import send

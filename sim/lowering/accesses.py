@@ -1,0 +1,55 @@
+"""Memory instructions as the timing engine sees them: where they go, what they do there, which caches they ask."""
+
+from isa.program import Program
+from isa.vocabulary import Cache, Flag, Operation, Space
+from sim.gpus.model import Gpu
+from sim.lowering.phases import answers_nothing
+
+# Where an instruction accesses memory (Op.memory): nowhere, or nowhere that is modelled; ...
+NOWHERE, GLOBAL, SHARED, LOCAL = range(4)
+# What it does there (Op.access); a reduction is an atomic without a result.
+LOAD, STORE, ATOMIC, REDUCTION = range(4)
+
+MEMORY = {Space.GLOBAL: GLOBAL, Space.GENERIC: GLOBAL, Space.SHARED: SHARED, Space.LOCAL: LOCAL}
+ACCESS = {Operation.LOAD: LOAD, Operation.STORE: STORE, Operation.ATOM: ATOMIC, Operation.MBARRIER: LOAD}
+
+
+def memory_place(gpu: Gpu, program: Program, i: int) -> int:
+    """Return where instruction i accesses memory that is modelled: NOWHERE, GLOBAL, SHARED or LOCAL."""
+    encoded = program.encoded
+    if gpu.memory.kind == "fixed" or Operation(encoded.operation[i]) not in ACCESS:
+        return NOWHERE
+    return MEMORY[Space(encoded.space[i])]
+
+
+def access_kind(program: Program, i: int) -> int:
+    """Return what a memory instruction does: LOAD, STORE, ATOMIC or REDUCTION."""
+    encoded = program.encoded
+    access = ACCESS[Operation(encoded.operation[i])]
+    if access == ATOMIC and not (encoded.writes[i] >= 0).any():
+        return REDUCTION
+    return STORE if answers_nothing(program, i) else access
+
+
+def is_cached(gpu: Gpu, program: Program, i: int) -> bool:
+    """Return whether a memory instruction goes through L1: by its cache operator, else as the GPU does."""
+    encoded = program.encoded
+    if gpu.l1 is None or Operation(encoded.operation[i]) == Operation.ATOM:
+        return False
+    if Space(encoded.space[i]) == Space.LOCAL:
+        return True
+    operator = Cache(encoded.cache[i])
+    if operator in (Cache.ALL, Cache.READ_ONLY):
+        return True
+    return gpu.l1.global_loads and operator not in (Cache.GLOBAL, Cache.VOLATILE)
+
+
+def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
+    """Return how long instruction i reads its sources, cycles: from its issue, or from its take in the load/store unit."""
+    operation = Operation(program.encoded.operation[i])
+    if place == NOWHERE:
+        return gpu.memory.constant_load if operation == Operation.LDC and program.encoded.address_register[i] >= 0 else gpu.core.source_read
+    if operation == Operation.LOAD:  # LDGSTS reads a second address
+        return gpu.lsu.load_read + (gpu.lsu.word_cycles if program.encoded.flags[i] & int(Flag.ASYNC) else 0)
+    first = gpu.lsu.shared_store_read if place == SHARED else gpu.lsu.store_read
+    return first + gpu.lsu.word_cycles * (max(int(program.encoded.width[i]) // 4, 1) - 1)

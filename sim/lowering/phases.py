@@ -1,0 +1,59 @@
+"""Barriers in shared memory as the timing engines see them: instructions that count for a phase, and instructions that wait for one.
+
+The trace says which phase (`sim.traces.trace.PHASE_SHIFT`), so the engines need no values: a phase is over when as many instructions have
+been carried out as counted for it when the program was executed.
+"""
+
+import numpy as np
+
+from isa.errors import UserError
+from isa.program import Program
+from isa.vocabulary import Mbarrier, Operation, Unit
+from sim.gpus.model import Gpu
+from sim.result.causes import RESULT_CAUSE, StallCause
+from sim.traces.trace import PHASE_SHIFT, Trace, instruction_of
+
+NO_PHASE, COUNTS, WAITS = range(3)  # Op.phase
+
+
+def phase_use(program: Program, i: int) -> int:
+    """Return what instruction i has to do with a phase: NO_PHASE, COUNTS or WAITS."""
+    if program.encoded.operation[i] != Operation.MBARRIER or program.encoded.function[i] == Mbarrier.SET:
+        return NO_PHASE
+    return WAITS if program.encoded.function[i] == Mbarrier.CHECK else COUNTS
+
+
+def answers_nothing(program: Program, i: int) -> bool:
+    """Return whether instruction i is a SYNCS without a result: over, like a store, when the load/store unit has done with it."""
+    encoded = program.encoded
+    return bool(encoded.operation[i] == Operation.MBARRIER and phase_use(program, i) != WAITS and not (encoded.writes[i] >= 0).any())
+
+
+def result_cause(program: Program, i: int) -> StallCause:
+    """Return what a warp waits for that waits for the result of instruction i; of a phase as Nsight Compute counts it on an H100."""
+    return StallCause.LONG_SCOREBOARD if phase_use(program, i) == WAITS else RESULT_CAUSE[Unit(program.encoded.unit[i])]
+
+
+def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
+    """Return int64 [phases + 1]: how many warp instructions count for each phase; phase 0 is none.
+
+    Raises UserError for a GPU of fixed latencies, which has no unit that could wait.
+    """
+    encoded = trace.program.encoded
+    barriers = encoded.operation == Operation.MBARRIER
+    if not barriers.any():
+        return np.zeros(1, np.int64)
+    if gpu.memory.kind == "fixed":
+        line = trace.program.instructions[int(np.argmax(barriers))].line
+        raise UserError(
+            "barriers in shared memory (SYNCS) need a GPU with a memory hierarchy",
+            path=trace.program.path,
+            line=line,
+            hint='set memory.kind = "hierarchy", or take h100 or h200',
+        )
+    instruction, mask = instruction_of(trace)
+    phase = np.where(barriers[instruction], trace.arrays.access_base >> PHASE_SHIFT, 0)
+    counting = np.array([phase_use(trace.program, i) == COUNTS for i in range(len(trace.program))])[instruction] & (mask != 0)
+    counts = np.bincount(phase[counting], minlength=int(phase.max(initial=0)) + 1).astype(np.int64)
+    counts[0] = 0
+    return counts

@@ -1,0 +1,55 @@
+"""Barriers in shared memory: when a phase is over, and the warps that wait for that.
+
+An instruction that counts does so when its data would be there. A phase is over when the last of them has; a look at it has its result
+`barrier_latency` later than data of shared memory, or than the end of the phase, if that comes later.
+"""
+
+import numpy as np
+
+from sim.compiled.kernel import inner, outlined
+from sim.lowering.core import Code, Hardware
+from sim.lowering.phases import WAITS
+from sim.timing.memory.results import resolve
+from sim.timing.state import Machine
+
+
+@inner
+def use_phase(m: int, entry: np.record, op: np.record, ready: int, hw: Hardware, code: Code, sm: Machine) -> bool:
+    """Count for the phase of an instruction whose data are there at cycle `ready`, or look at it; return whether it looks."""
+    if op.phase == WAITS:
+        look_at_phase(m, entry, ready, hw, code, sm)
+    elif entry.phase:
+        count_for_phase(m, np.int64(entry.phase), ready, hw, code, sm)
+    return op.phase == WAITS
+
+
+@outlined
+def look_at_phase(m: int, entry: np.record, ready: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Give an instruction its result if it is known when its phase is over; else let it wait."""
+    if sm.phase_left[entry.phase] == 0:
+        there = max(ready, sm.phase_at[entry.phase]) + hw.memory[0].barrier_latency
+        resolve(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, there, entry.log, hw, code, sm)
+        return
+    wait = sm.phase_waits[m, sm.phase_waiting[m]]
+    wait.phase, wait.ready, wait.ticket, wait.log = entry.phase, ready, entry.ticket, entry.log
+    wait.slot, wait.instruction = entry.slot, entry.instruction
+    sm.phase_waiting[m] += 1
+
+
+@outlined
+def count_for_phase(m: int, phase: int, when: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Count for a phase at a cycle that is known; when that was the last to count, let those go on that wait."""
+    sm.phase_left[phase] -= 1
+    sm.phase_at[phase] = max(sm.phase_at[phase], when)
+    if sm.phase_left[phase] > 0:
+        return
+    kept = np.int64(0)
+    for k in range(sm.phase_waiting[m]):
+        wait = sm.phase_waits[m, k]
+        if wait.phase == phase:
+            there = max(wait.ready, sm.phase_at[phase]) + hw.memory[0].barrier_latency
+            resolve(m, np.int64(wait.slot), np.int64(wait.instruction), wait.ticket, there, wait.log, hw, code, sm)
+        else:
+            sm.phase_waits[m, kept] = wait
+            kept += 1
+    sm.phase_waiting[m] = kept

@@ -1,0 +1,35 @@
+"""Shared memory: the banks, whose time is known when the unit takes an instruction."""
+
+import numpy as np
+
+from sim.compiled.kernel import inner
+from sim.lowering.accesses import ATOMIC, LOAD
+from sim.lowering.core import Code, Hardware
+from sim.result.causes import Tally
+from sim.timing.memory.mbarriers import use_phase
+from sim.timing.memory.results import resolve, taken
+from sim.timing.state import Machine
+
+ANSWERED = (LOAD, ATOMIC)  # accesses whose warp gets data back
+SHARED_REQUESTS, SHARED_WAVEFRONTS = int(Tally.SHARED_REQUESTS), int(Tally.SHARED_WAVEFRONTS)
+SHARED_CONFLICTS = int(Tally.SHARED_CONFLICTS)
+
+
+@inner
+def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Access shared memory: the time is known."""
+    mh, tallies = hw.memory[0], sm.memory.tallies
+    if entry.passes:
+        tallies[SHARED_REQUESTS] += 1
+        tallies[SHARED_WAVEFRONTS] += entry.passes
+        tallies[SHARED_CONFLICTS] += max(np.int64(entry.passes) - np.int64(entry.needed), 0)
+    needed, passes = np.int64(min(entry.needed, entry.passes)), np.int64(entry.passes)
+    covered = min(needed * mh.pass_cycles, max(mh.interval, mh.pass_cycles))  # by the interval: takes no longer
+    last = passes * mh.pass_cycles - covered
+    ready = now + mh.shared_latency + last
+    if op.phase and use_phase(m, entry, op, ready, hw, code, sm):
+        return
+    if op.access not in ANSWERED:
+        taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, now + 1 + last, hw, code, sm)
+    else:
+        resolve(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, ready, entry.log, hw, code, sm)
