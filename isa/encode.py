@@ -130,12 +130,14 @@ class Encoder(Operands):
                 row.source_kind[slot], row.source_value[slot] = Kind.REGISTER, RZ
             elif word in "abcrK":
                 self._source(row, opcode, slot, operand)
+            elif word == "i":
+                self._register_address(row, slot, operand)
             elif word in "Hh":
                 row.source_kind[slot] = Kind.IMMEDIATE
                 row.source_value[slot] |= half_bits(operand, row.flags & BF16) << (16 if word == "H" else 0)
             else:
                 FILL[word](self, row, operand)
-            slot += word in "abcrK0h"
+            slot += word in "abcrK0hi"
         words = [word for word, _ in bound]
         if opcode.absent_not and "Pa" not in words:
             row.predicate_source_not[0] = 1

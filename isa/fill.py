@@ -112,6 +112,11 @@ class Operands:
             row.source_kind[1], row.source_value[1] = Kind.REGISTER, operand.uniform
         row.function = int(operand.value)
 
+    def _register_address(self, row: Row, slot: int, operand: Operand) -> None:
+        if operand.symbol or operand.suffix or operand.value or operand.base == -1 or operand.uniform not in (-1, RZ):
+            raise OperandError("this address is a register and nothing else", operand.column, "write [UR4]")
+        row.source_kind[slot], row.source_value[slot] = Kind.REGISTER, operand.base
+
     def _jump_offset(self, row: Row, operand: Operand) -> None:
         row.address_offset = int(operand.value)
 

@@ -11,7 +11,7 @@ from isa.opcode_fields import FIELDS
 from isa.refused import refusal
 from isa.vocabulary import Flag, Operation, Part, Space, Unit
 
-WORDS = {*"abcr0HhADKnmoxSLB", "Rd", "Pd", "Pq", "Pa", "Pb", "Pc", "PT", "PR"}
+WORDS = {*"abcr0HhADiKnmoxSLB", "Rd", "Pd", "Pq", "Pa", "Pb", "Pc", "PT", "PR"}
 KEYS = {
     "operation",
     "unit",
@@ -165,6 +165,7 @@ def _usage(pattern: str) -> str:
     names = {
         "A": "[address]",
         "D": "[address in shared memory]",
+        "i": "[register]",
         "K": "c[bank][offset]",
         "n": "number",
         "S": "SR_name",

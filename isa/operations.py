@@ -43,6 +43,7 @@ class Form(IntEnum):
     DOUBLE = 21  # by lanes, out of the loop: one float64 of up to three
     HALVES = 22  # by lanes, out of the loop: each half of a word by itself
     MBARRIER = 30  # may have to wait
+    BULK_COPY = 31
     PRODUCT_OF_MATRICES = 23  # of all lanes together: writes its rows by itself
 
 

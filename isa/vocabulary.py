@@ -169,6 +169,7 @@ class Operation(IntEnum):
     MOVM = 154  # transpose an 8-by-8 matrix of halves
     IADD_SATURATED = 155  # two signed words
     MBARRIER = 170  # a barrier in shared memory; function: Mbarrier; EVERY: takes part no more
+    BULK_COPY = 171  # from global to shared memory, by a unit of its own; completes bytes at a barrier there
     VMNMX = 125  # of three; function: Reduction of the first two | of that and the third << 3
 
 

@@ -293,6 +293,7 @@ def small() -> dict[str, sim.Launch | None]:
         "again": launch(AGAIN.format(walk=lines), 1, 32, np.zeros(1 << 17, np.float32)),
         "unequal": launch(UNEQUAL, 203, 256, np.zeros(1, np.float32)),
         "barriers": mbarrier_programs.launch(mbarrier_programs.PING_PONG)[0],
+        "bulk copies": mbarrier_programs.bulk_copy(size=1024, at=0),
         "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
         "code": launch(CODE.format(length=9000), 4, 32),
         "jumps": launch(BRANCHES.format(jumps=far), 4, 32),

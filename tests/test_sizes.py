@@ -11,6 +11,7 @@ LARGER = {
         "sim/functional/atomics.py::modify_pair": 9,
         "sim/functional/atomics.py::modify_word": 9,
         "sim/functional/constant_loads.py::load_constant": 9,
+        "sim/functional/bulk_copies.py::copy_bulk": 9,
         "sim/functional/mbarriers.py::use_barrier": 9,
         "sim/functional/memory.py::access": 9,
         "sim/functional/memory.py::perform": 11,

@@ -22,6 +22,7 @@ from sim.functional.operands import row_of, write, write_predicate
 from sim.functional.stack import fault
 from sim.functional.state import AT_PHASE, FIRST, OUT, Code, Fault, Log, Machine, Memory, Progress, Report, Spin, Status, Store
 from sim.functional.translation import device_addresses
+from sim.functional.watch import come_after_all
 from sim.traces.trace import PHASE_SHIFT
 
 BYTES, COUNTS, BYTE_COUNTS = np.int64(8), np.int64(1 << 20), np.int64(1 << 22)
@@ -57,6 +58,8 @@ def use_barrier(i: int, w: int, mask: int, code: Code, machine: Machine, memory:
             machine.spin[w, Spin.TIMED_OUT] = 0
             phase = memory.phases[base >> 3, OVER] if over == mask else np.int64(0)
             write_predicate(i, FIRST, w, over, mask, code, machine)
+            if memory.watch.asked[0]:
+                come_after_all(w, memory.watch)
         else:
             phase = memory.phases[base >> 3, CURRENT]
             for k in range(machine.lanes[0]):

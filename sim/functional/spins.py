@@ -106,7 +106,7 @@ def is_access(i: int, code: Code) -> bool:
     form = code.form[i]
     if form == Form.CONSTANT:
         return names_lanes(i, code)
-    return form == Form.LOAD or form == Form.STORE or form == Form.ATOM or form == Form.MBARRIER  # noqa: PLR1714  Numba compiles no set of members
+    return form == Form.LOAD or form == Form.STORE or form == Form.ATOM or form >= Form.MBARRIER  # noqa: PLR1714  Numba compiles no set of members
 
 
 @inner

@@ -12,6 +12,7 @@ from sim.functional import lanes, uncommon
 from sim.functional.arms import by_forms, check_forms, is_one_of
 from sim.functional.barriers import arrive
 from sim.functional.blocks import advance
+from sim.functional.bulk_copies import copy_bulk
 from sim.functional.constant_loads import load_constant
 from sim.functional.divergence import synchronise
 from sim.functional.flags import JOIN
@@ -27,7 +28,7 @@ from sim.functional.watch import note_group
 ARMS = {Form.NOTHING: None, Form.MOVE: lanes.move, Form.PREDICATES: lanes.combine_predicates}
 ARMS[Form.PRODUCT_OF_MATRICES] = multiply_matrices
 MEMORY = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
-MEMORY[Form.MBARRIER] = use_barrier
+MEMORY |= {Form.MBARRIER: use_barrier, Form.BULK_COPY: copy_bulk}
 FLOW = {Form.BRANCH: branch_where_true, Form.BARRIER: arrive, Form.CONTROL: control, Form.JUMP: jump}  # these say what is next
 check_forms(ARMS, MEMORY, FLOW, lanes.ARMS, uncommon.ARMS)
 GIVEN = "i, w, mask, code, machine, memory, log, store, progress"

@@ -58,6 +58,10 @@ class SharedMemory(Section):
         description="how lanes meet in banks: 2.x and Maxwell on, Kepler's two modes, or 1.x (sim.analysis.banks tells each)",
     )
     pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(default=1, description="cycles of one pass over the banks")
+    copy_latency: Annotated[int, Field(ge=1, le=4096)] = Field(
+        default=1, description="cycles from the issue of a bulk copy until it asks for its first line"
+    )
+    copy_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=64, description="of bulk copies into shared memory, per SM")
     barrier_latency: Annotated[int, Field(ge=0, le=4096)] = Field(
         default=0,
         description="cycles that a look at an mbarrier takes longer than a shared load, from the last arrival on if that is later",

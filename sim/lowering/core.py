@@ -17,7 +17,7 @@ from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_
 from sim.lowering.control_words import Groups, control_fields, counter_table, distance, groups, landing, obeys_control_words, port_cycles
 from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
 from sim.lowering.memory import Hierarchy, hierarchy
-from sim.lowering.phases import answers_nothing, phase_use, result_cause
+from sim.lowering.phases import answers_nothing, copies, phase_use, result_cause
 from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_timing
 from sim.lowering.register_ports import port_registers
@@ -129,6 +129,7 @@ Op = np.dtype(
         ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
         ("loads", "u4"),  # 1 = its result comes from beyond shared memory
         ("phase", "u4"),  # of a barrier in shared memory: sim.lowering.phases
+        ("copies", "u4"),  # 1 = a bulk copy
     ],
     align=True,
 )
@@ -212,7 +213,7 @@ def _columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 
 def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups, constant: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the fields of instruction i's Op. constant: the last of them but two."""
+    """Return the fields of instruction i's Op. constant: the last of them but three."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
     name = served.pipe if (served := unit_timing(gpu, program, i)) else None
@@ -243,6 +244,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         *constant,
         cause == StallCause.LONG_SCOREBOARD and (results > 0 or bool(parts.joins[i])),
         phase_use(program, i),
+        copies(program, i),
     )
 
 

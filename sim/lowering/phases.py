@@ -10,8 +10,10 @@ from isa.errors import UserError
 from isa.program import Program
 from isa.vocabulary import Mbarrier, Operation, Unit
 from sim.gpus.model import Gpu
+from sim.gpus.path import LINE, SECTOR
+from sim.lowering.memory import SECTORS
 from sim.result.causes import RESULT_CAUSE, StallCause
-from sim.traces.trace import PHASE_SHIFT, Trace, instruction_of
+from sim.traces.trace import BYTES, PHASE, PHASE_SHIFT, SOURCE, Trace, instruction_of
 
 NO_PHASE, COUNTS, WAITS = range(3)  # Op.phase
 
@@ -34,19 +36,32 @@ def result_cause(program: Program, i: int) -> StallCause:
     return StallCause.LONG_SCOREBOARD if phase_use(program, i) == WAITS else RESULT_CAUSE[Unit(program.encoded.unit[i])]
 
 
+def copies(program: Program, i: int) -> bool:
+    """Return whether instruction i is a bulk copy, whose lines count for a phase when they are there."""
+    return bool(program.encoded.operation[i] == Operation.BULK_COPY)
+
+
+def lines_of_copy(source: int, size: int) -> list[tuple[int, int]]:
+    """Return the 128-byte lines of a bulk copy, with a mask of their sectors."""
+    first, end = source // SECTOR, -(-(source + size) // SECTOR)
+    lines = range(first // SECTORS, -(-end // SECTORS))
+    whole = (1 << SECTORS) - 1
+    return [(n, whole & (whole << max(first - SECTORS * n, 0)) & (whole >> max(SECTORS * n + SECTORS - end, 0))) for n in lines]
+
+
 def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
-    """Return int64 [phases + 1]: how many warp instructions count for each phase; phase 0 is none.
+    """Return int64 [phases + 1]: how many warp instructions, and lines of bulk copies, count for each phase; phase 0 is none.
 
     Raises UserError for a GPU of fixed latencies, which has no unit that could wait.
     """
     encoded = trace.program.encoded
-    barriers = encoded.operation == Operation.MBARRIER
-    if not barriers.any():
+    barriers, bulk = encoded.operation == Operation.MBARRIER, encoded.operation == Operation.BULK_COPY
+    if not (barriers | bulk).any():
         return np.zeros(1, np.int64)
     if gpu.memory.kind == "fixed":
-        line = trace.program.instructions[int(np.argmax(barriers))].line
+        line = trace.program.instructions[int(np.argmax(barriers | bulk))].line
         raise UserError(
-            "barriers in shared memory (SYNCS) need a GPU with a memory hierarchy",
+            "barriers in shared memory and bulk copies (SYNCS, UBLKCP) need a GPU with a memory hierarchy",
             path=trace.program.path,
             line=line,
             hint='set memory.kind = "hierarchy", or take h100 or h200',
@@ -54,6 +69,9 @@ def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
     instruction, mask = instruction_of(trace)
     phase = np.where(barriers[instruction], trace.arrays.access_base >> PHASE_SHIFT, 0)
     counting = np.array([phase_use(trace.program, i) == COUNTS for i in range(len(trace.program))])[instruction] & (mask != 0)
-    counts = np.bincount(phase[counting], minlength=int(phase.max(initial=0)) + 1).astype(np.int64)
+    rows = trace.arrays.scattered[trace.arrays.access_base[bulk[instruction] & (mask != 0)]].astype(np.int64)
+    lines = (rows[:, SOURCE] + rows[:, BYTES] - 1) // LINE - rows[:, SOURCE] // LINE + 1
+    most = max(int(phase.max(initial=0)), int(rows[:, PHASE].max(initial=0)))
+    counts = np.bincount(phase[counting], minlength=most + 1) + np.bincount(rows[:, PHASE], lines, most + 1).astype(np.int64)
     counts[0] = 0
     return counts

@@ -22,7 +22,7 @@ from sim.lowering.control_words import (
     read_cycles,
     waited_counters,
 )
-from sim.lowering.phases import answers_nothing, phase_use, result_cause
+from sim.lowering.phases import answers_nothing, copies, phase_use, result_cause
 from sim.lowering.ports import unit_timing
 from sim.result.causes import PORT_CAUSE, StallCause
 from sim.traces.trace import logged
@@ -103,6 +103,7 @@ class Instruction(NamedTuple):
     reuse: int = 0  # mask of the source slots whose registers are kept
     constant: Constant | None = None  # that it names
     logged: bool = False  # the trace has its addresses
+    copies: bool = False  # a bulk copy
     joins: bool = False  # LDGSTS: belongs to the next increment of its write counter
     landing: int = 0  # cycles from where its data would be ready until LDGSTS has them in shared memory
     part: tuple[int, int] | None = None  # counter that a DEPBAR waits for in part, and how many increments it leaves
@@ -123,7 +124,7 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
         line = int(named.line[i])
         plain[i] = plain[i]._replace(constant=Constant(line, bool(named.late[i]), bool(named.lanes[i])))
     for i in logged(program).nonzero()[0]:
-        plain[i] = plain[i]._replace(logged=True)
+        plain[i] = plain[i]._replace(logged=True, copies=copies(program, int(i)))
     return [_with_control(program, gpu, i, one) for i, one in enumerate(plain)] if obeyed else plain
 
 

@@ -194,6 +194,8 @@ class Scheduler:
             late = self.sm.constants.load(warp)
         if instruction.logged and not (self.sm.lsu and instruction.access):
             warp.next_access += 1  # no load/store unit takes its addresses
+        if instruction.copies and warp.lanes and self.sm.lsu:
+            self.sm.lsu.copies.start(warp, warp.next_access - 1)
         row = self.machine.account.issue(warp, self, late)
         if pending and self.sm.lsu and instruction.access:
             self.sm.lsu.put(warp, self.number, pending, row)

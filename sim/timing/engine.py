@@ -19,6 +19,7 @@ from sim.lowering.core import Code, Hardware
 from sim.timing.blocks import begin_blocks
 from sim.timing.dispatcher import retire_blocks, start_blocks
 from sim.timing.issue import visit
+from sim.timing.memory.copies import ask_for_lines
 from sim.timing.memory.lsu import take
 from sim.timing.memory.responses import look_ahead, prefetch_lines, reach_l2, receive_from_l2, respond
 from sim.timing.state import NEVER, WINDOW, Machine
@@ -81,6 +82,8 @@ def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
             respond(m, now, hw, code, sm)
         if unit.next <= now:
             take(m, now, hw, code, sm)
+        if unit.copy_next <= now:
+            ask_for_lines(m, now, hw, code, sm)
     for q in range(hw.schedulers):
         if sm.schedulers[m, q].visit <= now:
             visit(sm.schedulers[m, q], now, hw, code, sm, trace)
@@ -88,7 +91,7 @@ def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
     for q in range(hw.schedulers):
         soonest = min(soonest, sm.schedulers[m, q].visit)
     if hw.memory[0].modelled:
-        soonest = min(soonest, unit.response, unit.next)
+        soonest = min(soonest, unit.response, unit.next, unit.copy_next)
     sm.cores[m].next = soonest
 
 

@@ -17,6 +17,7 @@ from sim.timing.blocks import arrive, end_warp
 from sim.timing.constants import result_delay
 from sim.timing.control import begun, read_registers, record_control
 from sim.timing.fetch import code_there
+from sim.timing.memory.copies import start_copy
 from sim.timing.memory.lsu import enqueue, flush_stores, plan
 from sim.timing.memory.requests import forget
 from sim.timing.pipes import pipe_free, take_port
@@ -102,6 +103,8 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     if op.late and trace.mask[warp.position] != np.uint32(0):
         late = result_delay(warp, op, trace.mask[warp.position], now, hw, code, sm, trace)
     warp.access += op.skips
+    if op.copies and trace.mask[warp.position] != np.uint32(0):
+        start_copy(np.int64(warp.sm), np.int64(warp.access) - 1, now, hw, sm, trace)
     if chip.log_from <= now <= chip.log_to:
         row = chip.log_rows
         log_issue(chip, warp, op, now, late, sm, trace)

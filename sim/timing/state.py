@@ -184,7 +184,7 @@ def allocate(
         phase_at=room.zeros(len(phases), np.int64),
         phase_waits=room.records(PhaseWait, sms, slots * MOST_WAITS if len(phases) > 1 else 1),
         phase_waiting=room.zeros(sms, np.int64),
-        memory=allocate_memory(hw.memory[0], sms, int(NEVER), room, bool(int(hw.hooks) & OF_L1)),
+        memory=allocate_memory(hw.memory[0], sms, int(NEVER), room, bool(int(hw.hooks) & OF_L1), bool(code.ops["copies"].any())),
     )
     set_at_rest(machine, hw, window)
     return machine

@@ -278,6 +278,7 @@ EXAMPLES = {
         "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR5], R0",
         "SYNCS.CCTL.IV [UR4]",
     ],
+    "UBLKCP": ["UBLKCP.S.G [UR12], [UR6], UR14"],
     "QSPC": ["QSPC.E.S P0, RZ, [R2]"],
     "RED": ["RED.E.ADD.STRONG.GPU [R2], R5", "RED.E.ADD.U64 [R2], R4", "RED.E.ADD.F32.FTZ.RN [R2], R5", "@P0 RED.OR [R2+-0x4], R5"],
     "REDG": ["REDG.E.ADD.STRONG.GPU [R2.64], R5"],

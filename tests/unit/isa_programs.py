@@ -65,6 +65,7 @@ def operand(opcode: Opcode, word: str) -> st.SearchStrategy[str]:
         **dict.fromkeys("Hh", st.sampled_from(["0", "1", "-0.5", "1.9375", "0x3c00", "+INF"])),
         "m": st.integers(0, 255).map(hex),
         "A": ADDRESSES,
+        "i": st.sampled_from(["[UR4]", "[UR6]"]),
         "K": CONSTANTS,
         "n": st.integers(0, 15).map(hex),
         "o": st.integers(-512, 512).map(hex),

@@ -67,3 +67,42 @@ IADD R12, R12, R20
 STG [R12], R10
 """
 )
+
+
+def bulk_copy(size: int, at: int, to: int = 16) -> Launch:
+    """Return a launch of one warp that copies `size` bytes from byte `at` of an array to byte `to` of shared memory, then to another."""
+    text = f""".kernel bulk
+.param ptr data
+.param ptr out
+.shared 2048
+S2R R0, SR_TID.X
+ISETP.NE P0, PT, R0, RZ, PT
+{init(0, 1)}MOV R6, c[0x0][data]
+IADD R6, R6, {at}
+MOV R7, RZ
+MOV R8, {to}
+MOV R9, RZ
+MOV R10, {size}
+MOV R11, {size >> 4}
+R2UR UR6, R6
+R2UR UR7, R7
+R2UR UR8, R8
+R2UR UR9, R9
+R2UR UR10, R11
+@P0 BRA `(read)
+SYNCS.ARRIVE.TRANS64 RZ, [RZ], R10
+UBLKCP.S.G [UR8], [UR6], UR10
+read:
+{wait("again", "RZ", "RZ")}SHL R12, R0, 2
+MOV R13, c[0x0][out]
+IADD R13, R13, R12
+next:
+LDS R14, [R12+{to}]
+STG [R13], R14
+IADD R12, R12, 128
+IADD R13, R13, 128
+ISETP.LT P1, PT, R12, {size}, PT
+@P1 BRA `(next)
+EXIT
+"""
+    return Launch(isa.parse(text), (1,), (32,), (np.arange(256, dtype=np.uint32), np.zeros(1024, np.uint32)))

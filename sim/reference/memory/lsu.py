@@ -20,6 +20,7 @@ from sim.policies.stateful import Hook
 from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
 from sim.reference.memory.coalescer import WORD
+from sim.reference.memory.copies import CopyUnit
 from sim.reference.memory.issue_queue import Queue
 from sim.reference.memory.l1 import L1
 from sim.reference.memory.mshr import Load, MshrFile
@@ -57,6 +58,7 @@ class LoadStoreUnit:
         self.responses = ResponsePort(memory)
         self.requests = RequestPort(memory, self.responses)
         self.stores = WriteCombiningBuffer(int(self.numbers.store_lines), int(self.numbers.store_wait), self.requests, self.tallies)
+        self.copies = CopyUnit(self)
         self.banks = sm.machine.record.origin  # the moment from which another load may read data from the banks of L1
         self.sectors_in_flight: int = 0  # that loads have asked for and not got
 
@@ -80,6 +82,7 @@ class LoadStoreUnit:
                 number, access = min(heads, key=lambda head: head[1].issued)
                 again, self.last = number == self.last, number
                 self._take(self.queues[number], access, again)
+        self.copies.step()
 
     def _room_for(self, access: Access) -> bool:
         """Return whether the port, and for a load the table, has room for all its lines, whether they will be needed or not."""

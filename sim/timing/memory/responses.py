@@ -8,12 +8,13 @@ from sim.lowering.accesses import ATOMIC, LOAD
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import TICKS
 from sim.timing.blocks import store_answered
+from sim.timing.memory.copies import land, plan_copies
 from sim.timing.memory.l1 import NO_SECTORS, words_of
 from sim.timing.memory.l2 import prefetch_line, prefetch_set, serve
 from sim.timing.memory.lsu import finish_access, plan
 from sim.timing.memory.mshr import free_mshr, wait_for
 from sim.timing.memory.requests import sector_count, whole_cycles
-from sim.timing.memory.state import NONE, Memory
+from sim.timing.memory.state import FIRST_COPY, NONE, Memory
 from sim.timing.state import NEVER, Machine
 
 
@@ -53,7 +54,8 @@ def receive_from_l2(m: int, hw: Hardware, code: Code, sm: Machine) -> None:
         unit.served -= 1
     next_response(unit, m, memory)
     plan(m, mh, code, memory)
-    sm.cores[m].next = min(sm.cores[m].next, unit.next, unit.response)
+    plan_copies(m, mh, memory)
+    sm.cores[m].next = min(sm.cores[m].next, unit.next, unit.response, unit.copy_next)
 
 
 @inner
@@ -148,11 +150,14 @@ def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
         pop(m, memory)
         answer = memory.responses[m, unit.responses]
         sectors, mshr, place = answer.sectors, np.int64(answer.mshr), np.int64(answer.place)
-        unit.response_free = max(now * TICKS, unit.response_free) + sector_count(sectors) * mh.response_ticks
+        sector_ticks = mh.copy_ticks if mshr <= FIRST_COPY else mh.response_ticks
+        unit.response_free = max(now * TICKS, unit.response_free) + sector_count(sectors) * sector_ticks
         next_response(unit, m, memory)
         ready = whole_cycles(unit.response_free) + FILL
         if place >= 0:
             fill(m, place, sectors, ready, hw, code, sm)
+        elif mshr <= FIRST_COPY:
+            land(m, mshr, ready, hw, code, sm)
         else:
             complete(m, mshr, ready, hw, code, sm)
     plan(m, mh, code, memory)

@@ -9,6 +9,8 @@ from sim.result.causes import TALLIES
 from sim.timing import records
 
 NONE = -1
+FIRST_COPY = np.int64(-2)  # less a phase: in place of an MSHR, what a line of a bulk copy counts for
+COPIES = 1 << 14  # bulk copies that an SM keeps: more than its shared memory has room for, of 16 bytes each
 
 Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("next", "i8"),  # next cycle in which it could take an instruction
@@ -36,6 +38,10 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("replaced", "i8"),  # line of L1 that the last look-up replaced, NONE = none; this and the next two for policies that are told
     ("replaced_of", "u2"),  # warp slot that brought it
     ("asks", "u2"),  # warp slot whose access is looked up
+    ("copy_next", "i8"),  # next cycle in which a line of a bulk copy can be asked for
+    ("copy_free", "i8"),  # ticks: when the unit of bulk copies may ask for the next line
+    ("oldest_copy", "i8"),  # oldest bulk copy in `copies`
+    ("copies", "i8"),  # how many
 )
 Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"))  # spaced: its address unit is free
 Entry = records.kind(  # an instruction that waits for the load/store unit
@@ -96,6 +102,12 @@ Kept = records.kind(  # a line that stores have written, and that has not left t
     ("block", "i8"),  # place of that of the first of them
 )
 Response = records.kind(("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("mshr", "i4"), ("place", "i4"))
+Copy = records.kind(  # a bulk copy whose lines have not all been asked for
+    ("sector", "i8"),  # next to ask for, of global memory
+    ("end", "i8"),  # one past the last
+    ("ready", "i8"),  # cycle before which it does not begin
+    ("phase", "i8"),  # of a barrier in shared memory that it counts for
+)
 Bank = records.kind(("free", "i8"), ("written", "i8"), ("served", "i8"))  # an L2 slice: ticks of its ports, and how many requests so far
 Channel = records.kind(  # of DRAM
     ("free", "i8"),  # ticks
@@ -132,7 +144,8 @@ class Memory(NamedTuple):
     l2_may_go: np.ndarray  # uint8 [ways] all 1: any line of L2 may go
     kept: Any  # Kept [m, store lines], the oldest first
     requests: Any  # Request [m, request depth]
-    responses: Any  # Response [m, pending] a heap by time, then sequence
+    responses: Any  # Response [m, pending] a heap by time, then sequence; room for lines of bulk copies where there are any
+    copies: Any  # Copy [m, COPIES], where there are any
     slices: Any  # Bank [channels]
     channels: Any  # Channel [channels]
     slice_done: np.ndarray  # int64 [channels, depth] ticks: when each of its last requests was served
@@ -147,8 +160,8 @@ class Memory(NamedTuple):
     tallies: np.ndarray  # int64 [TALLIES]
 
 
-def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: bool) -> Memory:
-    """Return empty queues and caches. owned: L1 has to know which warp brought each line."""
+def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: bool, copies: bool) -> Memory:
+    """Return empty queues and caches. owned: L1 has to know which warp brought each line. copies: the program has bulk copies."""
     used = sms if mh.modelled else 1
     queues, depth, pending = int(mh.queues), int(mh.depth), int(mh.pending)
     banks, lines = int(mh.channels), int(mh.channels * mh.l2_sets * mh.l2_ways)
@@ -171,7 +184,8 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         l2_may_go=room.full(int(mh.l2_ways) if mh.l2_replacement else 0, 1, np.uint8),
         kept=room.records(Kept, used, max(int(mh.store_lines), 1)),
         requests=room.records(Request, used, int(mh.request_ring)),
-        responses=room.records(Response, used, pending),
+        responses=room.records(Response, used, pending + copies * COPIES),
+        copies=room.records(Copy, used, COPIES if copies else 1),
         slices=room.records(Bank, banks),
         channels=room.records(Channel, banks),
         slice_done=room.zeros((banks, int(mh.slice_depth)), np.int64),
@@ -185,7 +199,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         clock=room.zeros(1, np.int64),
         tallies=room.zeros(TALLIES, np.int64),
     )
-    for field in ("next", "arrival", "response"):
+    for field in ("next", "arrival", "response", "copy_next"):
         memory.units[field] = never
     memory.units.free_mshrs = pending
     memory.units["replaced"] = NONE

@@ -1,0 +1,95 @@
+"""Bulk copies into shared memory (UBLKCP, PTX `cp.async.bulk`): what they move, when it is there, and a product that lives on them."""
+
+import statistics
+
+import numpy as np
+import pytest
+
+import isa
+import sim
+from isa.errors import UserError
+from programs.cuda.references import FOLDER
+from programs.measurements.copies import H100
+from programs.published import rows
+from sim.launch.launch import Launch
+from sim.lowering.phases import lines_of_copy
+from sim.reference import simulate as simulate_simpy
+from tests.unit.mbarrier_programs import bulk_copy
+
+PRODUCT = FOLDER / "matvec_bulk.sm_90.sass"
+
+
+def product(grid: int, rows: int, n: int, stages: int) -> Launch:
+    rng = np.random.default_rng(3)
+    arrays = rng.random((grid * rows, n), np.float32), rng.random(n, np.float32), np.zeros(grid * rows, np.float32)
+    sizes = np.int32(n), np.int32(rows), np.int32(stages)
+    return Launch(isa.load(PRODUCT), (grid,), (160,), (*arrays, *sizes), shared_dynamic=128 + 4 * n * (1 + 4 * stages))
+
+
+def test_bytes_are_there_when_the_barrier_says_so_in_both_engines() -> None:
+    given = bulk_copy(size=464, at=48)
+    trace = sim.execute(given)
+    data, out = given.args[:2]
+    assert np.array_equal(out[:116], data[12:128])
+    gpu = sim.gpu("h100").replace({"sms": 1})
+    mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
+    assert (mine.cycles, mine.stalls, mine.counters) == (theirs.cycles, theirs.stalls, theirs.counters)
+    later = sim.simulate(trace, gpu.replace({"shared.copy_latency": gpu.shared.copy_latency + 1000}))
+    assert 900 < later.cycles - mine.cycles <= 1000  # DRAM refreshes its banks at other times
+
+
+@pytest.mark.parametrize(
+    ("source", "size", "lines"),
+    [(0, 128, [(0, 15)]), (48, 16, [(0, 2)]), (96, 64, [(0, 8), (1, 1)]), (160, 384, [(1, 14), (2, 15), (3, 15), (4, 1)])],
+)
+def test_lines_of_a_copy_and_their_sectors(source: int, size: int, lines: list[tuple[int, int]]) -> None:
+    assert lines_of_copy(source, size) == lines
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [(bulk_copy(size=64, at=4), "misaligned"), (bulk_copy(size=4096, at=0), "outside"), (bulk_copy(size=64, at=0, to=4096), "outside")],
+)
+def test_bytes_that_cannot_be_copied_are_named(given: Launch, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        sim.execute(given)
+
+
+def test_bulk_copies_from_shared_memory_are_refused_by_name() -> None:
+    with pytest.raises(UserError, match=r"UBLKCP\.G\.S: bulk copies from shared memory"):
+        isa.parse("UBLKCP.G.S [UR4], [UR8], UR10\nEXIT")
+
+
+def test_a_product_fed_by_bulk_copies_is_right_and_races_with_nothing() -> None:
+    given = product(2, 12, 256, 2)
+    trace = sim.execute(given, check=("race", "init"))
+    a, x, y = given.args[:3]
+    assert np.allclose(y, a @ x, rtol=1e-5)
+    assert not trace.hazards
+
+
+def test_engines_agree_on_a_product_fed_by_bulk_copies() -> None:
+    trace = sim.execute(product(4, 12, 256, 2))
+    gpu = sim.gpu("h100").replace({"sms": 2})
+    mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
+    assert (mine.cycles, mine.stalls, mine.counters) == (theirs.cycles, theirs.stalls, theirs.counters)
+
+
+def error(row: dict[str, str]) -> float:
+    """Return the percent of cycles that a product takes more than on an H100, whose largest stall is the same and whose counts are near."""
+    result = sim.run(product(*(int(row[name]) for name in ("grid", "rows", "n", "stages"))), sim.gpu("h100"))
+    assert result.counters["warp_instructions"] == pytest.approx(int(row["instructions"]), rel=0.004)
+    assert max((cause for cause in result.stalls if cause != "selected"), key=result.stalls.__getitem__) == row["stall"]
+    return 100 * (result.counters["sm_active_cycles_max"] / statistics.median(float(row[f"cycles_{k}"]) for k in range(1, 6)) - 1)
+
+
+def test_a_product_takes_as_long_as_on_an_h100() -> None:
+    assert max(abs(error(row)) for row in list(rows(H100 / "matvec_bulk.csv"))[:3]) < 5
+
+
+@pytest.mark.slow
+def test_products_of_all_sizes_and_stages_take_as_long_as_on_an_h100() -> None:
+    errors = [abs(error(row)) for row in rows(H100 / "matvec_bulk.csv")]
+    assert len(errors) == 18
+    assert statistics.mean(errors) < 9
+    assert max(errors) < 17
