@@ -13,7 +13,7 @@ from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR
 from sim.lowering.memory import SECTORS
 from sim.result.causes import RESULT_CAUSE, StallCause
-from sim.traces.trace import BYTES, PHASE, PHASE_SHIFT, SOURCE, Trace, instruction_of
+from sim.traces.trace import BYTES, PHASE, PHASE_SHIFT, SOURCE, Trace, bulk_copies, instruction_of
 
 NO_PHASE, COUNTS, WAITS = range(3)  # Op.phase
 
@@ -69,7 +69,7 @@ def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
     instruction, mask = instruction_of(trace)
     phase = np.where(barriers[instruction], trace.arrays.access_base >> PHASE_SHIFT, 0)
     counting = np.array([phase_use(trace.program, i) == COUNTS for i in range(len(trace.program))])[instruction] & (mask != 0)
-    rows = trace.arrays.scattered[trace.arrays.access_base[bulk[instruction] & (mask != 0)]].astype(np.int64)
+    rows = trace.arrays.scattered[trace.arrays.access_base[bulk_copies(trace)]].astype(np.int64)
     lines = (rows[:, SOURCE] + rows[:, BYTES] - 1) // LINE - rows[:, SOURCE] // LINE + 1
     most = max(int(phase.max(initial=0)), int(rows[:, PHASE].max(initial=0)))
     counts = np.bincount(phase[counting], minlength=most + 1) + np.bincount(rows[:, PHASE], lines, most + 1).astype(np.int64)

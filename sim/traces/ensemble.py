@@ -11,7 +11,7 @@ import numpy as np
 
 from isa.vocabulary import Space
 from sim.launch.placement import Places
-from sim.traces.trace import ACCESSES, SCATTERED, Trace, instruction_of
+from sim.traces.trace import ACCESSES, SCATTERED, SOURCE, Trace, bulk_copies, instruction_of
 
 WINDOW = 16  # blocks that follow each other in launch order and may change places
 
@@ -41,6 +41,8 @@ def moved(trace: Trace, placement: int) -> Trace:
     base[spaced] += _shift((base + lane * arrays.access_stride)[spaced], starts, shifts)
     taken = base[chosen & ~spaced]
     rows[taken] = (rows[taken] + _shift(rows[taken].astype(np.int64), starts, shifts)).astype(rows.dtype)
+    copied = base[bulk_copies(trace)]
+    rows[copied, SOURCE] += _shift(rows[copied, SOURCE].astype(np.int64), starts, shifts).astype(rows.dtype)
     return dataclasses.replace(trace, launch=launch, arrays=arrays._replace(access_base=base, scattered=rows))
 
 

@@ -118,6 +118,13 @@ def instruction_of(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     return instruction, mask
 
 
+def bulk_copies(trace: Trace) -> np.ndarray:
+    """Return bool [accesses]: bulk copies that were executed; the base of each is its row of `scattered`."""
+    instruction, mask = instruction_of(trace)
+    found: np.ndarray = (trace.program.encoded.operation[instruction] == Operation.BULK_COPY) & (mask != 0)
+    return found
+
+
 def work_of_blocks(trace: Trace) -> np.ndarray:
     """Return int64 [blocks]: the warp instructions of each block, in launch order."""
     work: np.ndarray = np.diff(trace.arrays.path_start)[trace.arrays.warp_path].reshape(trace.launch.blocks, -1).sum(axis=1)

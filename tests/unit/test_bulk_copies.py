@@ -1,6 +1,7 @@
 """Bulk copies into shared memory (UBLKCP, PTX `cp.async.bulk`): what they move, when it is there, and a product that lives on them."""
 
 import statistics
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from programs.published import rows
 from sim.launch.launch import Launch
 from sim.lowering.phases import lines_of_copy
 from sim.reference import simulate as simulate_simpy
+from sim.traces import ensemble
+from sim.traces.trace import BYTES, SOURCE, bulk_copies
 from tests.unit.mbarrier_programs import bulk_copy
 
 PRODUCT = FOLDER / "matvec_bulk.sm_90.sass"
@@ -66,6 +69,16 @@ def test_a_product_fed_by_bulk_copies_is_right_and_races_with_nothing() -> None:
     a, x, y = given.args[:3]
     assert np.allclose(y, a @ x, rtol=1e-5)
     assert not trace.hazards
+
+
+def test_an_ensemble_moves_what_is_copied_and_a_trace_file_has_no_place_for_it(tmp_path: Path) -> None:
+    trace = sim.execute(bulk_copy(size=64, at=0))
+    moved = ensemble.moved(trace, 1)
+    before, after = (one.arrays.scattered[one.arrays.access_base[bulk_copies(one)], SOURCE] for one in (trace, moved))
+    assert (after != before).all()
+    assert (moved.arrays.scattered[:, BYTES] == trace.arrays.scattered[:, BYTES]).all()
+    with pytest.raises(UserError, match="no place for barriers in shared memory and bulk copies"):
+        sim.write_traces([trace], tmp_path)
 
 
 def test_engines_agree_on_a_product_fed_by_bulk_copies() -> None:

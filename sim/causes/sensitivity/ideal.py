@@ -55,7 +55,7 @@ def coalesced(trace: Trace) -> Trace:
     chosen &= np.where(even, arrays.access_stride != 0, _wasteful(trace, mask, width, ~even & chosen))
     lowest = np.where(even, arrays.access_base + np.minimum(arrays.access_stride, 0) * (LANES - 1) * even, 0)
     lowest[~even] = _lowest(trace, mask, ~even)
-    base = lowest - lowest % (LANES * width)
+    base = lowest - lowest % (LANES * np.maximum(width, 1))  # a bulk copy has no width
     return _of(
         trace,
         trace.program,
