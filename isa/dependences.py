@@ -59,7 +59,7 @@ def source_registers(operation: int, flags: int, slot: int, width: int, function
     if operation in (Operation.STORE, Operation.ATOM):
         return max(width // 4, 1)
     if operation == Operation.BULK_COPY:
-        return 2 if slot < 2 else 1
+        return 2 if slot < 2 - function else 1
     return 2 if flags & PAIRS or (operation in (Operation.IMAD, Operation.IMAD_CARRY) and flags & WIDE and slot == 2) else 1
 
 

@@ -9,15 +9,13 @@ SPARSE = "sparse products are not modelled; use the dense mma.sync"
 NIBBLES = "products of 4-bit and 1-bit numbers are not modelled; use s8 or u8"
 BARRIERS = "barriers in shared memory (mbarrier) are modelled from sm_90 on; compile for that, or for sm_75, where cuda::barrier needs none"
 ARRIVALS = "arrivals of copies (cp.async.mbarrier.arrive) are not modelled; use cp.async.wait_group, or bulk copies"
-COPIES = "copies of tiles, reductions and prefetches by TMA are not modelled; use bulk copies to shared memory or cp.async"
-STORES = "bulk copies from shared memory are not modelled; store with st.global"
+COPIES = "copies of tiles, reductions and prefetches by TMA are not modelled; use bulk copies or cp.async"
 REGISTERS = "registers that warps pass to each other (setmaxnreg) are not modelled; compile without it"
 REFUSED = {
     "ATOMS.ARRIVE": BARRIERS,
     **dict.fromkeys(("ARRIVES", "SYNCS.A0T1"), ARRIVALS),
-    "UBLKCP.G.S": STORES,
     **dict.fromkeys(("UBLKPF", "UBLKRED"), COPIES),
-    **dict.fromkeys(("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF", "UTMACCTL", "UTMACMDFLUSH"), COPIES),
+    **dict.fromkeys(("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF", "UTMACCTL"), COPIES),
     "USETMAXREG": REGISTERS,
     **dict.fromkeys(("HGMMA", "IGMMA", "QGMMA", "BGMMA", "WARPGROUP", "WARPGROUPDEP"), WGMMA),
     **dict.fromkeys(("UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCBAR", "UTCCP", "UTCATOMSWS", "LDTM", "STTM"), TENSOR_MEMORY),
@@ -31,7 +29,7 @@ REFUSED = {
 
 def refusal(name: str, modifiers: Sequence[str] = ()) -> str:
     """Return why an opcode with these modifiers is refused, and the remedy; an empty string when nothing is known against it."""
-    for spelling in (name, *(f"{name}.{modifier}" for modifier in modifiers), ".".join((name, *modifiers))):
+    for spelling in (name, *(f"{name}.{modifier}" for modifier in modifiers)):
         if spelling in REFUSED:
             return f"{spelling}: {REFUSED[spelling]}"
     return ""

@@ -169,7 +169,7 @@ class Operation(IntEnum):
     MOVM = 154  # transpose an 8-by-8 matrix of halves
     IADD_SATURATED = 155  # two signed words
     MBARRIER = 170  # a barrier in shared memory; function: Mbarrier; EVERY: takes part no more
-    BULK_COPY = 171  # from global to shared memory, by a unit of its own; completes bytes at a barrier there
+    BULK_COPY = 171  # by a unit of its own; function 0: from global to shared memory, completes bytes at a barrier there; 1: back
     VMNMX = 125  # of three; function: Reduction of the first two | of that and the third << 3
 
 
@@ -222,7 +222,7 @@ class Flag(IntFlag):
     NAN_TO_ZERO = 1 << 23  # .NTZ of F2I
     REVERSE = 1 << 24  # BFE.BREV; FLO.SH: count from the other end
     EVERY = 1 << 25  # .H_AND of HSETP2: both halves; .NAN of FMNMX, HMNMX2; .F16x2 of an ATOM; .ACC of VABSDIFF4; .ANY of BRA
-    ASYNC = 1 << 26  # LDGSTS: to shared memory, at source 0 + function; BAR.ARV: goes on at once
+    ASYNC = 1 << 26  # LDGSTS: to shared memory, at source 0 + function; BAR.ARV: goes on at once; UBLKCP.G.S
     MATRIX = 1 << 27  # LDSM, STSM: rows of 16 bytes, dealt to the lanes; REVERSE: transposed
     RELU = 1 << 28  # of halves: negative results become zero
     EXCLUSIVE = 1 << 29  # .EXCLUSIVE, .COLLECTIVE of WARPSYNC: lanes with another mask come after, not together with these

@@ -1,4 +1,4 @@
-"""UBLKCP: bytes in a row from global to shared memory, which complete at a barrier there (PTX `cp.async.bulk`).
+"""UBLKCP: bytes in a row from global to shared memory, which complete at a barrier there, or back (PTX `cp.async.bulk`).
 
 They are moved at once: whoever reads them before the barrier says so reads what a GPU may not have there yet, and is not told.
 """
@@ -13,7 +13,7 @@ from sim.functional.operands import row_of
 from sim.functional.stack import fault
 from sim.functional.state import FIRST, SECOND, THIRD, Code, Fault, Log, Machine, Memory, Progress, Report, Status, Store
 from sim.functional.translation import translate
-from sim.functional.watch import WRITE, Seen, touch
+from sim.functional.watch import READ, WRITE, Seen, touch
 from sim.traces.trace import BYTES, PHASE, SCATTERED, SOURCE, TARGET
 
 UNIT, MOST, IN_BLOCK = np.int64(16), np.int64(0xFFFF), np.int64(0xFFFFFF)  # bytes; units of one copy; of an address in a cluster
@@ -21,39 +21,64 @@ UNIT, MOST, IN_BLOCK = np.int64(16), np.int64(0xFFFF), np.int64(0xFFFFFF)  # byt
 
 @outlined
 def copy_bulk(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
-    """Execute UBLKCP.S.G i once for the warp, with the uniform registers of the first lane of `mask`; return a Status."""
+    """Execute UBLKCP i once for the warp, with the uniform registers of the first lane of `mask`; return a Status."""
     room = room_for_access(w, log, store)
     if room != Status.RUNNING:
         return room
     if mask == 0:
         keep_access(w, mask, np.int64(0), np.int64(0), machine, log, store)
         return Status.RUNNING
-    k = first_bit(mask)
+    k, stores = first_bit(mask), code.function[i]
     to, source = row_of(code.operand[i, FIRST], w, code, machine), row_of(code.operand[i, SECOND], w, code, machine)
-    target, barrier = np.int64(machine.rows[to, k]) & IN_BLOCK, np.int64(machine.rows[to + 1, k]) & IN_BLOCK
+    far, near = (to, source) if stores else (source, to)
+    inside = np.int64(machine.rows[near, k]) & IN_BLOCK
     size = (np.int64(machine.rows[row_of(code.operand[i, THIRD], w, code, machine), k]) & MOST) * UNIT
-    machine.target[0] = np.int64(machine.rows[source, k]) | np.int64(machine.rows[source + 1, k]) << 32
+    machine.target[0] = np.int64(machine.rows[far, k]) | np.int64(machine.rows[far + 1, k]) << 32
     if memory.seen.size:
         translate(np.int64(1), machine.target, memory.seen, memory.start, memory.end, memory.latest)
-    address = machine.target[0]
+    address, phase = machine.target[0], np.int64(0)
     problem = wrong_place(Space.GLOBAL, address, size, UNIT, memory, progress)
     if problem < 0:
-        problem = wrong_place(Space.SHARED, target, size, UNIT, memory, progress)
-    if problem < 0:
+        problem = wrong_place(Space.SHARED, inside, size, UNIT, memory, progress)
+    if problem < 0 and stores:
+        problem = store_bulk(address, inside, size, memory, progress)
+    elif problem < 0:
+        barrier = np.int64(machine.rows[near + 1, k]) & IN_BLOCK
         problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress)
+        if problem < 0:
+            phase = load_bulk(address, inside, size, barrier, memory, progress)
     if problem >= 0:
         return fault(problem, w, k, i, progress)
-    for word in range(size >> 2):
-        memory.shared[(target >> 2) + word] = memory.words[((address - memory.base) >> 2) + word]
     if memory.watch.asked[0]:
-        seen = Seen(np.int64(i), np.int64(w), np.int64(k), WRITE)
+        seen = Seen(np.int64(i), np.int64(w), np.int64(k), np.int64(READ if stores else WRITE))
         for byte in range(size):
-            touch(target + byte, np.int64(-1), seen, machine, memory.watch)
-    machine.target[SOURCE], machine.target[BYTES], machine.target[TARGET] = address, size, target
-    machine.target[PHASE] = memory.phases[barrier >> 3, CURRENT]
-    change(barrier >> 2, np.int64(0), -size, np.int64(0), memory, progress)
+            touch(inside + byte, np.int64(-1), seen, machine, memory.watch)
+    machine.target[SOURCE], machine.target[BYTES], machine.target[TARGET], machine.target[PHASE] = address, size, inside, phase
     keep_access(w, np.int64(15), np.int64(0), SCATTERED, machine, log, store)
     return Status.RUNNING
+
+
+@outlined
+def load_bulk(address: int, inside: int, size: int, barrier: int, memory: Memory, progress: Progress) -> int:
+    """Move bytes to shared memory, and complete them at a barrier there; return the phase that they count for."""
+    for word in range(size >> 2):
+        memory.shared[(inside >> 2) + word] = memory.words[((address - memory.base) >> 2) + word]
+    phase = memory.phases[barrier >> 3, CURRENT]
+    change(barrier >> 2, np.int64(0), -size, np.int64(0), memory, progress)
+    return phase
+
+
+@outlined
+def store_bulk(address: int, inside: int, size: int, memory: Memory, progress: Progress) -> int:
+    """Move bytes from shared memory; return the Fault of an array that is read-only, -1 for none."""
+    array = find(Space.GLOBAL, address, address + size, memory)
+    memory.written[array] = memory.writable[array]
+    if not memory.writable[array]:
+        progress.report[Report.ADDRESS] = address
+        return np.int64(Fault.READ_ONLY)
+    for word in range(size >> 2):
+        memory.words[((address - memory.base) >> 2) + word] = memory.shared[(inside >> 2) + word]
+    return np.int64(-1)
 
 
 @outlined

@@ -30,7 +30,7 @@ SAID = {
         "mbarrier.init says for how many arrivals a phase is; count the threads that arrive, and begin with mbarrier.init",
     ),
 }  # faults that need no more words
-VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic"}
+VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic", Operation.MBARRIER: "barrier access", Operation.BULK_COPY: "bulk copy"}
 
 
 def check_launch(launch: Launch) -> None:
@@ -171,7 +171,8 @@ def access_message(launch: Launch, placed: list[Placed], memory: Memory, fault: 
     if memory.seen.size and space not in (Space.SHARED, Space.LOCAL):
         address = as_seen(address, memory)
         placed = [item._replace(address=int(seen)) for item, seen in zip(placed, memory.seen, strict=True)]
-    shown = f"{verb} of {width} bytes at {address & 0xFFFFFFFFFFFFFFFF:#x}"
+    amount = "" if e.operation[i] == Operation.BULK_COPY else f" of {width} bytes"  # only a register says how many
+    shown = f"{verb}{amount} at {address & 0xFFFFFFFFFFFFFFFF:#x}"
     if fault == Fault.MISALIGNED:
         return f"misaligned {shown}", f"the address must be a multiple of {width}"
     if fault == Fault.READ_ONLY:

@@ -30,6 +30,9 @@ def obeys_control_words(gpu: Gpu, program: Program) -> bool:
     return not (written is KEPLER or (written and own and written is not own))
 
 
+FLUSH = "UTMACMDFLUSH"  # commits a group of bulk stores
+
+
 class Groups(NamedTuple):
     """What waits for a part of a counter: DEPBAR.LE SB0, 2 until all increments of SB0 but the last two are undone. n instructions.
 
@@ -45,7 +48,7 @@ class Groups(NamedTuple):
 
 
 def groups(program: Program, obeyed: bool) -> Groups:
-    """Return who waits for parts of counters. obeyed: by the control words; else, with a scoreboard, it is about LDGSTS only."""
+    """Return who waits for parts of counters. obeyed: by the control words; else it is about LDGSTS and bulk stores only."""
     n, joins = len(program), program.encoded.flags & int(Flag.ASYNC) != 0
     found = Groups(np.full(n, -1), joins, np.full(n, -1), np.zeros(n, np.int64), 0)
     if not obeyed and not joins.any():
@@ -55,6 +58,9 @@ def groups(program: Program, obeyed: bool) -> Groups:
         opcode = program.instructions[i].opcode
         if opcode == "LDGDEPBAR":
             counter = max(int(program.control.write_barrier[i]), 0) if program.control else 0
+            found.counter[i] = counter
+        elif opcode == FLUSH:
+            counter = max(int(program.control.read_barrier[i]), 0) if program.control else 0
             found.counter[i] = counter
         elif joins[i]:
             found.counter[i] = counter
@@ -120,12 +126,23 @@ def landing(gpu: Gpu, program: Program, i: int) -> int:
     return gpu.shared.pass_cycles * max(int(program.encoded.width[i]) // 4, 1)
 
 
+def counters_of(program: Program, i: int, parts: Groups) -> tuple[int, int]:
+    """Return the dependence counters that instruction i holds until its result is there and until its sources have been read, -1 = none.
+
+    LDGSTS and UBLKCP.G.S join an increment; UTMACMDFLUSH makes one with its read counter, until what joined has been read.
+    """
+    assert program.control is not None
+    write, read = int(program.control.write_barrier[i]), int(program.control.read_barrier[i])
+    if parts.joins[i]:
+        return int(parts.counter[i]), read
+    return (read, -1) if program.instructions[i].opcode == FLUSH else (write, read)
+
+
 def control_fields(gpu: Gpu, program: Program, i: int, obeyed: bool, parts: Groups) -> tuple[int, ...]:
     """Return the last fields of instruction i's Op, which come from its control word, or wait for parts of counters."""
     control, part = program.control, (int(parts.joins[i]), int(parts.waits[i]), int(parts.most[i]))
     if control is None or not obeyed:
         return int(parts.counter[i]), -1, 1, 0, *part, 0
-    write, reads = int(control.write_barrier[i]), read_cycles(gpu, program, i)
-    if parts.joins[i]:
-        write = int(parts.counter[i])
-    return write, int(control.read_barrier[i]), int(control.dual[i]), reads, *part, int(control.reuse[i])
+    reads = read_cycles(gpu, program, i)
+    write, read = counters_of(program, i, parts)
+    return write, read, int(control.dual[i]), reads, *part, int(control.reuse[i])

@@ -129,7 +129,7 @@ Op = np.dtype(
         ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
         ("loads", "u4"),  # 1 = its result comes from beyond shared memory
         ("phase", "u4"),  # of a barrier in shared memory: sim.lowering.phases
-        ("copies", "u4"),  # 1 = a bulk copy
+        ("copies", "u4"),  # a bulk copy: sim.lowering.phases
     ],
     align=True,
 )

@@ -16,6 +16,7 @@ from sim.result.causes import RESULT_CAUSE, StallCause
 from sim.traces.trace import BYTES, PHASE, PHASE_SHIFT, SOURCE, Trace, bulk_copies, instruction_of
 
 NO_PHASE, COUNTS, WAITS = range(3)  # Op.phase
+NO_COPY, COPY_IN, COPY_OUT = range(3)  # Op.copies
 
 
 def phase_use(program: Program, i: int) -> int:
@@ -33,12 +34,15 @@ def answers_nothing(program: Program, i: int) -> bool:
 
 def result_cause(program: Program, i: int) -> StallCause:
     """Return what a warp waits for that waits for the result of instruction i; of a phase as Nsight Compute counts it on an H100."""
-    return StallCause.LONG_SCOREBOARD if phase_use(program, i) == WAITS else RESULT_CAUSE[Unit(program.encoded.unit[i])]
+    slow = phase_use(program, i) == WAITS or copies(program, i) == COPY_OUT
+    return StallCause.LONG_SCOREBOARD if slow else RESULT_CAUSE[Unit(program.encoded.unit[i])]
 
 
-def copies(program: Program, i: int) -> bool:
-    """Return whether instruction i is a bulk copy, whose lines count for a phase when they are there."""
-    return bool(program.encoded.operation[i] == Operation.BULK_COPY)
+def copies(program: Program, i: int) -> int:
+    """Return NO_COPY, COPY_IN of a bulk copy whose lines count for a phase when they are there, or COPY_OUT."""
+    if program.encoded.operation[i] != Operation.BULK_COPY:
+        return NO_COPY
+    return COPY_OUT if program.encoded.function[i] else COPY_IN
 
 
 def lines_of_copy(source: int, size: int) -> list[tuple[int, int]]:

@@ -63,7 +63,7 @@ class DependenceCounters:
     def record(self, instruction: Instruction) -> Pending | None:
         """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
         counters = (instruction.write_counter, instruction.read_counter)
-        leaves = bool(instruction.writes or instruction.is_store or instruction.access)
+        leaves = bool(instruction.writes or instruction.is_store or instruction.access or instruction.stores_bulk)
         if not leaves and counters == (None, None):
             return None
         reading = Pending(instruction.result_cause, (), self.env.event())
@@ -73,7 +73,8 @@ class DependenceCounters:
         for number, holder in zip(counters, (pending, pending.reading), strict=True):
             if number is not None and holder:
                 closes = not instruction.joins or holder is not pending
-                self.groups.join(number, holder, closes, is_known=not instruction.access)
+                is_known = not instruction.access and not (instruction.stores_bulk and holder is pending)
+                self.groups.join(number, holder, closes, is_known)
                 self.holders.setdefault(number, []).append(holder)
         return pending
 

@@ -14,6 +14,7 @@ from sim.lowering.constant_lines import constant_lines
 from sim.lowering.control_words import (
     PORTED,
     Groups,
+    counters_of,
     distance,
     groups,
     landing,
@@ -22,7 +23,7 @@ from sim.lowering.control_words import (
     read_cycles,
     waited_counters,
 )
-from sim.lowering.phases import answers_nothing, copies, phase_use, result_cause
+from sim.lowering.phases import COPY_OUT, NO_COPY, answers_nothing, copies, phase_use, result_cause
 from sim.lowering.ports import unit_timing
 from sim.result.causes import PORT_CAUSE, StallCause
 from sim.traces.trace import logged
@@ -103,10 +104,15 @@ class Instruction(NamedTuple):
     reuse: int = 0  # mask of the source slots whose registers are kept
     constant: Constant | None = None  # that it names
     logged: bool = False  # the trace has its addresses
-    copies: bool = False  # a bulk copy
+    copies: int = NO_COPY  # a bulk copy: sim.lowering.phases
     joins: bool = False  # LDGSTS: belongs to the next increment of its write counter
     landing: int = 0  # cycles from where its data would be ready until LDGSTS has them in shared memory
     part: tuple[int, int] | None = None  # counter that a DEPBAR waits for in part, and how many increments it leaves
+
+    @property
+    def stores_bulk(self) -> bool:
+        """Whether it is a bulk copy from shared memory, whose end nobody knows when it issues."""
+        return self.copies == COPY_OUT
 
     @property
     def loads(self) -> bool:
@@ -125,7 +131,7 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
         plain[i] = plain[i]._replace(constant=Constant(line, bool(named.late[i]), bool(named.lanes[i])))
     for i in logged(program).nonzero()[0]:
         plain[i] = plain[i]._replace(logged=True, copies=copies(program, int(i)))
-    return [_with_control(program, gpu, i, one) for i, one in enumerate(plain)] if obeyed else plain
+    return [_with_control(program, gpu, i, one, parts) for i, one in enumerate(plain)] if obeyed else plain
 
 
 def _with_part(plain: Instruction, parts: Groups, i: int, landing: int) -> Instruction:
@@ -135,17 +141,17 @@ def _with_part(plain: Instruction, parts: Groups, i: int, landing: int) -> Instr
     return plain._replace(write_counter=counter, joins=bool(parts.joins[i]), landing=landing, part=part)
 
 
-def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction) -> Instruction:
+def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction, parts: Groups) -> Instruction:
     """Return an instruction with what its control word says."""
     control = program.control
     assert control is not None
-    write, read = int(control.write_barrier[i]), int(control.read_barrier[i])
+    write, read = counters_of(program, i, parts)
     source_read, source_field = _source_read(gpu, program, i, plain.access)
     return plain._replace(
         needs=waited_counters(program, i),
         distance=distance(gpu, program, i),
         pairs=bool(control.dual[i]),
-        write_counter=plain.write_counter if plain.joins else None if write < 0 else write,
+        write_counter=None if write < 0 else write,
         read_counter=None if read < 0 else read,
         source_read=source_read,
         source_field=source_field,

@@ -195,10 +195,13 @@ class Scheduler:
         if instruction.logged and not (self.sm.lsu and instruction.access):
             warp.next_access += 1  # no load/store unit takes its addresses
         if instruction.copies and warp.lanes and self.sm.lsu:
-            self.sm.lsu.copies.start(warp, warp.next_access - 1)
+            self.sm.lsu.copies.start(warp, warp.next_access - 1, pending if instruction.stores_bulk else None)
         row = self.machine.account.issue(warp, self, late)
         if pending and self.sm.lsu and instruction.access:
             self.sm.lsu.put(warp, self.number, pending, row)
+        elif pending and instruction.stores_bulk and warp.lanes:
+            if pending.reading:
+                warp.scoreboard.settle(pending.reading, issued.then(issued.cycle + instruction.source_read, instruction.source_field))
         elif pending:
             there = issued.then(issued.cycle + late, "constants.near") if late else issued
             warp.scoreboard.settle(pending, there.then(there.cycle + instruction.latency, instruction.latency_field))

@@ -83,14 +83,15 @@ class Scoreboard:
 
     def record(self, instruction: Instruction) -> Pending | None:
         """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
-        leaves = bool(instruction.writes or instruction.is_store or instruction.access)
+        leaves = bool(instruction.writes or instruction.is_store or instruction.access or instruction.stores_bulk)
         if not leaves and instruction.write_counter is None:
             return None
         pending = Pending(instruction.result_cause, instruction.writes, self.env.event(), loads=instruction.loads)
         if leaves:
             self.outstanding.append(pending)
         if instruction.write_counter is not None:  # LDGSTS and LDGDEPBAR
-            self.groups.join(instruction.write_counter, pending, not instruction.joins, is_known=not instruction.access)
+            is_known = not (instruction.access or instruction.stores_bulk)
+            self.groups.join(instruction.write_counter, pending, not instruction.joins, is_known)
         if instruction.writes:
             self.busy |= dict.fromkeys(instruction.writes, pending)
         if instruction.is_arithmetic:

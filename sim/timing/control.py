@@ -12,6 +12,7 @@ import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.lowering.core import Code, Hardware
+from sim.lowering.phases import COPY_OUT
 from sim.timing.groups import clear_groups, join
 from sim.timing.state import NEVER, Machine
 from sim.timing.telling import load_begins
@@ -68,6 +69,9 @@ def record_control(warp: np.record, op: np.record, now: int, late: int, hw: Hard
     if op.memory:
         warp.pending += 1
         back, read = np.int64(NEVER), np.int64(NEVER)
+    elif op.copies == COPY_OUT:
+        warp.pending += 1
+        back = np.int64(NEVER)
     else:
         if op.store:
             back = now + hw.store_latency

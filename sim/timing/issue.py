@@ -103,8 +103,6 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     if op.late and trace.mask[warp.position] != np.uint32(0):
         late = result_delay(warp, op, trace.mask[warp.position], now, hw, code, sm, trace)
     warp.access += op.skips
-    if op.copies and trace.mask[warp.position] != np.uint32(0):
-        start_copy(np.int64(warp.sm), np.int64(warp.access) - 1, now, hw, sm, trace)
     if chip.log_from <= now <= chip.log_to:
         row = chip.log_rows
         log_issue(chip, warp, op, now, late, sm, trace)
@@ -114,6 +112,8 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
         record_control(warp, op, now, late, hw, code, sm)
     else:
         record_result(warp, op, now, late, hw, code, sm)
+    if op.copies:
+        start_copy(warp, op, now, hw, code, sm, trace)
     sm.issues[warp.instruction] += 1
     if op.flow == CLOCK:
         log_clock(chip, warp, now, sm)

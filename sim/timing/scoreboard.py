@@ -10,6 +10,7 @@ import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.lowering.core import Code, Hardware
+from sim.lowering.phases import COPY_OUT
 from sim.result.causes import StallCause
 from sim.timing.constants import operand_there
 from sim.timing.groups import join, part_ready
@@ -75,9 +76,9 @@ def record_result(warp: np.record, op: np.record, now: int, late: int, hw: Hardw
     """Note when the results of the warp's instruction, issued now, are back. late: cycles that they wait for a constant."""
     m, s, i = warp.sm, warp.slot, warp.instruction
     if op.write_counter >= 0:  # LDGSTS and LDGDEPBAR
-        back = NEVER if op.memory else now + late + op.latency
+        back = NEVER if op.memory or op.copies == COPY_OUT else now + late + op.latency
         join(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), not op.joins, code, sm)
-    if op.memory:
+    if op.memory or op.copies == COPY_OUT:
         record_memory(warp, op, code, sm)
         return
     if op.store:

@@ -21,7 +21,7 @@ FLOPS = {Operation.FADD: 1, Operation.FMUL: 1, Operation.FFMA: 2}
 ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM, Operation.MBARRIER, Operation.BULK_COPY)
 PHASE_SHIFT = np.int64(32)  # of SYNCS, the base has the number of a phase from this bit on, above the barrier's address
 ADDRESS = (1 << 32) - 1
-SOURCE, BYTES, TARGET, PHASE = range(4)  # what the row in `scattered` of a bulk copy holds, in place of addresses by lanes
+SOURCE, BYTES, TARGET, PHASE = range(4)  # what the row in `scattered` of a bulk copy holds: in global memory, -, in shared memory, or 0
 SCATTERED = np.int64(-(2**62))  # stride of an access whose addresses lie in `scattered`; its base is the row number
 
 

@@ -11,6 +11,7 @@ import sim
 from isa.errors import UserError
 from programs.cuda.references import FOLDER
 from programs.measurements.copies import H100
+from programs.measurements.population.score import H200
 from programs.published import rows
 from sim.launch.launch import Launch
 from sim.lowering.phases import lines_of_copy
@@ -51,16 +52,97 @@ def test_lines_of_a_copy_and_their_sectors(source: int, size: int, lines: list[t
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [(bulk_copy(size=64, at=4), "misaligned"), (bulk_copy(size=4096, at=0), "outside"), (bulk_copy(size=64, at=0, to=4096), "outside")],
+    [
+        (bulk_copy(size=64, at=4), "misaligned bulk copy at 0x10000004"),
+        (bulk_copy(size=4096, at=0), "bulk copy at 0x10000000 is outside every array"),
+        (bulk_copy(size=64, at=0, to=4096), "outside shared memory"),
+    ],
 )
 def test_bytes_that_cannot_be_copied_are_named(given: Launch, message: str) -> None:
     with pytest.raises(UserError, match=message):
         sim.execute(given)
 
 
-def test_bulk_copies_from_shared_memory_are_refused_by_name() -> None:
-    with pytest.raises(UserError, match=r"UBLKCP\.G\.S: bulk copies from shared memory"):
-        isa.parse("UBLKCP.G.S [UR4], [UR8], UR10\nEXIT")
+STORES = """.kernel back
+.param ptr out
+.shared 4096
+S2R R0, SR_TID.X
+ISETP.NE P0, PT, R0, RZ, PT
+SHL R1, R0, 2
+next:
+STS [R1], R1
+IADD R1, R1, 128
+ISETP.LT P1, PT, R1, 0x800, PT
+@P1 BRA `(next)
+MOV R2, c[0x0][out]
+MOV R3, RZ
+IADD R10, R2, 0x400
+MOV R4, RZ
+MOV R5, 0x400
+MOV R6, 0x40
+{guard}UBLKCP.G.S [R2], [R4], R6
+UTMACMDFLUSH
+R2UR UR8, R10
+R2UR UR9, RZ
+{guard}UBLKCP.G.S [UR8], [R5], R6
+UTMACMDFLUSH
+DEPBAR.LE SB0, {left}
+CS2R R20, SR_CLOCKLO
+DEPBAR.LE SB0, 0x0
+STG [R2], R20
+EXIT
+"""
+
+
+def stores(left: int, guard: str = "@!P0 ") -> Launch:
+    return Launch(isa.parse(STORES.format(left=left, guard=guard)), (1,), (32,), (np.zeros(512, np.uint32),))
+
+
+def test_bulk_stores_are_waited_for_group_by_group_in_both_engines() -> None:
+    gpu, ended = sim.gpu("h100").replace({"sms": 1}), []
+    for left in (1, 0):
+        given = stores(left)
+        trace = sim.execute(given)
+        assert np.array_equal(given.args[0][1:], np.arange(512, dtype=np.uint32)[1:] * 4)
+        mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
+        assert (mine.cycles, mine.stalls, mine.counters) == (theirs.cycles, theirs.stalls, theirs.counters)
+        ended.append(int(mine.clock_reads[0, 0]))
+    assert ended[1] - ended[0] == pytest.approx(1024 / 32.4, abs=3)  # a kilobyte more, through a port of 34.4 bytes per cycle
+
+
+def clocks(kernel: str, *args: object, shared: int = 0) -> np.ndarray:
+    """Return the clocks that warp 0 of one block reads, on an H200."""
+    program = isa.load(H200 / "asynchronous.sm_90.cubin", kernel)
+    reads = sim.run(Launch(program, (1,), (128,), (np.zeros(64, np.int32), *args), shared_dynamic=shared), sim.gpu("h200")).clock_reads
+    return reads[reads[:, 2] == 0, 0]
+
+
+def test_a_look_at_a_barrier_takes_as_long_as_on_an_h200() -> None:
+    row = next(row for row in rows(H200 / "asynchronous.csv") if row["what"] == "barriers")
+    assert np.diff(clocks("_Z8barriersPi"))[:4].tolist() == [int(row[f"cycles_{k}"]) for k in range(1, 5)]
+
+
+@pytest.mark.parametrize(("size", "count"), [(8192, 4), (16384, 1), (65536, 1)])
+def test_bulk_stores_leave_as_fast_as_on_an_h200(size: int, count: int) -> None:
+    found = [
+        row for row in rows(H200 / "asynchronous.csv") if (row["what"], row["size"], row["count"]) == ("bulk_stores", str(size), str(count))
+    ]
+    read = clocks("_Z6storesPiPcii", np.zeros(1 << 17, np.uint8), np.int32(size), np.int32(count), shared=size * count)
+    assert read[2] - read[0] == pytest.approx(statistics.median(int(row["cycles_2"]) for row in found), rel=0.03)
+
+
+def test_a_bulk_store_that_no_lane_executes_is_over_at_once_in_both_engines() -> None:
+    trace = sim.execute(stores(0, "@!PT "))
+    gpu = sim.gpu("h100").replace({"sms": 1})
+    mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
+    assert (mine.cycles, mine.stalls, mine.counters) == (theirs.cycles, theirs.stalls, theirs.counters)
+
+
+def test_a_bulk_store_to_a_read_only_array_is_named() -> None:
+    given = stores(0)
+    given.args[0].flags.writeable = False
+    with pytest.raises(UserError, match="read-only"):
+        sim.execute(given)
 
 
 def test_a_product_fed_by_bulk_copies_is_right_and_races_with_nothing() -> None:

@@ -1,7 +1,8 @@
-"""Bulk copies into shared memory (UBLKCP): a unit of each SM asks for their lines, copy after copy, past L1.
+"""Bulk copies (UBLKCP): a unit of each SM asks for their lines, or sends them, copy after copy, past L1.
 
-A copy may begin `shared.copy_latency` after its issue. A line leaves when the one before it has, at `shared.copy_bytes_per_cycle`, and the
-port towards L2 has room; its answer crosses the port from L2 at that rate too, and then counts for the phase of the copy's barrier.
+A copy may begin `shared.copy_latency` after its issue, and the port towards L2 must have room for a line. A line is asked for when the one
+before it has been, at `shared.copy_bytes_per_cycle`; its answer crosses the port from L2 at that rate too, and then counts for the phase of
+the copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read shared memory.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from sim.gpus.path import cycles
 from sim.lowering.memory import REQUEST_WEIGHT, TICKS
 from sim.lowering.phases import lines_of_copy
 from sim.reference.decode import Kind
+from sim.reference.memory.l1 import words_of
 from sim.reference.memory.network import Packet
 from sim.reference.moments import latest
 from sim.traces.trace import BYTES, PHASE, SOURCE
@@ -22,6 +24,7 @@ from sim.traces.trace import BYTES, PHASE, SOURCE
 if TYPE_CHECKING:
     from sim.reference.memory.lsu import LoadStoreUnit
     from sim.reference.moments import Moment
+    from sim.reference.scoreboard import Pending
     from sim.reference.wakeup import Warp
 
 
@@ -33,6 +36,7 @@ class Copy:
     lines: deque[tuple[int, int]]  # number, mask of sectors
     phase: int
     ready: Moment  # when the first may be
+    pending: Pending | None  # of a copy from shared memory
 
 
 class CopyUnit:
@@ -43,13 +47,13 @@ class CopyUnit:
         self.free = 0  # ticks
         self.sent = lsu.sm.machine.record.origin
 
-    def start(self, warp: Warp, access: int) -> None:
+    def start(self, warp: Warp, access: int, pending: Pending | None) -> None:
         """Queue the copy of an access of the trace, which the warp issues now."""
         arrays = self.lsu.sm.machine.trace.arrays
         row = arrays.scattered[int(arrays.access_base[access])].tolist()
         ready = warp.issued.then(warp.issued.cycle + int(self.lsu.numbers.copy_latency), "shared.copy_latency")
         self.lsu.env.timeout(int(self.lsu.numbers.copy_latency))  # something is due: nobody may take the machine for stuck
-        self.copies.append(Copy(warp, deque(lines_of_copy(row[SOURCE], row[BYTES])), row[PHASE], ready))
+        self.copies.append(Copy(warp, deque(lines_of_copy(row[SOURCE], row[BYTES])), row[PHASE], ready, pending))
 
     def step(self) -> None:
         """Ask for what can be asked for now."""
@@ -59,12 +63,28 @@ class CopyUnit:
             line, mask = copy.lines.popleft()
             sectors = {sector for sector in range(mask.bit_length()) if mask >> sector & 1}
             start = latest(copy.ready, self.sent, self.lsu.requests.left).then(now, work=copy.ready.work)
-            block, deliver = copy.warp.block, partial(self._land, copy.phase)
-            self.lsu.requests.send(Packet(self.lsu.sm.number, line, sectors, set(), Kind.LOAD, 1, deliver, block, start, copied=True))
-            self.free = max(now * TICKS, self.free) + len(sectors) * int(numbers.copy_ticks)
-            self.sent = start.then(cycles(self.free), "shared.copy_bytes_per_cycle")
+            if copy.pending:
+                self._send(copy, line, sectors, start)
+            else:
+                self._ask(copy, line, sectors, start)
+                self.free = max(now * TICKS, self.free) + len(sectors) * int(numbers.copy_ticks)
+                self.sent = start.then(cycles(self.free), "shared.copy_bytes_per_cycle")
             if not copy.lines:
                 self.copies.popleft()
+
+    def _ask(self, copy: Copy, line: int, sectors: set[int], start: Moment) -> None:
+        """Ask for sectors of a line."""
+        deliver, block = partial(self._land, copy.phase), copy.warp.block
+        self.lsu.requests.send(Packet(self.lsu.sm.number, line, sectors, set(), Kind.LOAD, 1, deliver, block, start, copied=True))
+
+    def _send(self, copy: Copy, line: int, sectors: set[int], start: Moment) -> None:
+        """Send sectors of a line; with the last one the copy has read them all."""
+        requests, block = self.lsu.requests, copy.warp.block
+        block.stores += 1
+        requests.send(Packet(self.lsu.sm.number, line, sectors, words_of(sectors), Kind.STORE, 1, None, block, start))
+        self.free, self.sent = requests.free, requests.sent
+        if not copy.lines and copy.pending:
+            copy.warp.scoreboard.settle(copy.pending, requests.sent)
 
     def _land(self, phase: int, sectors: set[int], moment: Moment) -> None:
         """A line is in shared memory."""

@@ -1,19 +1,23 @@
-"""Bulk copies into shared memory (UBLKCP): a unit of each SM asks for their lines, copy after copy, past L1.
+"""Bulk copies (UBLKCP): a unit of each SM asks for their lines, or sends them, copy after copy, past L1.
 
-A copy may begin `copy_latency` after its issue. A line leaves when the one before it has, at `copy_bytes_per_cycle`, and the port towards
-L2 has room; its answer crosses the port from L2 at that rate too, and then counts for the phase of the copy's barrier.
+A copy may begin `copy_latency` after its issue, and the port towards L2 must have room for a line. A line is asked for when the one
+before it has been, at `copy_bytes_per_cycle`; its answer crosses the port from L2 at that rate too, and then counts for the phase of the
+copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read shared memory.
 """
 
 import numpy as np
 
 from sim.compiled.kernel import inner, outlined
 from sim.gpus.path import SECTOR
-from sim.lowering.accesses import LOAD
+from sim.lowering.accesses import LOAD, STORE
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import REQUEST_WEIGHT, SECTORS, TICKS
+from sim.lowering.phases import COPY_OUT
+from sim.timing.memory.l1 import words_of
 from sim.timing.memory.lsu import plan
 from sim.timing.memory.mbarriers import count_for_phase
-from sim.timing.memory.requests import forget, room_from, sector_count, send
+from sim.timing.memory.requests import forget, room_from, sector_count, send, whole_cycles
+from sim.timing.memory.results import resolve
 from sim.timing.memory.state import COPIES, FIRST_COPY, NONE, Memory
 from sim.timing.state import NEVER, Machine
 from sim.traces.trace import BYTES, PHASE, SOURCE, TraceArrays
@@ -22,14 +26,21 @@ WHOLE = np.int64((1 << SECTORS) - 1)
 
 
 @outlined
-def start_copy(m: int, access: int, now: int, hw: Hardware, sm: Machine, trace: TraceArrays) -> None:
-    """Queue the bulk copy of an access, issued now by a warp of SM m."""
-    mh, memory = hw.memory[0], sm.memory
-    unit, row = memory.units[m], trace.scattered[trace.access_base[access]]
+def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Queue the bulk copy that a warp issues now, whose access was its last."""
+    mh, memory, m = hw.memory[0], sm.memory, np.int64(warp.sm)
+    if trace.mask[warp.position] == np.uint32(0):
+        if op.copies == COPY_OUT:
+            resolve(m, np.int64(warp.slot), np.int64(warp.instruction), np.int64(0), now + op.latency, np.int64(NONE), hw, code, sm)
+        return
+    unit, row = memory.units[m], trace.scattered[trace.access_base[warp.access - 1]]
     copy = memory.copies[m, (unit.oldest_copy + unit.copies) % COPIES]
     copy.sector = np.int64(row[SOURCE]) // SECTOR
     copy.end = (np.int64(row[SOURCE]) + np.int64(row[BYTES]) + SECTOR - 1) // SECTOR
     copy.phase, copy.ready = np.int64(row[PHASE]), now + mh.copy_latency
+    copy.kind, copy.slot, copy.instruction, copy.block = op.copies, warp.slot, warp.instruction, warp.place
+    if op.copies == COPY_OUT:
+        copy.ticket = sm.raised[m, warp.slot, op.write_counter] if code.kept else np.int64(0)
     unit.copies += 1
     plan_copies(m, mh, memory)
     sm.cores[m].next = min(sm.cores[m].next, unit.copy_next)
@@ -58,12 +69,20 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> No
         line = copy.sector // SECTORS
         first, last = copy.sector - SECTORS * line, min(copy.end - SECTORS * line, np.int64(SECTORS))
         sectors = np.uint32(WHOLE & (WHOLE << first) & (WHOLE >> (SECTORS - last)))
-        send(m, now, line, sectors, np.uint32(0), np.int64(LOAD), np.int64(1), FIRST_COPY - copy.phase, np.int64(NONE), mh, memory)
-        unit.copy_free = max(now * TICKS, unit.copy_free) + sector_count(sectors) * mh.copy_ticks
         copy.sector = SECTORS * (line + 1)
+        if copy.kind == COPY_OUT:
+            sm.places[m, copy.block].stores += 1
+            send(m, now, line, sectors, words_of(sectors), np.int64(STORE), np.int64(1), np.int64(NONE), np.int64(copy.block), mh, memory)
+            unit.copy_free = unit.request_free
+        else:
+            send(m, now, line, sectors, np.uint32(0), np.int64(LOAD), np.int64(1), FIRST_COPY - copy.phase, np.int64(NONE), mh, memory)
+            unit.copy_free = max(now * TICKS, unit.copy_free) + sector_count(sectors) * mh.copy_ticks
         if copy.sector >= copy.end:
             unit.oldest_copy = (unit.oldest_copy + 1) % COPIES
             unit.copies -= 1
+            if copy.kind == COPY_OUT:
+                read = whole_cycles(unit.request_free)
+                resolve(m, np.int64(copy.slot), np.int64(copy.instruction), copy.ticket, read, np.int64(NONE), hw, code, sm)
         plan_copies(m, mh, memory)
     plan(m, mh, code, memory)
 

@@ -107,6 +107,11 @@ Copy = records.kind(  # a bulk copy whose lines have not all been asked for
     ("end", "i8"),  # one past the last
     ("ready", "i8"),  # cycle before which it does not begin
     ("phase", "i8"),  # of a barrier in shared memory that it counts for
+    ("ticket", "i8"),  # of one from shared memory: which increment of its counter it holds
+    ("kind", "u4"),  # COPY_IN or COPY_OUT
+    ("slot", "u4"),  # warp slot
+    ("instruction", "u4"),
+    ("block", "u4"),  # place of its block
 )
 Bank = records.kind(("free", "i8"), ("written", "i8"), ("served", "i8"))  # an L2 slice: ticks of its ports, and how many requests so far
 Channel = records.kind(  # of DRAM
