@@ -1,0 +1,46 @@
+"""Barriers in shared memory and bulk copies on random machines: the engines agree in every cycle, cause and counter."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sim
+from sim.launch.launch import Launch
+from sim.reference import simulate as simulate_simpy
+from tests.unit.mbarrier_programs import PING_PONG, bulk_copy, launch
+from tests.unit.test_bulk_copies import product, stores
+
+
+def drawn(rng: np.random.Generator) -> tuple[Launch, dict[str, Any]]:
+    """Return a launch, and what its H100 is changed to."""
+    given = [
+        product(int(rng.integers(1, 4)), 4 * int(rng.integers(1, 5)), 32 * int(rng.integers(1, 9)), int(rng.integers(1, 5))),
+        stores(int(rng.integers(0, 2))),
+        bulk_copy(size=16 * int(rng.integers(1, 60)), at=16 * int(rng.integers(0, 4))),
+        launch(PING_PONG)[0],
+    ][rng.choice(4, p=[0.7, 0.1, 0.1, 0.1])]
+    changes = {
+        "sms": int(rng.integers(1, 4)),
+        "core.kind": str(rng.choice(["control", "scoreboard"])),
+        "core.schedulers": int(rng.choice([1, 2, 4])),
+        "shared.copy_latency": int(rng.integers(1, 200)),
+        "shared.copy_bytes_per_cycle": float(rng.choice([7, 33, 64, 98, 500])),
+        "shared.barrier_latency": int(rng.integers(0, 60)),
+        "interconnect.depth": int(rng.choice([8, 16, 64])),
+        "interconnect.request_bytes_per_cycle": float(rng.choice([4, 34.4, 200])),
+        "interconnect.response_bytes_per_cycle": float(rng.choice([4, 64, 300])),
+        "lsu.depth": int(rng.choice([1, 3, 10])),
+        "l2.start": str(rng.choice(["cold", "warm", "dirty"])),
+        "dram.depth": int(rng.choice([2, 16])),
+    }
+    return given, changes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(24))
+def test_engines_agree(seed: int) -> None:
+    given, changes = drawn(np.random.default_rng(seed))
+    trace, gpu = sim.execute(given), sim.gpu("h100").replace(changes)
+    mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
+    assert (mine.cycles, mine.stalls, mine.counters) == (theirs.cycles, theirs.stalls, theirs.counters)
