@@ -7,7 +7,7 @@ CAUSE_MEANINGS = {
     "selected": "issues an instruction",
     "not_selected": "is ready, but another warp is chosen",
     "wait": "waits for an arithmetic result, or has just issued",
-    "long_scoreboard": "waits for global or local memory",
+    "long_scoreboard": "waits for global or local memory, or an mbarrier",
     "short_scoreboard": "waits for shared memory or a special function",
     "math_pipe_throttle": "is ready, but the arithmetic pipe is taken",
     "mio_throttle": "is ready, but the shared-memory, special or branch port is taken",

@@ -70,7 +70,7 @@ def notes_loop() -> Result:
 def test_the_cause_of_a_known_cycle_and_its_chain(browser: Any, tmp_path: Path) -> None:
     opened = Opened(browser, write(tmp_path, notes_loop()), "cycle=200&warp=b0w0")
     assert opened.tab.get_attribute("#panel", "data-cause") == "long_scoreboard"
-    assert "Warp 0 of block 0 waits for global or local memory, before I1" in opened.text("#panel .what")
+    assert "Warp 0 of block 0 waits for global or local memory, or an mbarrier, before I1" in opened.text("#panel .what")
     assert "Waits 399 cycles, from 1; issues in cycle 400, 200 from here." in opened.text("#panel .more")
     assert opened.text("#panel .chain li").startswith("R2 comes from I0")
     opened.tab.click("#panel .chain li")
