@@ -29,11 +29,15 @@ def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed
         message = f"no end: {len(rows)} warps of {len(waiting)} blocks wait; after {executed:,} instructions none has got on"
     shown = [f"block {index(place)}, warp {w}: {_what(launch, places, place, w)}" for place, w in rows[:SHOWN]]
     more = [f"and {len(rows) - SHOWN:,} more warps"] if len(rows) > SHOWN else []
+    phases = [(place, w) for place, w in rows if place.machine.waiting[w] == AT_PHASE]
     hint = "a wait ends when another warp stores what is waited for: look for the store, and for what keeps it from being executed"
+    if phases and not spins:
+        hint = "a phase ends when all arrivals and bytes have come: compare mbarrier.init and expect_tx with who arrives and what is copied"
     if started < blocks:
         hint += f"; {blocks - started:,} blocks have not started, as not all fit: a wait for a later block needs a smaller grid"
     program = launch.program
-    line = program.instructions[_loop(*spins[0])[0] if spins else 0].line
+    first = _loop(*spins[0])[0] if spins else int(phases[0][0].machine.pc[phases[0][1]]) if phases else 0
+    line = program.instructions[first].line
     return UserError("\n  ".join([message, f"kernel {program.name}", *shown, *more]), path=program.path, line=line, hint=hint)
 
 

@@ -84,6 +84,15 @@ def test_mistakes_are_named(body: str, message: str) -> None:
         sim.execute(launch(body, 8 if "R3]" in body else 32)[0])
 
 
+def test_who_waits_for_ever_is_told_where_and_what_to_compare() -> None:
+    given, _ = launch(init(0, 2) + "BAR.SYNC 0\nMOV R3, RZ\n@!P0 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [RZ], RZ\n" + wait("end", "RZ", "R3"))
+    with pytest.raises(UserError, match="no progress") as error:
+        sim.execute(given)
+    asking = next(each for each in given.program.instructions if "PHASECHK" in each.text)
+    assert error.value.line == asking.line
+    assert "mbarrier.init" in (error.value.hint or "")
+
+
 def test_a_gpu_without_a_memory_hierarchy_refuses() -> None:
     trace = sim.execute(launch(PING_PONG)[0])
     for simulate in (sim.simulate, simulate_simpy):
