@@ -106,6 +106,8 @@ def start_block(block: int, code: Code, machine: Machine, memory: Memory, log: L
     machine.block[2] = block // (machine.grid_shape[0] * machine.grid_shape[1])
     for word in range(memory.shared.size):
         memory.shared[word] = 0
+    if memory.begun[0]:
+        memory.phases[:] = 0
     if memory.touched[0]:
         for word in range(memory.local.size):
             memory.local[word] = 0

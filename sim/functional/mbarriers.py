@@ -75,15 +75,17 @@ def use_barrier(i: int, w: int, mask: int, code: Code, machine: Machine, memory:
 @inner
 def begin(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory) -> None:
     """Write a barrier, whose first phase begins."""
-    row = row_of(code.operand[i, FIRST], w, code, machine)
+    row, latest = row_of(code.operand[i, FIRST], w, code, machine), np.int64(-1)
     for k in range(machine.lanes[0]):
         if (mask >> k) & 1:
             word = machine.target[k] >> 2
             for part in range(2):
                 machine.rows[OUT + part, k] = memory.shared[word + part]
                 memory.shared[word + part] = machine.rows[row + part, k]
-            memory.phases[word >> 1, OVER] = 0
-            begin_phase(word >> 1, memory)
+            if word != latest:  # lanes may write the same barrier
+                memory.phases[word >> 1, OVER] = 0
+                begin_phase(word >> 1, memory)
+            latest = word
 
 
 @inner

@@ -74,7 +74,8 @@ def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
     phase = np.where(barriers[instruction], trace.arrays.access_base >> PHASE_SHIFT, 0)
     counting = np.array([phase_use(trace.program, i) == COUNTS for i in range(len(trace.program))])[instruction] & (mask != 0)
     rows = trace.arrays.scattered[trace.arrays.access_base[bulk_copies(trace)]].astype(np.int64)
-    lines = (rows[:, SOURCE] + rows[:, BYTES] - 1) // LINE - rows[:, SOURCE] // LINE + 1
+    lines = -(-(rows[:, SOURCE] + rows[:, BYTES]) // LINE) - rows[:, SOURCE] // LINE
+    lines[rows[:, BYTES] == 0] = 0
     most = max(int(phase.max(initial=0)), int(rows[:, PHASE].max(initial=0)))
     counts = np.bincount(phase[counting], minlength=most + 1) + np.bincount(rows[:, PHASE], lines, most + 1).astype(np.int64)
     counts[0] = 0

@@ -194,12 +194,13 @@ class Scheduler:
             late = self.sm.constants.load(warp)
         if instruction.logged and not (self.sm.lsu and instruction.access):
             warp.next_access += 1  # no load/store unit takes its addresses
-        if instruction.copies and warp.lanes and self.sm.lsu:
+        copied = bool(instruction.copies and warp.lanes and self.machine.trace.bytes_of_copy(warp.next_access - 1))
+        if copied and self.sm.lsu:
             self.sm.lsu.copies.start(warp, warp.next_access - 1, pending if instruction.stores_bulk else None)
         row = self.machine.account.issue(warp, self, late)
         if pending and self.sm.lsu and instruction.access:
             self.sm.lsu.put(warp, self.number, pending, row)
-        elif pending and instruction.stores_bulk and warp.lanes:
+        elif pending and instruction.stores_bulk and copied:
             if pending.reading:
                 warp.scoreboard.settle(pending.reading, issued.then(issued.cycle + instruction.source_read, instruction.source_field))
         elif pending:

@@ -99,6 +99,10 @@ class Trace:
             return {lane: int(self.arrays.scattered[base, lane]) for lane in lanes}
         return {lane: (base & ADDRESS) + lane * stride for lane in lanes}
 
+    def bytes_of_copy(self, access: int) -> int:
+        """Return the bytes of a bulk copy that was executed."""
+        return int(self.arrays.scattered[int(self.arrays.access_base[access]), BYTES])
+
     @property
     def fp32_flops(self) -> int:
         """FP32 operations done by the lanes whose guard was true: FADD and FMUL one, FFMA two."""

@@ -42,6 +42,14 @@ def test_bytes_are_there_when_the_barrier_says_so_in_both_engines() -> None:
     assert 900 < later.cycles - mine.cycles <= 1000  # DRAM refreshes its banks at other times
 
 
+def test_a_copy_of_nothing_does_nothing_in_both_engines() -> None:
+    given = bulk_copy(size=0, at=16)
+    trace = sim.execute(given)
+    gpu = sim.gpu("h100").replace({"sms": 1})
+    mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
+    assert (mine.cycles, mine.stalls, mine.counters) == (theirs.cycles, theirs.stalls, theirs.counters)
+
+
 @pytest.mark.parametrize(
     ("source", "size", "lines"),
     [(0, 128, [(0, 15)]), (48, 16, [(0, 2)]), (96, 64, [(0, 8), (1, 1)]), (160, 384, [(1, 14), (2, 15), (3, 15), (4, 1)])],

@@ -29,9 +29,12 @@ WHOLE = np.int64((1 << SECTORS) - 1)
 def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Queue the bulk copy that a warp issues now, whose access was its last."""
     mh, memory, m = hw.memory[0], sm.memory, np.int64(warp.sm)
-    if trace.mask[warp.position] == np.uint32(0):
+    ticket = np.int64(0)
+    if op.copies == COPY_OUT and code.kept:
+        ticket = sm.raised[m, warp.slot, op.write_counter]
+    if trace.mask[warp.position] == np.uint32(0) or trace.scattered[trace.access_base[warp.access - 1], BYTES] == np.uint32(0):
         if op.copies == COPY_OUT:
-            resolve(m, np.int64(warp.slot), np.int64(warp.instruction), np.int64(0), now + op.latency, np.int64(NONE), hw, code, sm)
+            resolve(m, np.int64(warp.slot), np.int64(warp.instruction), ticket, now + op.latency, np.int64(NONE), hw, code, sm)
         return
     unit, row = memory.units[m], trace.scattered[trace.access_base[warp.access - 1]]
     copy = memory.copies[m, (unit.oldest_copy + unit.copies) % COPIES]
@@ -39,8 +42,7 @@ def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Cod
     copy.end = (np.int64(row[SOURCE]) + np.int64(row[BYTES]) + SECTOR - 1) // SECTOR
     copy.phase, copy.ready = np.int64(row[PHASE]), now + mh.copy_latency
     copy.kind, copy.slot, copy.instruction, copy.block = op.copies, warp.slot, warp.instruction, warp.place
-    if op.copies == COPY_OUT:
-        copy.ticket = sm.raised[m, warp.slot, op.write_counter] if code.kept else np.int64(0)
+    copy.ticket = ticket
     unit.copies += 1
     plan_copies(m, mh, memory)
     sm.cores[m].next = min(sm.cores[m].next, unit.copy_next)
