@@ -1,4 +1,4 @@
-"""Barriers in shared memory and bulk copies on random machines: the engines agree in every cycle, cause and counter."""
+"""Barriers in shared memory and bulk copies on random machines: the engines agree in all, and chains of causes have no gap."""
 
 from typing import Any
 
@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import sim
+from sim import timing
+from sim.causes.explain import Recording
 from sim.launch.launch import Launch
-from sim.reference import simulate as simulate_simpy
+from sim.result.compare import first_difference
+from tests.differential.cases import EVERYTHING, check_chains
 from tests.unit.mbarrier_programs import PING_PONG, bulk_copy, launch
 from tests.unit.test_bulk_copies import product, stores
 
@@ -42,5 +45,6 @@ def drawn(rng: np.random.Generator) -> tuple[Launch, dict[str, Any]]:
 def test_engines_agree(seed: int) -> None:
     given, changes = drawn(np.random.default_rng(seed))
     trace, gpu = sim.execute(given), sim.gpu("h100").replace(changes)
-    mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
-    assert (mine.cycles, mine.stalls, mine.counters) == (theirs.cycles, theirs.stalls, theirs.counters)
+    recording = Recording(trace, gpu, EVERYTHING)
+    assert first_difference(timing.simulate(trace, gpu, EVERYTHING), recording.result) is None
+    check_chains(recording)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sim.gpus.path import cycles
 from sim.lowering.memory import REQUEST_WEIGHT, TICKS
 from sim.lowering.phases import lines_of_copy
 from sim.reference.decode import Kind
@@ -68,7 +67,7 @@ class CopyUnit:
             else:
                 self._ask(copy, line, sectors, start)
                 self.free = max(now * TICKS, self.free) + len(sectors) * int(numbers.copy_ticks)
-                self.sent = start.then(cycles(self.free), "shared.copy_bytes_per_cycle")
+                self.sent = start.then(self.free // TICKS, "shared.copy_bytes_per_cycle")
             if not copy.lines:
                 self.copies.popleft()
 
@@ -82,7 +81,8 @@ class CopyUnit:
         requests, block = self.lsu.requests, copy.warp.block
         block.stores += 1
         requests.send(Packet(self.lsu.sm.number, line, sectors, words_of(sectors), Kind.STORE, 1, None, block, start))
-        self.free, self.sent = requests.free, requests.sent
+        self.free = requests.free
+        self.sent = start.then(self.free // TICKS, "interconnect.request_bytes_per_cycle")
         if not copy.lines and copy.pending:
             copy.warp.scoreboard.settle(copy.pending, requests.sent)
 
