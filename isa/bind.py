@@ -4,7 +4,20 @@ import functools
 from collections.abc import Sequence
 
 from isa.opcodes import Opcode, lookup
-from isa.operands import ADDRESS, CONSTANT, FLOAT, HEXADECIMAL, INTEGER, NAME, PREDICATE, REGISTER, SHAPE_NAMES, Operand, OperandError
+from isa.operands import (
+    ADDRESS,
+    CONSTANT,
+    FLOAT,
+    HEXADECIMAL,
+    INTEGER,
+    MATRIX,
+    NAME,
+    PREDICATE,
+    REGISTER,
+    SHAPE_NAMES,
+    Operand,
+    OperandError,
+)
 
 SOURCE = REGISTER + INTEGER + HEXADECIMAL + FLOAT + CONSTANT
 SHAPES = {
@@ -16,7 +29,8 @@ SHAPES = {
     **dict.fromkeys(("A", "D", "i"), ADDRESS),
     "K": CONSTANT,
     **dict.fromkeys(("n", "m", "o"), INTEGER + HEXADECIMAL),
-    **dict.fromkeys(("S", "L", "B", "PR"), NAME),
+    **dict.fromkeys(("S", "L", "B", "PR", "g"), NAME),
+    "G": MATRIX,
     "x": "".join(SHAPE_NAMES),
 }
 WANTED = {
@@ -36,6 +50,8 @@ WANTED = {
     "S": "a special register",
     "L": "a label",
     "B": "a convergence barrier",
+    "G": "a descriptor gdesc[UR4]",
+    "g": "gsb0",
 }
 
 

@@ -99,7 +99,13 @@ def compiled(text: str, architecture: str, path: str = "kernel.cu", options: Seq
     library = _library(architecture)
     headers = [f"-I{folder}" for folder in _folders("include") for folder in (folder / name for name in HEADERS) if folder.is_dir()]
     given = [f"--gpu-architecture={architecture}", "--std=c++17", f"-I{Path(path).resolve().parent}", *headers, *options]
-    binary = library.compile(text, path, given)
+    try:
+        binary = library.compile(text, path, given)
+    except UserError as error:
+        if f"not supported on .target '{architecture}'" not in str(error):
+            raise
+        given[0] += "a"  # what later chips may lack: wgmma
+        binary = library.compile(text, path, given)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{Path(path).stem}.cubin"
         file.write_bytes(binary)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from isa import cfg, sass
+from isa import cfg, matrices, sass
 from isa.architecture import era, parameter_base
 from isa.diagnostics import Diagnostics
 from isa.encode import Encoder
@@ -73,7 +73,9 @@ def registers_needed(encoded: Encoded) -> int:
     """Return the highest register read or written, plus 1; uniform registers do not count."""
     used = np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()])
     used = used[(used >= 0) & (used < RZ)]
-    return int(used.max()) + 1 if used.size else 0
+    of_groups = np.flatnonzero(np.isin(encoded.operation, matrices.OF_GROUP) & (encoded.destination != RZ))
+    ends = [int(encoded.destination[i]) + matrices.sums_of_group(int(encoded.function[i])) for i in of_groups]
+    return max([*ends, int(used.max()) + 1 if used.size else 0])
 
 
 class _Reader:

@@ -137,7 +137,7 @@ class Encoder(Operands):
                 row.source_value[slot] |= half_bits(operand, row.flags & BF16) << (16 if word == "H" else 0)
             else:
                 FILL[word](self, row, operand)
-            slot += word in "abcrK0hi"
+            slot += word in "abcrK0hiG"
         words = [word for word, _ in bound]
         if opcode.absent_not and "Pa" not in words:
             row.predicate_source_not[0] = 1
@@ -158,6 +158,11 @@ class Encoder(Operands):
         if opcode.subtracts:
             row.source_flags[1] ^= NEGATE
         self._generation(row, words)
+        if "G" in words and "0" not in words:
+            row.function |= int(matrices.GroupFlag.REGISTERS)
+        if row.operation in matrices.OF_GROUP and row.source_flags[0]:
+            row.function |= int(matrices.GroupFlag.NEGA)
+            row.source_flags[0] = 0
         if row.destination != -1:
             row.destination_count = dependences.destination_registers(row.operation, row.flags, row.width, row.function)
 

@@ -152,6 +152,8 @@ class MatrixType(IntEnum):
     F64 = 5
     F32 = 6
     S32 = 7
+    E4M3 = 8
+    E5M2 = 9
 
 
 class Compare(IntEnum):

@@ -4,6 +4,7 @@
 sums. Where the elements lie is PTX's `mma.sync` with `.row.col`.
 """
 
+from enum import IntFlag
 from typing import NamedTuple
 
 from isa.architecture import number
@@ -20,14 +21,28 @@ SHAPES = {  # rows and columns of the sums, terms of each
     MatrixShape.S16832: (16, 8, 32),
 }
 BITS = {
-    **dict.fromkeys((MatrixType.S8, MatrixType.U8), 8),
+    **dict.fromkeys((MatrixType.S8, MatrixType.U8, MatrixType.E4M3, MatrixType.E5M2), 8),
     **dict.fromkeys((MatrixType.F16, MatrixType.BF16), 16),
     **dict.fromkeys((MatrixType.TF32, MatrixType.F32, MatrixType.S32), 32),
     MatrixType.F64: 64,
 }
 OPERATIONS = (Operation.HMMA, Operation.IMMA, Operation.DMMA)
+OF_GROUP = (Operation.HGMMA, Operation.IGMMA)
+COLUMNS_SHIFT, COLUMNS_MASK = 16, 63  # of a product of a group, in eighths, in `Encoded.function`
+DESCRIPTOR = 1  # the source of a product of a group that names the descriptors of its matrices
 ADDEND = 2  # its source
 REGISTER_BITS = 1024  # of one register of 32 lanes
+
+
+class GroupFlag(IntFlag):
+    """Bits of `Encoded.function` of a product of a group, above its columns."""
+
+    TNSPA = 1 << 22  # the left factor lies in shared memory column after column
+    TNSPB = 1 << 23  # the right one row after row
+    NEGA = 1 << 24
+    NEGB = 1 << 25
+    REGISTERS = 1 << 26  # the left factor lies in registers
+    COMMITS = 1 << 27  # gsb0: ends a group of products that WARPGROUP.DEPBAR counts as one
 
 
 class Adder(NamedTuple):
@@ -39,9 +54,10 @@ class Adder(NamedTuple):
 
     fraction_bits: int  # kept below the largest exponent
     most_terms: int  # bytes of a row of the left factor that are added at once; longer rows in parts, one after the other
+    byte_fraction_bits: int  # kept of products of floats of 8 bits
 
 
-AMPERE, HOPPER = Adder(24, 16), Adder(25, 64)
+AMPERE, HOPPER = Adder(24, 16, 13), Adder(25, 64, 13)
 ADDERS = {
     75: AMPERE,
     **dict.fromkeys((80, 86, 87, 88, 89), AMPERE),
@@ -62,6 +78,22 @@ def registers_of(function: int, slot: int) -> int:
     if slot > ADDEND:
         return 0
     return ((m * k, k * n, m * n)[slot] * BITS[types[slot]]) // REGISTER_BITS
+
+
+def columns_of_group(function: int) -> int:
+    """Return the columns of a product of a group."""
+    return 8 * (function >> COLUMNS_SHIFT & COLUMNS_MASK)
+
+
+def sums_of_group(function: int) -> int:
+    """Return how many registers the sums of a product of a group span: 16 rows of each of its warps."""
+    return 16 * columns_of_group(function) * BITS[fields(function)[3]] // REGISTER_BITS
+
+
+def sources_of_group(function: int, slot: int) -> int:
+    """Return how many registers a source of a product of a group holds while it issues; its sums belong to it until they are waited for."""
+    in_registers = bool(function & GroupFlag.REGISTERS)
+    return (4 if in_registers else 0, 4)[slot] if slot <= DESCRIPTOR else 0
 
 
 def unit_of(operation: int, function: int) -> Unit | None:

@@ -11,7 +11,7 @@ from isa.opcode_fields import FIELDS
 from isa.refused import refusal
 from isa.vocabulary import Flag, Operation, Part, Space, Unit
 
-WORDS = {*"abcr0HhADiKnmoxSLB", "Rd", "Pd", "Pq", "Pa", "Pb", "Pc", "PT", "PR"}
+WORDS = {*"abcr0HhADiKnmoxSLBGg", "Rd", "Pd", "Pq", "Pa", "Pb", "Pc", "PT", "PR"}
 KEYS = {
     "operation",
     "unit",
@@ -175,6 +175,8 @@ def _usage(pattern: str) -> str:
         "m": "number",
         "o": "number",
         "x": "...",
+        "G": "gdesc[URn]",
+        "g": "gsb0",
     }
     names |= {"H": "high half", "h": "low half"}
     text = ""
@@ -189,6 +191,17 @@ def _usage(pattern: str) -> str:
     return text.replace(",] ", "]") if text.endswith(",] ") else text or "without operands"
 
 
+def _spelled(names: dict[str, str]) -> dict[str, Effect]:
+    """Return the effect of each spelling of a group; a `*` stands for the columns of a product of a group of warps, 8 to 256."""
+    spelled = {}
+    for name, effect in names.items():
+        if "*" not in name:
+            spelled[name] = _effect(effect)
+        else:
+            spelled |= {name.replace("*", str(8 * eighth)): _effect(f"{effect} columns={eighth}") for eighth in range(1, 33)}
+    return spelled
+
+
 def load_table(text: str) -> dict[str, Opcode]:
     """Return the opcodes of a table. Raises ValueError or KeyError for a name that the vocabulary lacks."""
     return load_eras(text)[""]
@@ -197,7 +210,7 @@ def load_table(text: str) -> dict[str, Opcode]:
 def load_eras(text: str) -> dict[str, dict[str, Opcode]]:
     """Return the opcodes of a table by the section they stand in: "" for all architectures, "before_volta", "volta"."""
     table = tomllib.loads(text)
-    groups = {group: {name: _effect(effect) for name, effect in names.items()} for group, names in table["modifiers"].items()}
+    groups = {group: _spelled(names) for group, names in table["modifiers"].items()}
     common = table["opcodes"]
     sections = {"": common, **{era: table.get(era, {}) for era in ERAS}}
     rows = {

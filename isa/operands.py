@@ -9,7 +9,7 @@ from lark import Token, Transformer
 
 from isa.vocabulary import CC_ZERO, PT, RZ, UNIFORM_BASE, UNIFORM_REGISTERS, UP0, SourceFlag
 
-REGISTER, PREDICATE, INTEGER, HEXADECIMAL, FLOAT, CONSTANT, ADDRESS, NAME = "RPIHFCAN"
+REGISTER, PREDICATE, INTEGER, HEXADECIMAL, FLOAT, CONSTANT, ADDRESS, NAME, MATRIX = "RPIHFCANM"
 NUMBERS = (INTEGER, HEXADECIMAL, FLOAT)
 SHAPE_NAMES = {
     REGISTER: "a register",
@@ -20,6 +20,7 @@ SHAPE_NAMES = {
     CONSTANT: "a constant",
     ADDRESS: "an address",
     NAME: "a name",
+    MATRIX: "a descriptor of a matrix",
 }
 NEGATE, ABSOLUTE, INVERT = int(SourceFlag.NEGATE), int(SourceFlag.ABSOLUTE), int(SourceFlag.INVERT)
 CONDITIONS = {"CC.EQ": 0, "CC.NE": INVERT}  # of a branch before Volta -> SourceFlag of CC_ZERO
@@ -44,7 +45,7 @@ class Operand(NamedTuple):
     flags: int = 0  # SourceFlag; INVERT of a predicate is `!`
     bank: int = 0  # of a constant
     base: int = -1  # register in the brackets, -1 = none
-    suffix: str = ""  # "CC", "H1"... of a register, "64", "U32", "X4"... of an address
+    suffix: str = ""  # "CC", "H1"... of a register, "64", "U32", "X4"... of an address, "negA.tnspB" of a matrix
     uniform: int = -1  # uniform register that is added in the brackets, -1 = none
     descriptor: int = -1  # register of desc[...], which says how memory is mapped; -1 = none
     symbol: str = ""  # the name of a NAME; of others, a name whose value is added
@@ -101,6 +102,12 @@ class OperandBuilder(Transformer[Token, Any]):
         if number < UNIFORM_BASE or suffix:
             raise OperandError("a descriptor is a uniform register: desc[UR4][R2.64]", token.column)
         return address._replace(descriptor=number, column=token.column)
+
+    def matrix(self, children: list[Any]) -> Operand:
+        number, wrong = register_number(str(children[0]))
+        if number < UNIFORM_BASE or wrong:
+            raise OperandError("matrices in shared memory are described by uniform registers: gdesc[UR4]", children[0].column)
+        return Operand(MATRIX, number, suffix="".join(children[1:])[1:], column=children[0].column)
 
     def constant(self, children: list[Any]) -> Operand:
         bank, offset, *half = children
@@ -206,6 +213,8 @@ def print_operand(operand: Operand) -> str:
         text = _print_register(int(value), suffix)
     elif shape == NAME:
         text = symbol
+    elif shape == MATRIX:
+        text = f"gdesc[{register_name(int(value))}]" + (f".{suffix}" if suffix else "")
     elif shape in NUMBERS:
         text = print_number(shape, value)
     else:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-WGMMA = "products by a group of four warps (wgmma) are not modelled; compile for sm_80, whose mma.sync is, or write mma.sync"
 TENSOR_MEMORY = "tensor memory and tcgen05 are not modelled; compile for sm_80, whose mma.sync is, or write mma.sync"
 SMALL = "products of floats of 8 bits and less are not modelled; take f16, bf16 or s8"
 SPARSE = "sparse products are not modelled; use the dense mma.sync"
@@ -17,11 +16,10 @@ REFUSED = {
     **dict.fromkeys(("UBLKPF", "UBLKRED"), COPIES),
     **dict.fromkeys(("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF", "UTMACCTL"), COPIES),
     "USETMAXREG": REGISTERS,
-    **dict.fromkeys(("HGMMA", "IGMMA", "QGMMA", "BGMMA", "WARPGROUP", "WARPGROUPDEP"), WGMMA),
     **dict.fromkeys(("UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCBAR", "UTCCP", "UTCATOMSWS", "LDTM", "STTM"), TENSOR_MEMORY),
     **dict.fromkeys(("QMMA", "OMMA"), SMALL),
-    "BMMA": NIBBLES,
-    **dict.fromkeys(("HMMA.SP", "IMMA.SP"), SPARSE),
+    **dict.fromkeys(("BMMA", "BGMMA"), NIBBLES),
+    **dict.fromkeys(("HMMA.SP", "IMMA.SP", "HGMMA.SP", "QGMMA.SP", "IGMMA.SP"), SPARSE),
     **dict.fromkeys(("IMMA.S4", "IMMA.U4", "IMMA.8832", "IMMA.16864"), NIBBLES),
     "HMMA.884": "Volta's HMMA, in four steps by quarters of a warp, is not modelled; compile for sm_75 or later",
 }

@@ -15,6 +15,7 @@ from isa.vocabulary import MatrixType, Rounding
 
 OF_ZERO = np.int64(-4096)  # exponent of a zero: below all others
 OF_INFINITY, OF_NAN = np.int64(4096), np.int64(8192)
+E4M3_EXPONENT = np.int64(4)  # bits; the only type without infinities, and with one NaN
 SINGLE_BITS, HALF_BITS, BFLOAT_BITS = np.int64(23), np.int64(10), np.int64(7)
 NAN_WORD, NAN = 0x7FFFFFFF, np.int64(2)  # bits of a result; what `special_product` says
 
@@ -23,12 +24,19 @@ def fraction_of(kind: int) -> np.int64:
     """Return how many bits stand behind the point of a type of floats."""
     if kind == MatrixType.F32:
         return SINGLE_BITS
+    if kind == MatrixType.E4M3:
+        return np.int64(3)
+    if kind == MatrixType.E5M2:
+        return np.int64(2)
     return BFLOAT_BITS if kind == MatrixType.BF16 else HALF_BITS
 
 
 def exponent_bits_of(kind: int) -> np.int64:
     """Return how many bits a type's exponent has."""
-    return np.int64(5 if kind == MatrixType.F16 else 8)
+    if kind == MatrixType.E4M3:
+        return E4M3_EXPONENT
+    is_half = kind == MatrixType.F16 or kind == MatrixType.E5M2  # noqa: PLR1714  Numba finds no member of a set of members
+    return np.int64(5 if is_half else 8)
 
 
 def taken_apart(bits: np.int64, fraction: np.int64, exponents: np.int64) -> tuple[np.int64, np.int64]:
@@ -36,7 +44,7 @@ def taken_apart(bits: np.int64, fraction: np.int64, exponents: np.int64) -> tupl
     highest = (np.int64(1) << exponents) - 1
     exponent, size = (bits >> fraction) & highest, bits & ((np.int64(1) << fraction) - 1)
     sign = -((bits >> (fraction + exponents)) & 1)
-    special = exponent == highest
+    special = exponent == highest and (exponents != E4M3_EXPONENT or size == 7)
     kind = OF_NAN if size else OF_INFINITY
     size |= np.int64(exponent != 0) << fraction
     number = max(exponent, np.int64(1)) - (highest >> 1) if size else OF_ZERO
@@ -50,7 +58,7 @@ def cut(size: np.int32, down: np.int32) -> np.int32:
 
 
 def single_of_sum(total: np.int64, exponent: np.int64, fraction: int) -> np.uint32:
-    """Return the bits of total * 2**(exponent - fraction) as float32, cut."""
+    """Return the bits of total * 2**(exponent - fraction) as float32, cut to `fraction` bits behind the point where it would have more."""
     if total == 0:
         return np.uint32(0)
     x = np.float64(total) * as_double((exponent - fraction + 1023) << 52)
@@ -58,7 +66,8 @@ def single_of_sum(total: np.int64, exponent: np.int64, fraction: int) -> np.uint
         return as_word(np.float32(math.trunc(x * 2.0**149) * 2.0**-149))
     if abs(x) >= 2.0**128:
         return np.uint32(0xFF800000 if x < 0.0 else 0x7F800000)
-    return as_word(np.float32(as_double(np.float64(x).view(np.int64) >> 29 << 29)))
+    dropped = 52 - min(fraction, int(SINGLE_BITS))
+    return as_word(np.float32(as_double(np.float64(x).view(np.int64) >> dropped << dropped)))
 
 
 def half_of_sum(total: np.int64, exponent: np.int64, fraction: int) -> np.uint32:

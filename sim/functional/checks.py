@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from isa import matrices
 from isa.errors import UserError
 from isa.vocabulary import RZ, Flag, Operation, Space
 from sim.functional.constants import unknown
@@ -29,8 +30,13 @@ SAID = {
         "more arrivals than the barrier's phase is for",
         "mbarrier.init says for how many arrivals a phase is; count the threads that arrive, and begin with mbarrier.init",
     ),
+    Fault.GROUP_IN_PART: (
+        "a product of four warps, of which the block does not have all",
+        "warps 4 n to 4 n + 3 multiply together: give the block a multiple of 128 threads",
+    ),
 }  # faults that need no more words
 VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic", Operation.MBARRIER: "barrier access", Operation.BULK_COPY: "bulk copy"}
+VERBS |= dict.fromkeys(matrices.OF_GROUP, "matrix")
 
 
 def check_launch(launch: Launch) -> None:
@@ -171,7 +177,7 @@ def access_message(launch: Launch, placed: list[Placed], memory: Memory, fault: 
     if memory.seen.size and space not in (Space.SHARED, Space.LOCAL):
         address = as_seen(address, memory)
         placed = [item._replace(address=int(seen)) for item, seen in zip(placed, memory.seen, strict=True)]
-    amount = "" if e.operation[i] == Operation.BULK_COPY else f" of {width} bytes"  # only a register says how many
+    amount = f" of {width} bytes" if width and e.operation[i] != Operation.BULK_COPY else ""  # only a register says how many
     shown = f"{verb}{amount} at {address & 0xFFFFFFFFFFFFFFFF:#x}"
     if fault == Fault.MISALIGNED:
         return f"misaligned {shown}", f"the address must be a multiple of {width}"

@@ -124,9 +124,12 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
     )
 
 
-def adder_of(program: Program) -> tuple[int, int]:
+def adder_of(program: Program) -> tuple[int, int, int]:
     """Return how the program's architecture adds products of matrices. Raises UserError where that is not known, and asked for."""
-    found, uses = matrices.adder(program.architecture), np.flatnonzero(program.encoded.operation == Operation.HMMA)
+    found, uses = (
+        matrices.adder(program.architecture),
+        np.flatnonzero(np.isin(program.encoded.operation, (Operation.HMMA, Operation.HGMMA))),
+    )
     if found is None and uses.size:
         which = f"{program.architecture}'s" if program.architecture else "an unknown architecture's"
         hint = "a listing says its own: .target sm_80" if not program.architecture else "compile for sm_75 or later"

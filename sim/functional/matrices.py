@@ -59,28 +59,21 @@ def multiply_halves_of_warp(i: int, w: int, code: Code, machine: Machine) -> Non
         add_products(m, terms, start, start + step, total == MatrixType.F16, kept, machine)
         if special | again:
             add_specials(m, terms, start, start + step, total == MatrixType.F16, machine)
-    deal_sums(i, w, m, BYTES[total], code, machine)
+    deal_sums(code.destination[i], w, m, BYTES[total], code, machine)
 
 
 @outlined
 def multiply_bytes_of_warp(i: int, w: int, code: Code, machine: Machine) -> None:
     """Execute IMMA i: exact sums, of which 32 bits stay, or saturated."""
-    function, clamp, sums = code.function[i], code.flags[i] & SATURATE, machine.bits[C]
+    function = code.function[i]
     m, terms = ROWS[function & 15], TERMS[function & 15]
     gather(row_of(code.operand[i, FIRST], w, code, machine), A, m, terms, np.int64(1), machine)
     gather(row_of(code.operand[i, SECOND], w, code, machine), B, np.int64(COLUMNS), terms, np.int64(1), machine)
     gather_sums(row_of(code.operand[i, THIRD], w, code, machine), m, np.int64(4), machine)
     extend(A, m * terms, (function >> 4) & 15, machine)
     extend(B, COLUMNS * terms, (function >> 8) & 15, machine)
-    a, b = machine.parts[SIZE + A], machine.parts[SIZE + B]
-    for place in range(m * COLUMNS):
-        line, column = place // COLUMNS * terms, place % COLUMNS * terms
-        total = np.int64(0)
-        for t in range(terms):
-            total += np.int64(a[line + t]) * np.int64(b[column + t])
-        total += np.int64(np.int32(sums[place]))
-        sums[place] = (saturated(total) if clamp else total) & FULL
-    deal_sums(i, w, m, np.int64(4), code, machine)
+    add_bytes(m, terms, code.flags[i] & SATURATE != 0, machine)
+    deal_sums(code.destination[i], w, m, np.int64(4), code, machine)
 
 
 @outlined
@@ -97,7 +90,7 @@ def multiply_doubles_of_warp(i: int, w: int, code: Code, machine: Machine) -> No
         for t in range(terms):
             total = added_product(a[line + t], b[column + t], total)
         sums[place] = total
-    deal_sums(i, w, m, np.int64(8), code, machine)
+    deal_sums(code.destination[i], w, m, np.int64(8), code, machine)
 
 
 @outlined
@@ -135,11 +128,11 @@ def gather_sums(first: int, lines: int, size: int, machine: Machine) -> None:
 
 
 @outlined
-def deal_sums(i: int, w: int, lines: int, size: int, code: Code, machine: Machine) -> None:
-    """Write row C of `bits` to the result's registers, as `gather_sums` reads it."""
-    if code.destination[i] < 0:
+def deal_sums(register: int, w: int, lines: int, size: int, code: Code, machine: Machine) -> None:
+    """Write row C of `bits` to the result's registers, as `gather_sums` reads it; nowhere when there is none (-1)."""
+    if register < 0:
         return
-    sums, row = machine.bits[C], row_of(code.destination[i], w, code, machine)
+    sums, row = machine.bits[C], row_of(register, w, code, machine)
     for upper in range(lines // 8):
         for k in range(machine.lanes[0]):
             place = (8 * upper + k // 4) * COLUMNS + 2 * (k % 4)
@@ -156,13 +149,13 @@ def deal_sums(i: int, w: int, lines: int, size: int, code: Code, machine: Machin
 
 @outlined
 def take_apart(which: int, count: int, kind: int, up: int, machine: Machine) -> bool:
-    """Write sizes, moved up so far, and exponents of floats to `parts`; return whether one is no number."""
+    """Write sizes, moved up so far (down where negative), and exponents of floats to `parts`; return whether one is no number."""
     bits, sizes, exponents = machine.bits[which], machine.parts[SIZE + which], machine.parts[EXPONENT + which]
     fraction, width, special = fraction_of(kind), exponent_bits_of(kind), np.int64(0)
     down = np.int64(13 if kind == MatrixType.TF32 else 0)
     for x in range(count):
         size, exponent = taken_apart(bits[x] >> down, fraction, width)
-        sizes[x], exponents[x] = size << up, exponent
+        sizes[x], exponents[x] = size << up if up >= 0 else cut(size, -up), exponent
         special |= np.int64(exponent >= OF_INFINITY)
     return special != 0
 
@@ -173,6 +166,19 @@ def extend(which: int, count: int, kind: int, machine: Machine) -> None:
     sign = np.int64(0x80 if kind == MatrixType.S8 else 0)
     for x in range(count):
         machine.parts[SIZE + which, x] = machine.bits[which, x] - ((machine.bits[which, x] & sign) << 1)
+
+
+@outlined
+def add_bytes(m: int, terms: int, clamp: bool, machine: Machine) -> None:
+    """Add the products of whole numbers to the sums, exactly, of which 32 bits stay, or saturated."""
+    a, b, sums = machine.parts[SIZE + A], machine.parts[SIZE + B], machine.bits[C]
+    for place in range(m * COLUMNS):
+        line, column = place // COLUMNS * terms, place % COLUMNS * terms
+        total = np.int64(0)
+        for t in range(terms):
+            total += np.int64(a[line + t]) * np.int64(b[column + t])
+        total += np.int64(np.int32(sums[place]))
+        sums[place] = (saturated(total) if clamp else total) & FULL
 
 
 @outlined

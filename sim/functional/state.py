@@ -22,6 +22,7 @@ BRANCHED, LOOP, CALL = np.int64(0), np.int64(1), np.int64(2)  # stack_members of
 NO_INDEX = np.int64(-(2**31))
 SPINS, NOBODY = np.int64(-1), np.int64(-1)  # in Machine.waiting: a warp that spins; in Machine.expected: no warp came since it opened last
 AT_PHASE = np.int64(-2)  # in Machine.waiting: a warp that waits for a phase of a barrier in shared memory
+AT_GROUP = np.int64(-3)  # a warp that waits for the other warps of its group to begin the products that it has begun
 LOCAL_BYTES, WINDOW_BITS = 4096, 32  # local memory per thread; the high word of a generic address says of which memory it is
 NOWHERE = np.int64(1 << 62)  # set in an address of a launch with memory at its addresses: no allocation has it
 SHARED_WINDOW, LOCAL_WINDOW, CONSTANT_WINDOW, DRIVER_WINDOW = np.int64(1), np.int64(2), np.int64(3), np.int64(4)
@@ -66,7 +67,7 @@ class Code(NamedTuple):
     apart: int  # 1 = lanes of a warp may arrive at a barrier apart (from Volta on)
     converges: int  # 1 = lanes meet by convergence registers, and nowhere else
     calls: int  # 1 = it calls functions, or saves convergence registers
-    adder: tuple[int, int]  # of HMMA: isa.matrices.Adder
+    adder: tuple[int, int, int]  # of HMMA: isa.matrices.Adder
 
 
 class Machine(NamedTuple):
@@ -111,6 +112,7 @@ class Machine(NamedTuple):
     index: np.ndarray  # int64 [32] its word in the memory array
     bits: np.ndarray  # int64 [3, 512] matrices that are being multiplied (`sim.functional.matrices`)
     parts: np.ndarray  # int32 [6, 512] their numbers taken apart
+    products: np.ndarray  # int64 [warps] products of its group that the warp has begun
     window: np.ndarray  # int64 [1] Space of the lanes whose generic addresses are being carried out
     spin: np.ndarray  # int64 [warps, len(Spin)]
     tallies: np.ndarray  # int64 [3, n] the Store's tallies before a round

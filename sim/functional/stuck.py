@@ -7,7 +7,7 @@ from isa.operations import Form
 from isa.vocabulary import Space
 from sim.functional.checks import lanes
 from sim.functional.code import FORMS as BY_OPERATION
-from sim.functional.state import AT_PHASE, SPINS, Spin
+from sim.functional.state import AT_GROUP, AT_PHASE, SPINS, Spin
 from sim.launch.launch import Launch
 from sim.launch.placement import Places
 from sim.traces.trace import SCATTERED
@@ -57,6 +57,9 @@ def _what(launch: Launch, places: Places, place: "Place", w: int) -> str:
     if place.machine.waiting[w] == AT_PHASE:
         at = instructions[int(place.machine.pc[w])]
         return f"{lanes(int(place.machine.active[w]))} wait at an mbarrier, line {at.line}: {at.text}"
+    if place.machine.waiting[w] == AT_GROUP:
+        at = instructions[int(place.machine.pc[w])]
+        return f"waits for products that other warps of its group have not begun, line {at.line}: {at.text}"
     if place.machine.waiting[w] != SPINS:
         at = instructions[int(place.machine.pc[w]) - 1]
         return f"waits at barrier {int(place.machine.waiting[w]) - 1}, line {at.line}: {at.text}"

@@ -5,6 +5,8 @@ opens; when all have ended, the next block starts. One call executes the whole g
 waits for another one.
 """
 
+from typing import Any
+
 from isa.operations import Form
 from isa.vocabulary import Operation
 from sim.compiled.kernel import inner, kernel
@@ -23,10 +25,12 @@ from sim.functional.memory import access
 from sim.functional.paths import record
 from sim.functional.spins import look
 from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store, Turn
+from sim.functional.warpgroups import multiply_of_group, wait_for_group
 from sim.functional.watch import note_group
 
-ARMS = {Form.NOTHING: None, Form.MOVE: lanes.move, Form.PREDICATES: lanes.combine_predicates}
-ARMS[Form.PRODUCT_OF_MATRICES] = multiply_matrices
+ARMS: dict[Form, Any] = {Form.NOTHING: None, Form.MOVE: lanes.move, Form.PREDICATES: lanes.combine_predicates}
+PRODUCTS = {Form.PRODUCT_OF_MATRICES: multiply_matrices, Form.PRODUCT_OF_GROUP: multiply_of_group, Form.GROUP_WAIT: wait_for_group}
+ARMS |= PRODUCTS
 MEMORY = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
 MEMORY |= {Form.MBARRIER: use_barrier, Form.BULK_COPY: copy_bulk}
 FLOW = {Form.BRANCH: branch_where_true, Form.BARRIER: arrive, Form.CONTROL: control, Form.JUMP: jump}  # these say what is next

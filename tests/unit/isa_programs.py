@@ -73,6 +73,8 @@ def operand(opcode: Opcode, word: str) -> st.SearchStrategy[str]:
         "S": st.sampled_from(sorted(SPECIALS)),
         "L": st.sampled_from(["start", "`(start)"]),
         "B": st.integers(0, 15).map("B{}".format),
+        "G": st.builds("gdesc[UR{}]{}".format, st.integers(0, 15).map(lambda n: 4 * n), st.sampled_from(["", ".tnspB", ".negA.tnspA"])),
+        "g": st.just("gsb0"),
     }[word]
 
 

@@ -20,7 +20,7 @@ from isa.semantics.floats import fadd_rounded, frelation
 from isa.semantics.functions import mufu
 from isa.semantics.integers import logic
 from isa.vocabulary import AtomicFunction, Combine, Compare, Mufu, Operation, Permute, Rounding, Shuffle
-from sim.functional import flow, halves, lanes, matrices, uncommon, warp
+from sim.functional import flow, halves, lanes, matrices, uncommon, warp, warpgroups
 from sim.functional.arms import by_kernels, check_forms
 from sim.policies import Policy
 from sim.policies.builtin import FUNCTIONS, chooser
@@ -34,6 +34,7 @@ KERNELS = {
     Form.CONTROL: (flow.controlled, flow.GIVEN, flow.KNOWN),
     Form.JUMP: (flow.jumped, flow.GIVEN, flow.KNOWN),
     Form.KERNEL: (uncommon.by_itself, uncommon.GIVEN, uncommon.KNOWN),
+    Form.PRODUCT_OF_GROUP: (warpgroups.multiplied_of_group, warpgroups.GIVEN, warpgroups.KNOWN),
     Form.PRODUCT_OF_MATRICES: (matrices.multiplied, matrices.GIVEN, matrices.KNOWN),
 }
 

@@ -43,7 +43,8 @@ def test_a_listing_carries_what_the_disassembler_showed(path: Path) -> None:
     function = sass.read(path)[0]
     found = isa.load(path)
     assert len(found) == len(function) == len(found.addresses)
-    assert found.architecture == function.architecture == path.stem.rpartition(".")[2]
+    assert found.architecture == function.architecture
+    assert found.architecture.rstrip("a") == path.stem.rpartition(".")[2]
     assert [instruction.line for instruction in found.instructions] == [raw.line for raw in function.instructions]
     assert found.control is not None
     assert found.control.stall.shape == (len(found),)
@@ -121,9 +122,9 @@ def test_opcodes_mean_what_their_architecture_says() -> None:
 
 
 def test_all_that_is_not_covered_is_said_at_once_with_its_lines() -> None:
-    message = refused("HGMMA R4, R5", "FADD.XX R1, R2, R3", "BRA 0x8", "HGMMA R6, R7", "MOV R0, [R4]", "EXIT")
+    message = refused("UTMALDG R4, R5", "FADD.XX R1, R2, R3", "BRA 0x8", "UTMALDG R6, R7", "MOV R0, [R4]", "EXIT")
     assert "function k (sm_75) holds what is not covered" in message
-    assert "lines 3, 6: HGMMA: products by a group of four warps (wgmma) are not modelled; compile for sm_80" in message
+    assert "lines 3, 6: UTMALDG: copies of tiles, reductions and prefetches by TMA are not modelled; use bulk copies or cp.async" in message
     assert "line 4: FADD has no modifier .XX" in message
     assert "line 5: no instruction stands at 0x8" in message
     assert "line 7: operand 2 of MOV is an address" in message

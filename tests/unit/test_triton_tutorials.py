@@ -1,4 +1,4 @@
-"""Kernels in the style of Triton's tutorials on tensor cores: a tiled product, attention forward; what sm_90 lacks (wgmma) is named.
+"""Kernels in the style of Triton's tutorials on tensor cores: a tiled product, attention forward; on sm_90 by groups of four warps (wgmma).
 
 Vector add, softmax, layer norm and dropout, which need no tensor cores, run on both: `test_triton.py`.
 """
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import sim
-from isa.errors import UserError
 
 triton = pytest.importorskip("triton")
 import triton.language as tl  # noqa: E402
@@ -108,9 +107,18 @@ def test_in_time() -> None:
     assert result.cycles > 0
 
 
-@pytest.mark.parametrize("kernel", ["product", "attention"])
-def test_sm_90_names_what_is_missing(kernel: str) -> None:
-    """Of tiles of 64 rows Triton makes products of four warps."""
-    with pytest.raises(UserError, match="WARPGROUP: products by a group of four warps") as error:
-        product_launch("sm_90", 64) if kernel == "product" else attention_launch("sm_90", causal=False)
-    assert "HGMMA: products by a group of four warps (wgmma) are not modelled; compile for sm_80" in str(error.value)
+def test_products_of_four_warps() -> None:
+    """Of tiles of 64 rows Triton makes products of groups of warps on sm_90."""
+    launch, c, expected = product_launch("sm_90", 64)
+    assert {"HGMMA", "WARPGROUP"} <= opcodes(launch)
+    result = sim.run(launch, sim.gpu("h100"))
+    assert np.allclose(c, expected, rtol=2e-3, atol=2e-2)
+    assert result.cycles > 0
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_of_four_warps(causal: bool) -> None:
+    launch, out, expected = attention_launch("sm_90", causal)
+    assert {"HGMMA", "WARPGROUP"} <= opcodes(launch)
+    sim.execute(launch)
+    assert np.allclose(out, expected, rtol=2e-3, atol=2e-3)
