@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isa.vocabulary import Operation, Space, Unit
+from isa.vocabulary import COUNTERS, Operation, Space, Unit
 from sim.analysis.resources import resources
 from sim.gpus.model import Gpu
 from sim.lowering import core as lower
@@ -70,7 +70,7 @@ def _path_cycles(trace: Trace, result: Result) -> np.ndarray:
 def _writes(code: lower.Code) -> list[list[int]]:
     """Return what each instruction makes ready: the dependences it writes, or the counter of its control word."""
     if code.control:
-        return [[counter] if counter >= 0 else [] for counter in code.ops["write_counter"].tolist()]
+        return [[counter] if 0 <= counter < COUNTERS else [] for counter in code.ops["write_counter"].tolist()]
     return [row[:count] for row, count in zip(code.writes.tolist(), code.ops["results"].tolist(), strict=True)]
 
 

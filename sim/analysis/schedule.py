@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from isa.program import Program
-from isa.vocabulary import Operation, Unit
+from isa.vocabulary import COUNTERS, Operation, Unit
 from sim.gpus.model import Gpu
 from sim.lowering.accesses import NOWHERE
 from sim.lowering.core import BARRIER, BRANCH, code
@@ -69,7 +69,7 @@ class _Warp:
         latency = self.gpu.memory.global_store if op.store else int(op.latency)
         if self.load_latency and is_memory_load(self.program, i):
             latency = self.load_latency(i)
-        written = (int(op.write_counter),) if obeyed else self.tables.writes[i].tolist()
+        written = (int(op.write_counter) if op.write_counter < COUNTERS else -1,) if obeyed else self.tables.writes[i].tolist()
         return _Instruction(
             latency=latency,
             distance=int(op.distance),

@@ -74,3 +74,13 @@ class Constants(Section):
     shared_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
         default=0.0, description="the same of the level behind: for each SM that uses it, if that is more than group_cycles"
     )
+
+
+class WarpGroup(Section):
+    """Products of groups of four warps (wgmma): each scheduler's tensor core has a row of them, and the schedulers' work side by side."""
+
+    queue: Annotated[int, Field(ge=1, le=64)] = Field(description="products of a warp that have issued and are not over")
+    start_shared: Count = Field(description="cycles from issue until a product begins whose left factor lies in shared memory")
+    start_registers: Count = Field(description="cycles from issue until a product begins whose left factor lies in registers")
+    column_cycles: Annotated[float, Field(gt=0)] = Field(description="cycles of a product for each of its columns")
+    register_cycles: Count = Field(description="cycles that the left factor takes out of registers; a product takes no less")

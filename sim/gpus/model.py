@@ -15,7 +15,7 @@ from isa.vocabulary import Unit
 from sim.gpus.checks import LATENCY_ELSEWHERE, problems
 from sim.gpus.clocks import renamed, rescaled, unknown_clock
 from sim.gpus.fields import leaves, meaning, nearest, user_error
-from sim.gpus.front_sections import Blocks, Constants, Fetch
+from sim.gpus.front_sections import Blocks, Constants, Fetch, WarpGroup
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, SharedMemory
 from sim.gpus.section import Count, Positive, Section
 from sim.policies.user import AnyPolicy
@@ -163,6 +163,7 @@ class Gpu(Section):
     memory: Memory
     lsu: LoadStore = LoadStore()
     shared: SharedMemory = SharedMemory()
+    warpgroup: WarpGroup | None = None
     blocks: Blocks = Blocks()
     fetch: Fetch = Fetch()
     constants: Constants = Constants()

@@ -14,7 +14,18 @@ from sim.launch.launch import Launch
 from sim.lowering.accesses import ACCESS, NOWHERE, access_kind, is_cached, memory_place, source_read
 from sim.lowering.barriers import barrier
 from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_of_group, cycles_of_line
-from sim.lowering.control_words import Groups, control_fields, counter_table, distance, groups, landing, obeys_control_words, port_cycles
+from sim.lowering.control_words import (
+    Groups,
+    control_fields,
+    counter_table,
+    dense_columns,
+    distance,
+    groups,
+    landing,
+    obeys_control_words,
+    port_cycles,
+    turn,
+)
 from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
 from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.phases import answers_nothing, copies, phase_use, result_cause
@@ -129,6 +140,7 @@ Op = np.dtype(
         ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
         ("loads", "u4"),  # 1 = its result comes from beyond shared memory
         ("phase", "u4"),  # of a barrier in shared memory: sim.lowering.phases
+        ("turn", "i4"),  # cycles that the tensor core takes for it, a product of a group: from source_read on at the earliest; 0 = none
         ("copies", "u4"),  # a bulk copy: sim.lowering.phases
     ],
     align=True,
@@ -205,25 +217,19 @@ def _record(tables: Hierarchy) -> Any:
     return np.array([tuple(tables)], [(name, "i8") for name in tables._fields]).view(np.recarray)
 
 
-def _columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """Renumber dependences densely, each once per row and ahead of the padding."""
-    rows = [list(dict.fromkeys(int(number[name]) for name in row if name >= 0)) for row in dependences]
-    width = max([1, *(len(row) for row in rows)])
-    return np.array([row + [-1] * (width - len(row)) for row in rows], np.int16).reshape(len(rows), width)
-
-
 def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups, constant: tuple[int, ...]) -> tuple[int, ...]:
     """Return the fields of instruction i's Op. constant: the last of them but three."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
     name = served.pipe if (served := unit_timing(gpu, program, i)) else None
     clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
-    memory, hold, cause = memory_place(gpu, program, i), port_cycles(gpu, program, i), result_cause(program, i)
+    memory, hold = memory_place(gpu, program, i), port_cycles(gpu, program, i)
+    cause, product = result_cause(program, i), turn(gpu, program, i)
     return (
-        gpu.latency(unit),
+        gpu.latency(unit) + product.columns,
         distance(gpu, program, i) if obeyed else gpu.core.reissue_distance,
         gpu.core.sync_latency if operation == Operation.BSYNC else 0,
-        source_read(gpu, program, i, memory),
+        product.start if product.cycles else source_read(gpu, program, i, memory),
         1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
         pipes.index(name) if name else len(pipes),
         bool(name and gpu.pipes[name].owner == "sm"),
@@ -244,6 +250,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         *constant,
         cause == StallCause.LONG_SCOREBOARD and (results > 0 or bool(parts.joins[i])),
         phase_use(program, i),
+        product.cycles,
         copies(program, i),
     )
 
@@ -251,7 +258,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
 def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     """Return the tables of `program` on `gpu`, and how many dependences it uses."""
     encoded, obeyed, constants = program.encoded, obeys_control_words(gpu, program), constant_lines(program)
-    parts = groups(program, obeyed)
+    parts = groups(gpu, program, obeyed)
     # An unrolled loop has few distinct instructions: each is looked at once.
     columns = [
         encoded.operation,
@@ -271,22 +278,18 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
         columns += [*program.control, encoded.source_kind, encoded.source_value, encoded.flags, counter_table(program)]
     key = np.column_stack(columns)
     _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    used = np.unique(np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()]))
-    used = used[used >= 0]
+    used = np.setdiff1d(np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()]), -1)
     number = np.full(int(used.max(initial=0)) + 1, -1, np.int16)
     number[used] = np.arange(len(used))
-    writes = _columns(encoded.writes[first], number)
-    needs = _columns(np.concatenate([encoded.reads[first], encoded.writes[first]], axis=1), number)
-    dependences = max(1, len(used))
-    if obeyed:
-        needs, dependences = _columns(counter_table(program)[first], np.arange(COUNTERS)), COUNTERS
+    writes = dense_columns(encoded.writes[first], number)
+    needs = dense_columns(np.concatenate([encoded.reads[first], encoded.writes[first]], axis=1), number)
+    dependences = COUNTERS if obeyed else max(1, len(used))
+    needs = dense_columns(counter_table(program)[first], np.arange(COUNTERS)) if obeyed else needs
     skips = logged(program) & np.array([memory_place(gpu, program, i) == NOWHERE for i in range(len(program))], bool)
     constant = [tuple(int(column[i]) for column in (*constants[:3], skips)) for i in first]
     results = [int((row >= 0).sum()) for row in writes]
     ops = [_op(gpu, program, int(i), count, obeyed, parts, named) for i, count, named in zip(first, results, constant, strict=True)]
     sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
     alike = alike.reshape(-1)
-    records = np.array(ops, Op)[alike].view(np.recarray)
-    registers = records, needs[alike], writes[alike], sources[alike]
-    tables = Code(np.int64(obeyed), np.int64(parts.kept), *registers, *constant_tables(gpu, constants))
-    return tables, dependences
+    tables = np.array(ops, Op)[alike].view(np.recarray), needs[alike], writes[alike], sources[alike], *constant_tables(gpu, constants)
+    return Code(np.int64(obeyed), np.int64(parts.kept), *tables), dependences

@@ -47,7 +47,9 @@ class Account:
         if self.window and self.window[0] <= now <= self.window[1]:
             place = (now, scheduler.sm.number, scheduler.number, warp.block.number, warp.number, instruction.number, warp.lanes)
             dispatched = now + max(instruction.port_cycles, 1)
-            ready = now + late + instruction.latency if instruction.writes else dispatched  # of a load: until it is known
+            ready = (
+                now + late + instruction.latency if instruction.writes or instruction.turn else dispatched
+            )  # of a load: until it is known
             self.rows.append([*place, dispatched, ready, warp.since, warp.eligible, warp.cause])
             return self.rows[-1]
         return None

@@ -9,6 +9,7 @@ from operator import itemgetter
 
 import simpy
 
+from isa.vocabulary import QUEUED
 from sim.reference.clock import Process
 from sim.reference.decode import Instruction
 from sim.reference.groups import Groups
@@ -63,10 +64,12 @@ class DependenceCounters:
     def record(self, instruction: Instruction) -> Pending | None:
         """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
         counters = (instruction.write_counter, instruction.read_counter)
-        leaves = bool(instruction.writes or instruction.is_store or instruction.access or instruction.stores_bulk)
+        leaves = bool(instruction.writes or instruction.is_store or instruction.access or instruction.stores_bulk or instruction.turn)
         if not leaves and counters == (None, None):
             return None
-        reading = Pending(instruction.result_cause, (), self.env.event())
+        reading = Pending(instruction.port_cause if instruction.turn else instruction.result_cause, (), self.env.event())
+        if instruction.turn:
+            self.groups.join(QUEUED, reading, closes=True, is_known=True)
         pending = Pending(instruction.result_cause, (), self.env.event(), reading=reading, loads=instruction.loads)
         if leaves:
             self.outstanding.append(pending)

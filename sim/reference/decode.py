@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from isa.cfg import BRANCHES
 from isa.dependences import source_registers, word_slots
+from isa.matrices import GroupFlag
 from isa.program import SOURCES, Program
 from isa.vocabulary import RZ, Cache, Flag, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
@@ -21,6 +22,7 @@ from sim.lowering.control_words import (
     obeys_control_words,
     port_cycles,
     read_cycles,
+    turn,
     waited_counters,
 )
 from sim.lowering.phases import COPY_OUT, NO_COPY, answers_nothing, copies, phase_use, result_cause
@@ -105,7 +107,8 @@ class Instruction(NamedTuple):
     constant: Constant | None = None  # that it names
     logged: bool = False  # the trace has its addresses
     copies: int = NO_COPY  # a bulk copy: sim.lowering.phases
-    joins: bool = False  # LDGSTS: belongs to the next increment of its write counter
+    turn: int = 0  # cycles of the tensor core that a product of a group takes, from source_read after its issue on at the earliest
+    joins: bool = False  # LDGSTS, product: belongs to the next increment of its write counter
     landing: int = 0  # cycles from where its data would be ready until LDGSTS has them in shared memory
     part: tuple[int, int] | None = None  # counter that a DEPBAR waits for in part, and how many increments it leaves
 
@@ -123,8 +126,11 @@ class Instruction(NamedTuple):
 def decode(program: Program, gpu: Gpu) -> list[Instruction]:
     """Return the program as the schedulers see it: with control words where they are obeyed, else for the scoreboard."""
     obeyed = obeys_control_words(gpu, program)
-    parts = groups(program, obeyed)
-    plain = [_with_part(_instruction(program, gpu, i), parts, i, landing(gpu, program, i)) for i in range(len(program))]
+    parts = groups(gpu, program, obeyed)
+    plain = [
+        _with_turn(_with_part(_instruction(program, gpu, i), parts, i, landing(gpu, program, i)), gpu, program, i)
+        for i in range(len(program))
+    ]
     named = constant_lines(program)
     for i in (named.line >= 0).nonzero()[0]:
         line = int(named.line[i])
@@ -141,6 +147,15 @@ def _with_part(plain: Instruction, parts: Groups, i: int, landing: int) -> Instr
     return plain._replace(write_counter=counter, joins=bool(parts.joins[i]), landing=landing, part=part)
 
 
+def _with_turn(plain: Instruction, gpu: Gpu, program: Program, i: int) -> Instruction:
+    """Return an instruction with the time of a product of a group."""
+    start, cycles, made = turn(gpu, program, i)
+    if not cycles:
+        return plain
+    field = "start_registers" if program.encoded.function[i] & int(GroupFlag.REGISTERS) else "start_shared"
+    return plain._replace(turn=cycles, latency=plain.latency + made, source_read=start, source_field=f"warpgroup.{field}")
+
+
 def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction, parts: Groups) -> Instruction:
     """Return an instruction with what its control word says."""
     control = program.control
@@ -153,8 +168,8 @@ def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction, parts:
         pairs=bool(control.dual[i]),
         write_counter=None if write < 0 else write,
         read_counter=None if read < 0 else read,
-        source_read=source_read,
-        source_field=source_field,
+        source_read=plain.source_read if plain.turn else source_read,
+        source_field=plain.source_field if plain.turn else source_field,
         reads=read_cycles(gpu, program, i),
         sources=_sources(program, i),
         reuse=int(control.reuse[i]),

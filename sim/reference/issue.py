@@ -18,7 +18,7 @@ from sim.policies.supplied import stateful
 from sim.policies.user import ScoredPolicy
 from sim.reference.account import IssueSlots
 from sim.reference.banks import RegisterBanks
-from sim.reference.moments import ISSUE_SLOT
+from sim.reference.moments import ISSUE_SLOT, Moment, latest
 from sim.reference.pipes import Ports
 from sim.result.causes import StallCause
 
@@ -40,6 +40,7 @@ class Scheduler:
         self.dispatch = Ports(self.machine.env)  # held that long, or until the lanes are in (core.dispatch = "scheduler")
         self.banks = RegisterBanks(self.core) if self.machine.control and self.core.register_banks else None
         self.reads: list[int] = []  # cycles for which the instructions issued together hold the scheduler
+        self.product_free: Moment | None = None  # when the tensor core may begin another product of a group of warps
         self.delay = 0  # cycles until the instruction issued last begins to read its registers
         self.fetching = 0  # cycles until the code is there that the warp issued last goes on with
         self.slots = IssueSlots(self.core.issue_width)
@@ -197,6 +198,10 @@ class Scheduler:
         copied = bool(instruction.copies and warp.lanes and self.machine.trace.bytes_of_copy(warp.next_access - 1))
         if copied and self.sm.lsu:
             self.sm.lsu.copies.start(warp, warp.next_access - 1, pending if instruction.stores_bulk else None)
+        there = issued.then(issued.cycle + late, "constants.near") if late else issued
+        if instruction.turn:
+            there = self._begin_product(instruction, issued)
+            late = there.cycle - issued.cycle
         row = self.machine.account.issue(warp, self, late)
         if pending and self.sm.lsu and instruction.access:
             self.sm.lsu.put(warp, self.number, pending, row)
@@ -204,10 +209,10 @@ class Scheduler:
             if pending.reading:
                 warp.scoreboard.settle(pending.reading, issued.then(issued.cycle + instruction.source_read, instruction.source_field))
         elif pending:
-            there = issued.then(issued.cycle + late, "constants.near") if late else issued
             warp.scoreboard.settle(pending, there.then(there.cycle + instruction.latency, instruction.latency_field))
             if pending.reading:
-                warp.scoreboard.settle(pending.reading, issued.then(issued.cycle + instruction.source_read, instruction.source_field))
+                read = issued.then(issued.cycle + instruction.source_read, instruction.source_field)
+                warp.scoreboard.settle(pending.reading, self.product_free if instruction.turn and self.product_free else read)
         self.machine.seen("issue")
         lanes = warp.lanes
         if warp.position + 1 == len(warp.path):
@@ -221,6 +226,14 @@ class Scheduler:
             warp.block.barrier(*instruction.barrier).arrive(warp, waits=not instruction.passes)
             return instruction.passes
         return True
+
+    def _begin_product(self, instruction: Instruction, issued: Moment) -> Moment:
+        """Queue a product of a group of warps that issues now; return the moment in which the tensor core begins it."""
+        ready = issued.then(issued.cycle + instruction.source_read, instruction.source_field)
+        begins = latest(ready, self.product_free) if self.product_free else ready
+        begins = begins.then(begins.cycle, work=issued.work)
+        self.product_free = begins.then(begins.cycle + instruction.turn, "warpgroup.column_cycles")
+        return begins
 
     def _second(self, warp: Warp, first: Instruction) -> StallCause:
         """Return SELECTED if the warp's next instruction may issue in the same cycle, else what forbids it."""

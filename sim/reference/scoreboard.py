@@ -10,6 +10,7 @@ from operator import itemgetter
 
 import simpy
 
+from isa.vocabulary import QUEUED
 from sim.gpus.model import Core
 from sim.reference.clock import Process
 from sim.reference.decode import Instruction
@@ -26,7 +27,7 @@ class Pending:
     writes: tuple[int, ...]  # dependences
     back: simpy.Event
     at: Moment | None = None  # the moment in which it is back, once that is known
-    reading: "Pending | None" = None  # under control words: the reading of its sources
+    reading: "Pending | None" = None  # under control words: the reading of its sources; of a product of a group its place in the queue
     loads: bool = False  # from beyond shared memory
 
     @property
@@ -83,15 +84,18 @@ class Scoreboard:
 
     def record(self, instruction: Instruction) -> Pending | None:
         """Note what an instruction that issues now leaves behind; whoever knows when it is back calls `settle`."""
-        leaves = bool(instruction.writes or instruction.is_store or instruction.access or instruction.stores_bulk)
+        leaves = bool(instruction.writes or instruction.is_store or instruction.access or instruction.stores_bulk or instruction.turn)
         if not leaves and instruction.write_counter is None:
             return None
         pending = Pending(instruction.result_cause, instruction.writes, self.env.event(), loads=instruction.loads)
         if leaves:
             self.outstanding.append(pending)
-        if instruction.write_counter is not None:  # LDGSTS and LDGDEPBAR
+        if instruction.write_counter is not None:  # LDGSTS, LDGDEPBAR, products of groups
             is_known = not (instruction.access or instruction.stores_bulk)
             self.groups.join(instruction.write_counter, pending, not instruction.joins, is_known)
+        if instruction.turn:
+            pending.reading = Pending(instruction.port_cause, (), self.env.event())
+            self.groups.join(QUEUED, pending.reading, closes=True, is_known=True)
         if instruction.writes:
             self.busy |= dict.fromkeys(instruction.writes, pending)
         if instruction.is_arithmetic:

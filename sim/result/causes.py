@@ -16,7 +16,7 @@ class StallCause(IntEnum):
     MATH_PIPE_THROTTLE = 5  # its arithmetic pipe's port is held
     MIO_THROTTLE = 6  # the shared-memory, special or branch port is held
     LG_THROTTLE = 7  # the global-memory port is held
-    BARRIER = 8
+    BARRIER = 8  # of its block, or products of its group of warps, as Nsight Compute counts them (h100/warpgroup_stalls.csv)
     BRANCH_RESOLVING = 9
     NO_INSTRUCTION = 10  # instruction fetch
     IMC_MISS = 11  # an operand from the constant cache
@@ -58,6 +58,7 @@ RESULT_CAUSE = dict.fromkeys(Unit, StallCause.WAIT) | {
     Unit.GLOBAL: StallCause.LONG_SCOREBOARD,
     Unit.LOCAL: StallCause.LONG_SCOREBOARD,
     Unit.CONSTANT: StallCause.SHORT_SCOREBOARD,
+    Unit.GROUP: StallCause.BARRIER,
 }
 
 # The cause of waiting for a port, by the unit asked for.
@@ -67,6 +68,7 @@ PORT_CAUSE = dict.fromkeys(Unit, StallCause.MATH_PIPE_THROTTLE) | {
     Unit.BARRIER: StallCause.MIO_THROTTLE,
     Unit.SHARED: StallCause.MIO_THROTTLE,
     Unit.CONSTANT: StallCause.MIO_THROTTLE,
+    Unit.GROUP: StallCause.MIO_THROTTLE,
     Unit.GLOBAL: StallCause.LG_THROTTLE,
     Unit.LOCAL: StallCause.LG_THROTTLE,
 }

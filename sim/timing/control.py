@@ -75,11 +75,12 @@ def record_control(warp: np.record, op: np.record, now: int, late: int, hw: Hard
     else:
         if op.store:
             back = now + hw.store_latency
-        if op.store or op.results:
+        if op.store or op.results or op.turn:
             warp.done = max(warp.done, back)
     load_begins(warp, op, back, hw, sm)
     if op.write_counter >= 0:
-        raise_counter(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), sm)
+        if not op.turn:
+            raise_counter(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), sm)
         if code.kept:
             join(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), not op.joins, code, sm)
     if op.read_counter >= 0:

@@ -20,7 +20,7 @@ from sim.timing.fetch import code_there
 from sim.timing.memory.copies import start_copy
 from sim.timing.memory.lsu import enqueue, flush_stores, plan
 from sim.timing.memory.requests import forget
-from sim.timing.pipes import pipe_free, take_port
+from sim.timing.pipes import begin_product, pipe_free, take_port
 from sim.timing.scoreboard import record_result, wait_constant, wait_from, wait_until
 from sim.timing.state import Machine
 from sim.timing.telling import ISSUE, STALL, asked, has, hold_no_longer, tell_of, tell_stall
@@ -102,6 +102,8 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     row, late = np.int64(-1), np.int64(0)
     if op.late and trace.mask[warp.position] != np.uint32(0):
         late = result_delay(warp, op, trace.mask[warp.position], now, hw, code, sm, trace)
+    if op.turn:
+        late = begin_product(warp, op, now, code, sm)
     warp.access += op.skips
     if chip.log_from <= now <= chip.log_to:
         row = chip.log_rows
@@ -217,7 +219,9 @@ def log_issue(chip: np.record, warp: np.record, op: np.record, now: int, late: i
     sm.log[row, 5] = warp.instruction
     sm.log[row, 6] = lanes
     sm.log[row, 7] = dispatched
-    sm.log[row, 8] = now + late + op.latency if op.results and not op.memory else dispatched  # a load's is written when it is known
+    sm.log[row, 8] = (
+        now + late + op.latency if (op.results or op.turn) and not op.memory else dispatched
+    )  # a load's is written when it is known
     sm.log[row, 9] = warp.since
     sm.log[row, 10] = warp.wake
     sm.log[row, 11] = warp.cause

@@ -1,13 +1,16 @@
 """Pipes: issue ports with lanes behind them. A warp instruction holds a port ceil(32 / lanes) cycles.
 
 Peak rate of a pipe: count * lanes / 32 warp instructions per cycle and owner (a scheduler or the SM).
-Left out: what happens behind the port; a pipe is fully pipelined, its latency belongs to the instruction's unit.
+Left out: what happens behind the port; a pipe is fully pipelined, its latency belongs to the instruction's unit. Behind the port for
+products of groups of warps they follow one another through the scheduler's tensor core, each for its own number of cycles.
 """
 
 import numpy as np
 
+from isa.vocabulary import QUEUED
 from sim.compiled.kernel import inner
-from sim.lowering.core import Hardware
+from sim.lowering.core import Code, Hardware
+from sim.timing.groups import join
 from sim.timing.state import Machine
 
 
@@ -43,3 +46,13 @@ def find_free(m: int, row: int, hw: Hardware, sm: Machine) -> None:
     for port in range(first + 1, first + hw.row_ports[row]):
         free = min(free, sm.port[m, port])
     sm.row_free[m, row] = free
+
+
+@inner
+def begin_product(warp: np.record, op: np.record, now: int, code: Code, sm: Machine) -> int:
+    """Queue the product of a group that the warp issues now; return in how many cycles it begins."""
+    m, q = np.int64(warp.sm), np.int64(warp.scheduler)
+    begins = max(now + op.source_read, sm.product_free[m, q])
+    sm.product_free[m, q] = begins + op.turn
+    join(m, np.int64(warp.slot), np.int64(QUEUED), begins + op.turn, np.int64(op.port_cause), True, code, sm)
+    return begins - now

@@ -75,7 +75,7 @@ def fly(warp: np.record, back: int, hw: Hardware, sm: Machine) -> None:
 def record_result(warp: np.record, op: np.record, now: int, late: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Note when the results of the warp's instruction, issued now, are back. late: cycles that they wait for a constant."""
     m, s, i = warp.sm, warp.slot, warp.instruction
-    if op.write_counter >= 0:  # LDGSTS and LDGDEPBAR
+    if op.write_counter >= 0:  # LDGSTS, LDGDEPBAR, products of groups
         back = NEVER if op.memory or op.copies == COPY_OUT else now + late + op.latency
         join(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), not op.joins, code, sm)
     if op.memory or op.copies == COPY_OUT:
@@ -83,6 +83,8 @@ def record_result(warp: np.record, op: np.record, now: int, late: int, hw: Hardw
         return
     if op.store:
         warp.done = max(warp.done, now + hw.store_latency)
+    if op.turn:
+        warp.done = max(warp.done, now + late + op.latency)
     if op.results == 0:
         return
     back = now + late + op.latency

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isa.program import SOURCES
-from isa.vocabulary import BARRIERS, COUNTERS
+from isa.vocabulary import BARRIERS, COUNTERS, QUEUED
 from sim.gpus.model import Core as CoreSection
 from sim.lowering.constant_lines import GROUP_LINES
 from sim.lowering.core import Code, Hardware
@@ -54,14 +54,15 @@ class Machine(NamedTuple):
     unknown: np.ndarray  # uint32 [m, s, COUNTERS] holders of a dependence counter whose release is not yet known
     released: np.ndarray  # int64 [m, s, COUNTERS] when the last of the others releases it
     released_cause: np.ndarray  # uint8 [m, s, COUNTERS]
-    raised: np.ndarray  # int64 [m, s, COUNTERS] increments of each counter so far
-    group_unknown: np.ndarray  # uint32 [m, s, COUNTERS, kept + 1] the last of them and the open one, in turn; at `kept` all before
-    group_released: np.ndarray  # int64 [m, s, COUNTERS, kept + 1]
-    group_cause: np.ndarray  # uint8 [m, s, COUNTERS, kept + 1]
-    latest_cause: np.ndarray  # uint8 [m, s, COUNTERS] of the last holder without a known end
+    raised: np.ndarray  # int64 [m, s, QUEUED + 1] increments of each counter so far
+    group_unknown: np.ndarray  # uint32 [m, s, QUEUED + 1, kept + 1] the last of them and the open one, in turn; at `kept` all before
+    group_released: np.ndarray  # int64 [m, s, QUEUED + 1, kept + 1]
+    group_cause: np.ndarray  # uint8 [m, s, QUEUED + 1, kept + 1]
+    latest_cause: np.ndarray  # uint8 [m, s, QUEUED + 1] of the last holder without a known end
     reuse: np.ndarray  # int64 [m, q, banks, SOURCES] what the reuse cache has: warp slot * 256 + register, -1 = nothing
     bank_free: np.ndarray  # int64 [m, q, banks] first cycle in which the port of a register bank is free
     bank_reads: np.ndarray  # int64 [m, q, banks] registers that the instruction issued now reads from it
+    product_free: np.ndarray  # int64 [m, q] when the tensor core may begin another product of a group of warps
     waiting: np.ndarray  # uint64 [m, q, pipes] ready warps by the pipe they need
     wheel: np.ndarray  # uint64 [m, q, WHEEL] warps that wake in cycle c, at c % WHEEL
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
@@ -125,7 +126,7 @@ def constant_caches(hw: Hardware, code: Code, room: records.Room) -> dict[str, A
 
 def dependence_counters(sms: int, slots: int, code: Code, room: records.Room) -> dict[str, Any]:
     """Return the dependence counters of a Machine, and their parts where something waits for a part."""
-    counters, parts, kept = COUNTERS if code.control else 0, COUNTERS if code.kept else 0, int(code.kept) + 1
+    counters, parts, kept = COUNTERS if code.control else 0, QUEUED + 1 if code.kept else 0, int(code.kept) + 1
     return {
         "unknown": room.zeros((sms, slots, counters), np.uint32),
         "released": room.zeros((sms, slots, counters), np.int64),
@@ -166,6 +167,7 @@ def allocate(
         reuse=room.full((sms, schedulers, max(1, int(hw.banks)), SOURCES), -1, np.int64),
         bank_free=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
         bank_reads=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
+        product_free=room.zeros((sms, schedulers), np.int64),
         waiting=room.zeros((sms, schedulers, pipes), np.uint64),
         wheel=room.zeros((sms, schedulers, WHEEL), np.uint64),
         throttle=room.zeros((sms, schedulers, pipes), np.int64),

@@ -34,10 +34,12 @@ def test_no_file_is_left_over() -> None:
 def test_a_kernel_has_a_launch_file_and_a_listing_of_each_architecture(path: Path) -> None:
     assert path.with_suffix(".toml").exists()
     source = path.read_text("utf-8")
-    for architecture in HOPPER if "cp.async.bulk" in source else TENSOR_CORES if "mma.sync" in source else ARCHITECTURES:
+    for architecture in (
+        HOPPER if "cp.async.bulk" in source or "wgmma" in source else TENSOR_CORES if "mma.sync" in source else ARCHITECTURES
+    ):
         listing = path.with_suffix(f".{architecture}.sass")
         text = listing.read_text("utf-8")
-        assert f"code for {architecture}\n" in text
+        assert f"code for {architecture}{'a' * ('wgmma' in source)}\n" in text
         reads_constants = "c[0x2]" in text or "c[0x3]" in text
         assert listing.with_suffix(".cubin").exists() == reads_constants
 
