@@ -1,0 +1,156 @@
+"""Products of groups of four warps (wgmma), measured on an H100 and simulated: `python -m programs.measurements.warpgroups`.
+
+`h100/warpgroups.csv` has chains of products on one SM (`gpu/warpgroups.py`), from which the numbers of the presets come;
+`h100/warpgroup_products.csv` two kernels of `programs/cuda` in 24 launches, which nothing is fitted to.
+"""
+
+import csv
+import statistics
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import isa
+from isa.errors import UserError
+from sim.gpus.loader import load
+from sim.launch.launch import Launch
+from sim.result.result import Result
+
+HERE = Path(__file__).parent
+CHAINS, PRODUCTS, CODE = (HERE / "h100" / name for name in ("warpgroups.csv", "warpgroup_products.csv", "warpgroups.sm_90.cubin"))
+LISTINGS = HERE.parent / "cuda"
+TILE, BUFFER_BYTES, BARRIER_BYTES = 128, 32768, 1024  # of both kernels; hgemm_packed has its barriers before its buffers
+Row = dict[str, str]
+
+
+class Scored(NamedTuple):
+    """One measurement, the median of its runs, beside what was simulated; cycles."""
+
+    name: str
+    measured: float
+    simulated: float
+    row: Row
+    result: Result
+
+    @property
+    def error(self) -> float:
+        """Return the relative error."""
+        return self.simulated / self.measured - 1
+
+    @property
+    def tensor_share(self) -> float:
+        """Return the share of the SMs' active cycles in which a tensor core multiplies, 0 to 1."""
+        return tensor_cycles(self.row) / (self.result.gpu.core.schedulers * self.result.counters["sm_active_cycles"])
+
+
+def rows(table: Path) -> list[Row]:
+    """Return the rows of a table behind its comments."""
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def median(row: Row) -> float:
+    """Return the median of a row's runs."""
+    return statistics.median(float(value) for name, value in row.items() if name.startswith("cycles_"))
+
+
+def tensor_cycles(row: Row) -> float:
+    """Return the cycles of all tensor cores for a product of matrices: of 64 by 128 by 16 terms 64 cycles of four."""
+    return 4 * 64 * int(row["m"]) // 64 * int(row["n"]) // TILE * int(row["k"]) // 16
+
+
+@cache
+def kernels() -> dict[str, isa.Program]:
+    """Return the kernels of the chains by name."""
+    return {program.name: program for program in isa.load_all(CODE)}
+
+
+def chains() -> Iterator[Scored]:
+    """Yield the chains on one SM: cycles between the two clocks of the last round."""
+    for row in rows(CHAINS):
+        arguments = (np.zeros(1, np.int32), np.zeros(128, np.float32))
+        result = simulated(Launch(kernels()[row["kernel"]], grid=(1,), block=(128,), args=arguments, shared_dynamic=163840))
+        reads = result.clock_reads[result.clock_reads[:, 2] == 0, 0]
+        yield Scored(row["kernel"], median(row), float(reads[-1] - reads[-2]), row, result)
+
+
+def launch(row: Row) -> Launch:
+    """Return the launch of a row: halves from a hash of their place, both signs, between 1/2 and 1."""
+    m, n, k, stages = (int(row[name]) for name in ("m", "n", "k", "stages"))
+    packed = row["kernel"] == "hgemm_packed"
+    a, b = halves(m * k, 3 if packed else 1), halves(n * k, 4 if packed else 2)
+    numbers = (np.int32(n), np.int32(k), np.int32(stages)) if packed else (np.int32(n),)
+    return Launch(
+        isa.load(LISTINGS / f"{row['kernel']}.sm_90.sass"),
+        grid=(n // TILE, m // TILE),
+        block=(288 if packed else 256,),
+        args=(a, b, np.zeros((m, n), np.float32), *numbers),
+        shared_dynamic=stages * BUFFER_BYTES + (BARRIER_BYTES if packed else 0),
+    )
+
+
+def halves(count: int, seed: int) -> np.ndarray:
+    """Return float16 [count]."""
+    with np.errstate(over="ignore"):
+        h: np.ndarray = (np.arange(count, dtype=np.uint32) + np.uint32(seed * 7919)) * np.uint32(2654435761)
+        h = (h ^ h >> 15) * np.uint32(0x846CA68B)
+    return (((h ^ h >> 16) & 0x83FF) | 0x3800).astype(np.uint16).view(np.float16)
+
+
+def products(most: int = 1 << 33) -> Iterator[Scored]:
+    """Yield the kernels, active cycles of the busiest SM. most: products of two numbers, of a launch."""
+    for row in rows(PRODUCTS):
+        if int(row["m"]) * int(row["n"]) * int(row["k"]) <= most:
+            result = simulated(launch(row))
+            name = " ".join(row[key] for key in ("kernel", "m", "n", "k", "stages"))
+            yield Scored(name, median(row), float(result.counters["sm_active_cycles_max"]), row, result)
+
+
+def simulated(given: Launch) -> Result:
+    """Return the launch on an H100."""
+    from sim import run
+
+    return run(given, load("h100"))
+
+
+def largest(result: Result) -> str:
+    """Return the largest stall."""
+    return max((cause for cause in result.stalls if cause != "selected"), key=lambda cause: result.stalls[cause])
+
+
+def written(score: Scored) -> str:
+    """Return a line of the table."""
+    line = f"{score.name:35} {score.measured:8.0f} {score.simulated:8.0f} {score.error:+7.1%}"
+    if "stall" not in score.row:
+        return line + "\n"
+    share, measured = 100 * score.tensor_share, float(score.row["tensor_percent"])
+    return f"{line}  tensor cores {share:4.1f} %, measured {measured:4.1f} %; {largest(score.result)}, measured {score.row['stall']}\n"
+
+
+def main() -> None:
+    """Print both tables and their mean errors."""
+    for title, scores in (("chains", chains()), ("products", products())):
+        errors, alike, apart = [], 0, []
+        for score in scores:
+            sys.stdout.write(written(score))
+            errors.append(score.error)
+            if "stall" in score.row:
+                alike += largest(score.result) == score.row["stall"]
+                apart.append(abs(100 * score.tensor_share - float(score.row["tensor_percent"])))
+        sys.stdout.write(f"{title}: {len(errors)}, mean error {np.mean(np.abs(errors)):.1%}, worst {max(errors, key=abs):+.1%}\n")
+        if apart:
+            off = f"off by {np.mean(apart):.1f} points, at most {max(apart):.1f}"
+            sys.stdout.write(f"largest stall equal in {alike}; the tensor cores' share {off}\n")
+        sys.stdout.write("\n")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except UserError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
