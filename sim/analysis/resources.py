@@ -12,6 +12,7 @@ from isa.vocabulary import Unit
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
 from sim.lowering.accesses import memory_place
+from sim.lowering.control_words import turn
 from sim.lowering.ports import unit_timing
 from sim.result.memory_counters import ratio
 from sim.result.result import Result
@@ -25,7 +26,7 @@ class Ports(NamedTuple):
 
     name: str  # ISSUE, or the pipe's
     issues: int  # that pass through
-    held: int  # cycles of a port that they hold together
+    held: int  # cycles of a port that they hold together, or products of groups of warps a tensor core
     width: int  # ports of an SM; of the issue slots, those that one cycle has
 
 
@@ -70,18 +71,19 @@ def dispatch_cycles(gpu: Gpu, program: Program, i: int) -> int:
 def ports(gpu: Gpu, program: Program, issues: Mapping[int, int]) -> list[Ports]:
     """Return the issue slots and each pipe that is used. issues: of static instructions, how often."""
     core, pipes, slots = gpu.core, dict.fromkeys(gpu.pipes, 0), 0
-    passes = dict.fromkeys(gpu.pipes, 0)
+    held = dict.fromkeys(gpu.pipes, 0)
     for i, count in issues.items():
         name = pipe_of(gpu, program, i)
         slots += count * dispatch_cycles(gpu, program, i)
         if name:
             pipes[name] += count
-            passes[name] += count * gpu.serving(Unit(program.encoded.unit[i])).passes
+            passes = gpu.serving(Unit(program.encoded.unit[i])).passes
+            held[name] += count * (turn(gpu, program, i).cycles or passes * gpu.pipes[name].hold)
     found = [Ports(ISSUE, sum(issues.values()), slots, core.schedulers * core.issue_width)]
     for name, count in pipes.items():
         pipe = gpu.pipes[name]
         if count:
-            found.append(Ports(name, count, passes[name] * pipe.hold, pipe.count * (core.schedulers if pipe.owner == "scheduler" else 1)))
+            found.append(Ports(name, count, held[name], pipe.count * (core.schedulers if pipe.owner == "scheduler" else 1)))
     return found
 
 

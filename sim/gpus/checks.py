@@ -50,8 +50,8 @@ def _units(gpu: Gpu) -> Iterator[str]:
         elif name not in LATENCY_ELSEWHERE and unit.latency is None:
             yield f"units.{name}.latency is missing: cycles from issue to the issue of a dependent instruction"
 
-    if "group" in gpu.units and not gpu.warpgroup:
-        yield "units.group needs the section [warpgroup], which says how long products of groups of warps take"
+    if "wgmma" in gpu.units and not gpu.warpgroup:
+        yield "units.wgmma needs the section [warpgroup], which says how long products of groups of warps take"
 
 
 def _pipes(gpu: Gpu) -> Iterator[str]:

@@ -27,6 +27,7 @@ from sim.result.words import Words
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI, Special.GLOBALTIMERLO, Special.GLOBALTIMERHI)
 PLACES = (Special.SMID, Special.VIRTUALSMID)
 MOST_PRINTED = 100  # lines of the program's printf()
+MATRIX_PIPES = ("tensor pipe", "wgmma pipe")  # that a summary names: what starves them is the question of products of matrices
 WAITS = [cause for cause in StallCause if cause is not StallCause.SELECTED]
 
 
@@ -170,7 +171,7 @@ def summary(result: Result) -> str:
         ("time", f"{result.cycles:,} cycles of the core clock; {seconds(result.seconds)} at {gpu.clock.core_mhz:g} MHz{_overhead(result)}"),
         ("issued", f"{count(int(counters['warp_instructions']), 'warp instruction')}, {counters['ipc']:.3f} per cycle and SM (IPC)"),
         ("FP32 peak", f"{peak(result, int(counters['sms_used'])):.1%} of the {_sms_used(result)}, {peak(result, gpu.sms):.1%} of the chip"),
-        *((name, f"{use:.1%} used") for name, use in utilisation(result).items() if name == "tensor pipe"),
+        *((name, f"{use:.1%} used") for name, use in utilisation(result).items() if name in MATRIX_PIPES),
         ("issue slots", f"{share:.1%} used"),
         *(("control", sentence) for sentence in control(result)),
         ("occupancy", f"{limit_sentence(result.occupancy, gpu)}; achieved {counters['achieved_occupancy']:.1%}"),

@@ -58,7 +58,7 @@ RESULT_CAUSE = dict.fromkeys(Unit, StallCause.WAIT) | {
     Unit.GLOBAL: StallCause.LONG_SCOREBOARD,
     Unit.LOCAL: StallCause.LONG_SCOREBOARD,
     Unit.CONSTANT: StallCause.SHORT_SCOREBOARD,
-    Unit.GROUP: StallCause.BARRIER,
+    Unit.WGMMA: StallCause.BARRIER,
 }
 
 # The cause of waiting for a port, by the unit asked for.
@@ -68,7 +68,7 @@ PORT_CAUSE = dict.fromkeys(Unit, StallCause.MATH_PIPE_THROTTLE) | {
     Unit.BARRIER: StallCause.MIO_THROTTLE,
     Unit.SHARED: StallCause.MIO_THROTTLE,
     Unit.CONSTANT: StallCause.MIO_THROTTLE,
-    Unit.GROUP: StallCause.MIO_THROTTLE,
+    Unit.WGMMA: StallCause.MIO_THROTTLE,
     Unit.GLOBAL: StallCause.LG_THROTTLE,
     Unit.LOCAL: StallCause.LG_THROTTLE,
 }

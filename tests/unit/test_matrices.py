@@ -75,7 +75,7 @@ def test_each_unit_is_of_one_product() -> None:
     for left in (MatrixType.F16, MatrixType.BF16, MatrixType.TF32):
         for sums in (MatrixType.F16, MatrixType.F32):
             found |= {unit_of(Operation.HMMA, shape | left << 4 | left << 8 | sums << 12) for shape in MatrixShape}
-    assert found - {None} == set(MATRIX_UNITS) - {Unit.GROUP}
+    assert found - {None} == set(MATRIX_UNITS) - {Unit.WGMMA}
 
 
 def test_registers_hold_the_matrices() -> None:

@@ -14,6 +14,7 @@ from sim.causes.explain import Recording
 from sim.launch.expectation import check
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
+from sim.report.text import summary
 from sim.result.compare import first_difference
 from tests.differential.cases import EVERYTHING, check_chains
 from tests.listings import FOLDER
@@ -93,7 +94,7 @@ def test_engines_agree_on_random_machines(seed: int) -> None:
         "warpgroup.queue": int(rng.integers(1, 9)),
         "warpgroup.start_shared": int(rng.integers(0, 60)),
         "warpgroup.column_cycles": float(rng.choice([0.125, 0.5, 1.3, 4])),
-        "units.group.latency": int(rng.integers(1, 50)),
+        "units.wgmma.latency": int(rng.integers(1, 50)),
         "shared.pass_cycles": int(rng.integers(1, 3)),
         "l2.start": str(rng.choice(["cold", "warm"])),
     }
@@ -111,6 +112,15 @@ def test_a_slower_tensor_core_takes_longer_by_as_many_columns() -> None:
     gpu = sim.gpu("h100")
     cycles = [sim.simulate(trace, gpu.replace({"warpgroup.column_cycles": rate})).cycles for rate in (0.5, 1.0)]
     assert cycles[1] - cycles[0] == 3 * 12 * 64  # three rounds of twelve products, 64 cycles more each
+
+
+def test_a_report_says_how_busy_the_tensor_cores_are_and_what_binds() -> None:
+    given = warpgroups.kernels()["f32_f16_f16_n256_ss_x12"]
+    result = sim.run(
+        Launch(given, (1,), (128,), (np.zeros(1, np.int32), np.zeros(128, np.float32)), shared_dynamic=163840), sim.gpu("h100")
+    )
+    used = next(line for line in summary(result).splitlines() if line.startswith("wgmma pipe"))
+    assert used.split() == ["wgmma", "pipe", f"{3 * 12 * 128 / result.counters['sm_active_cycles']:.1%}", "used"]
 
 
 def test_one_buffer_that_is_given_back_only_behind_the_next_never_ends() -> None:
@@ -151,5 +161,5 @@ def test_what_is_wrong_is_said(line: str, message: str) -> None:
 
 def test_another_gpu_says_what_it_lacks() -> None:
     launch = load_launch(PACKED).launch
-    with pytest.raises(UserError, match=r"lacks units\.group"):
+    with pytest.raises(UserError, match=r"lacks units\.wgmma"):
         sim.run(launch, sim.gpu("rtx4090"))
