@@ -101,6 +101,8 @@ def units(draw: Callable, pipes: dict[str, Any]) -> dict[str, dict[str, Any]]:
     home |= {"shared": draw(st.sampled_from(("memory", "memory", "sfu")))}
     table: dict[str, dict[str, Any]] = {}
     for name in UNIT_NAMES:
+        if name == "wgmma":
+            continue  # it needs a section of its own (tests/unit/test_warpgroups.py draws that)
         table[name] = {"pipe": "alu" if together else home.get(name, "alu")}
         if name not in LATENCY_ELSEWHERE:
             table[name]["latency"] = draw(latencies(24))
