@@ -172,10 +172,15 @@ class _Repair(Analysis):
         return not self.writes[producer] or (producer < i < self.ends.of_writes(producer))
 
     def _delay(self, number: int, i: int, cycles: int, producer: int, state: State) -> None:
-        """Let so many more cycles pass between a producer and instruction i: just before i, as far as a stall count can say."""
+        """Let so many more cycles pass between a producer and instruction i: just before i, as far as a stall count can say.
+
+        A block that is its own loop comes back later than from outside: its end is delayed only for what it makes itself.
+        """
         self.is_changed = True
-        first = self.blocks[number].start
+        first, end = self.blocks[number].start, self.blocks[number].end
         before = [i - 1] if i > first else [block.end - 1 for block in self.blocks if number in block.following]
+        if i == first and len(before) > 1 and not first <= producer < end:
+            before = [j for j in before if j != end - 1]
         left = cycles
         for j in range(i - 1, producer - 1, -1) if first <= producer < i else ():
             more = min(left, max(latency.MOST_STALL - self.cycles[j], 0))

@@ -25,7 +25,7 @@ WRITTEN = [
     if ".sm_" not in path.name and path.stat().st_size < SHORT and path.parent.name != "volkov"
 ]
 # Stall cycles that `schedule` lays down over those of the compiler, the kernels of programs/cuda together; the least and the most of one
-RATIOS = {"sm_52": (0.75, 0.31, 0.90), "sm_75": (0.96, 0.81, 1.01), "sm_80": (0.98, 0.87, 1.01), "sm_90": (0.97, 0.89, 1.10)}
+RATIOS = {"sm_52": (0.75, 0.31, 0.90), "sm_75": (0.96, 0.81, 1.00), "sm_80": (0.98, 0.87, 1.01), "sm_90": (0.97, 0.89, 1.10)}
 
 
 def bare(program: Program) -> Program:
@@ -158,11 +158,23 @@ PARTS = st.sampled_from(
 REGISTERS = st.tuples(*3 * [st.integers(0, 3)])
 
 
-@given(st.lists(st.tuples(PARTS, REGISTERS), min_size=1, max_size=25), st.integers(0, 25), st.sampled_from(["sm_61", "sm_75", "sm_90"]))
-def test_any_loop_is_scheduled_without_hazards(parts: list[tuple[str, tuple[int, ...]]], back: int, architecture: str) -> None:
+def test_a_loop_of_one_block_waits_once_for_what_comes_from_before_it() -> None:
+    made = sim.schedule(isa.parse("ISETP.LT.AND P0, PT, R4, R5, PT\nloop:\n@P0 BRA loop\nEXIT"), "sm_90")
+    assert made.control is not None
+    assert made.control.stall.tolist() == [13, 5, 5]
+    assert not hazards(made)
+
+
+@given(
+    st.lists(st.tuples(PARTS, REGISTERS), min_size=1, max_size=25),
+    st.integers(0, 25),
+    st.integers(0, 1),
+    st.sampled_from(["sm_61", "sm_75", "sm_90"]),
+)
+def test_any_loop_is_scheduled_without_hazards(parts: list[tuple[str, tuple[int, ...]]], back: int, nops: int, architecture: str) -> None:
     lines = [part.format(*registers) for part, registers in parts]
     lines.insert(min(back, len(lines)), "loop:")
-    program = isa.parse("\n".join([*lines, "NOP", "@P0 BRA loop", "EXIT"]))
+    program = isa.parse("\n".join([*lines, *["NOP"] * nops, "@P0 BRA loop", "EXIT"]))
     assert not hazards(sim.schedule(program, architecture))
 
 
