@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from isa import matrices
+from isa.disassembly import registers_needed
 from isa.errors import UserError
-from isa.vocabulary import RZ, Flag, Operation, Space
+from isa.vocabulary import Flag, Operation, Space
 from sim.functional.constants import unknown
 from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report
 from sim.functional.translation import as_seen
@@ -60,8 +61,7 @@ def check_launch(launch: Launch) -> None:
     if launch.blocks * launch.warps_per_block > MOST_WARPS:
         message = f"grid {launch.grid} x block {launch.block}: {launch.blocks * launch.warps_per_block:,} warps"
         raise UserError(message, path=program.path, hint=f"a trace holds at most {MOST_WARPS:,}: simulate a smaller grid of the same shape")
-    named = np.concatenate([program.encoded.reads.ravel(), program.encoded.writes.ravel()])
-    used = int(named[named < RZ].max(initial=-1)) + 1
+    used = registers_needed(program.encoded)
     if launch.registers_per_thread < used:
         message = f"{launch.registers_per_thread} registers per thread; the program uses R{used - 1}"
         raise UserError(message, path=program.path, hint=f"give at least {used}")

@@ -9,6 +9,7 @@ import numpy as np
 from isa import matrices
 from isa.architecture import era
 from isa.dependences import source_registers
+from isa.disassembly import registers_needed
 from isa.errors import UserError
 from isa.operations import OPERATIONS, Numbers
 from isa.program import Program
@@ -270,9 +271,7 @@ def places(program: Program) -> np.ndarray:
 
 def first_uniform(launch: Launch) -> int:
     """Return how many ordinary registers a warp needs: one more than the highest that is named."""
-    e = launch.program.encoded
-    named = [int(x.max(initial=-1)) for x in (np.where(e.reads < RZ, e.reads, -1), np.where(e.writes < RZ, e.writes, -1))]
-    return max([*named, *(register + 1 for register in launch.preset)], default=-1) + 2
+    return max([registers_needed(launch.program.encoded) - 1, *(register + 1 for register in launch.preset)]) + 2
 
 
 def check_modelled(program: Program) -> None:

@@ -129,6 +129,16 @@ def test_one_buffer_that_is_given_back_only_behind_the_next_never_ends() -> None
         sim.execute(launch)
 
 
+def test_sums_that_nobody_reads_have_registers_of_their_own() -> None:
+    lines = ["S2R R2, SR_TID.X;", "HGMMA.64x256x16.F32 R8, gdesc[UR4], RZ, !UPT, gsb0;", "WARPGROUP.DEPBAR.LE gsb0, 0x0;"]
+    lines += ["LDC.64 R4, c[0x0][out];", "IMAD.WIDE.U32 R4, R2, 0x4, R4;", "STG.E [R4.64], R2;"]
+    program = isa.parse(GROUP.format("\n".join(lines)).replace(".target", ".shared 32768\n.target"))
+    assert program.registers == 8 + 128
+    found = np.zeros(256, np.uint32)
+    sim.execute(Launch(program, (2,), (256,), (found,)))
+    assert found.tolist() == list(range(256))
+
+
 def test_a_group_lacks_no_warp() -> None:
     program = isa.parse(GROUP.format("HGMMA.64x8x16.F32 R4, gdesc[UR4], RZ, !UPT, gsb0;"))
     with pytest.raises(UserError, match="does not have all") as error:
