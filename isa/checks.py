@@ -84,8 +84,8 @@ def _aligned(row: Row, words: Collection[str]) -> str:
 
 def _sums(row: Row, words: Collection[str]) -> str:
     if row.source_flags[2]:
-        return "the addend of a product of a group takes no sign"
-    last = row.destination + matrices.sums_of_group(row.function) - 1
+        return "the addend of a wgmma takes no sign"
+    last = row.destination + matrices.sums_of_warpgroup(row.function) - 1
     if row.destination != RZ and last >= RZ:
         return f"{register_name(row.destination)} to R{last}: the highest register is R{RZ - 1}"
     return ""
@@ -265,7 +265,7 @@ RULES: tuple[tuple[Callable[[Row, Collection[str]], str], tuple[Operation, ...]]
     (_selected, (Operation.FSEL,)),
     (_saturated, (Operation.IADD, Operation.IADD2, Operation.IADD4, Operation.IADD_SATURATED)),
     (_matrices, matrices.OPERATIONS),
-    (_sums, matrices.OF_GROUP),
+    (_sums, matrices.OF_WARPGROUP),
 )
 
 

@@ -56,8 +56,8 @@ def source_registers(operation: int, flags: int, slot: int, width: int, function
     """Return how many registers a register source spans: wide data of STORE and ATOM and the addend of IMAD.WIDE are pairs or quads."""
     if operation in matrices.OPERATIONS:
         return matrices.registers_of(function, slot)
-    if operation in matrices.OF_GROUP:
-        return matrices.sources_of_group(function, slot)
+    if operation in matrices.OF_WARPGROUP:
+        return matrices.sources_of_warpgroup(function, slot)
     if operation in (Operation.STORE, Operation.ATOM):
         return max(width // 4, 1)
     if operation == Operation.BULK_COPY:
@@ -89,7 +89,7 @@ def destination_registers(operation: int, flags: int, width: int, function: int 
     """Return how many consecutive registers the destination spans."""
     if operation in matrices.OPERATIONS:
         return matrices.registers_of(function, matrices.ADDEND)
-    if operation in matrices.OF_GROUP:
+    if operation in matrices.OF_WARPGROUP:
         return 0  # they are waited for by WARPGROUP.DEPBAR
     if operation in (Operation.LOAD, Operation.ATOM, Operation.MBARRIER, Operation.LDC):
         return max(width // 4, 1)

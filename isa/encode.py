@@ -159,9 +159,9 @@ class Encoder(Operands):
             row.source_flags[1] ^= NEGATE
         self._generation(row, words)
         if "G" in words and "0" not in words:
-            row.function |= int(matrices.GroupFlag.REGISTERS)
-        if row.operation in matrices.OF_GROUP and row.source_flags[0]:
-            row.function |= int(matrices.GroupFlag.NEGA)
+            row.function |= int(matrices.WarpgroupFlag.REGISTERS)
+        if row.operation in matrices.OF_WARPGROUP and row.source_flags[0]:
+            row.function |= int(matrices.WarpgroupFlag.NEGA)
             row.source_flags[0] = 0
         if row.destination != -1:
             row.destination_count = dependences.destination_registers(row.operation, row.flags, row.width, row.function)

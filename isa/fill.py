@@ -4,7 +4,7 @@ from isa import architecture
 from isa.diagnostics import nearest
 from isa.immediates import bits, form_of
 from isa.kernels import Kernel
-from isa.matrices import GroupFlag
+from isa.matrices import WarpgroupFlag
 from isa.opcodes import LAYOUTS, PARTS, Opcode
 from isa.operands import ABSOLUTE, INVERT, NEGATE, NUMBERS, REGISTER, SUFFIXES, Operand, OperandError
 from isa.rows import Row
@@ -116,13 +116,13 @@ class Operands:
     def _matrices(self, row: Row, operand: Operand) -> None:
         row.source_kind[1], row.source_value[1] = Kind.REGISTER, int(operand.value)
         for turn in operand.suffix.split(".") if operand.suffix else ():
-            row.function |= int(GroupFlag[turn.upper()])
+            row.function |= int(WarpgroupFlag[turn.upper()])
 
     def _commits(self, row: Row, operand: Operand) -> None:
         if operand.symbol != "gsb0":
             raise OperandError(f"{operand.symbol} is not gsb0, which counts products", operand.column)
-        if row.operation != Operation.GROUP_WAIT:
-            row.function |= int(GroupFlag.COMMITS)
+        if row.operation != Operation.WARPGROUP_WAIT:
+            row.function |= int(WarpgroupFlag.COMMITS)
 
     def _register_address(self, row: Row, slot: int, operand: Operand) -> None:
         if operand.symbol or operand.suffix or operand.value or operand.base == -1 or operand.uniform not in (-1, RZ):

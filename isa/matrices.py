@@ -1,7 +1,8 @@
-"""Products of matrices that a warp holds in its registers (HMMA, IMMA, DMMA): shapes, types, registers, how each architecture adds.
+"""Products of matrices, of a warp (HMMA, IMMA, DMMA) and of a warpgroup (HGMMA, IGMMA): shapes, types, registers; how sums are made.
 
 `Encoded.function` of such an instruction holds a `MatrixShape` and three `MatrixType`, four bits each: shape, left factor, right factor,
-sums. Where the elements lie is PTX's `mma.sync` with `.row.col`.
+sums; of a warpgroup the shape of 16 rows and 8 columns of it, the number of columns, and `WarpgroupFlag`s. Where the elements lie in
+registers is PTX's `mma.sync` with `.row.col`.
 """
 
 from enum import IntFlag
@@ -27,15 +28,15 @@ BITS = {
     MatrixType.F64: 64,
 }
 OPERATIONS = (Operation.HMMA, Operation.IMMA, Operation.DMMA)
-OF_GROUP = (Operation.HGMMA, Operation.IGMMA)
-COLUMNS_SHIFT, COLUMNS_MASK = 16, 63  # of a product of a group, in eighths, in `Encoded.function`
-DESCRIPTOR = 1  # the source of a product of a group that names the descriptors of its matrices
+OF_WARPGROUP = (Operation.HGMMA, Operation.IGMMA)
+COLUMNS_SHIFT, COLUMNS_MASK = 16, 63  # of a product of a warpgroup, in eighths, in `Encoded.function`
+DESCRIPTOR = 1  # the source of a product of a warpgroup that names the descriptors of its matrices
 ADDEND = 2  # its source
 REGISTER_BITS = 1024  # of one register of 32 lanes
 
 
-class GroupFlag(IntFlag):
-    """Bits of `Encoded.function` of a product of a group, above its columns."""
+class WarpgroupFlag(IntFlag):
+    """Bits of `Encoded.function` of a product of a warpgroup, above its columns."""
 
     TNSPA = 1 << 22  # the left factor lies in shared memory column after column
     TNSPB = 1 << 23  # the right one row after row
@@ -54,7 +55,7 @@ class Adder(NamedTuple):
 
     fraction_bits: int  # kept below the largest exponent
     most_terms: int  # bytes of a row of the left factor that are added at once; longer rows in parts, one after the other
-    byte_fraction_bits: int  # kept of products of floats of 8 bits
+    byte_fraction_bits: int  # kept of products of floats of 8 bits; of Ada from the paper, and not used here
 
 
 AMPERE, HOPPER = Adder(24, 16, 13), Adder(25, 64, 13)
@@ -80,19 +81,19 @@ def registers_of(function: int, slot: int) -> int:
     return ((m * k, k * n, m * n)[slot] * BITS[types[slot]]) // REGISTER_BITS
 
 
-def columns_of_group(function: int) -> int:
-    """Return the columns of a product of a group."""
+def columns_of_warpgroup(function: int) -> int:
+    """Return the columns of a product of a warpgroup."""
     return 8 * (function >> COLUMNS_SHIFT & COLUMNS_MASK)
 
 
-def sums_of_group(function: int) -> int:
-    """Return how many registers the sums of a product of a group span: 16 rows of each of its warps."""
-    return 16 * columns_of_group(function) * BITS[fields(function)[3]] // REGISTER_BITS
+def sums_of_warpgroup(function: int) -> int:
+    """Return how many registers the sums of a product of a warpgroup span: 16 rows of each of its warps."""
+    return 16 * columns_of_warpgroup(function) * BITS[fields(function)[3]] // REGISTER_BITS
 
 
-def sources_of_group(function: int, slot: int) -> int:
-    """Return how many registers a source of a product of a group holds while it issues; its sums belong to it until they are waited for."""
-    in_registers = bool(function & GroupFlag.REGISTERS)
+def sources_of_warpgroup(function: int, slot: int) -> int:
+    """Return how many registers a source of a product of a warpgroup holds while it issues; its sums belong to it until a DEPBAR."""
+    in_registers = bool(function & WarpgroupFlag.REGISTERS)
     return (4 if in_registers else 0, 4)[slot] if slot <= DESCRIPTOR else 0
 
 

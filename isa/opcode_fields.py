@@ -52,7 +52,7 @@ FIELDS: dict[str, tuple[str, type[int], int, int]] = {  # the table's word -> fi
     "left": ("function", MatrixType, NIBBLE, 4),
     "right": ("function", MatrixType, NIBBLE, 8),
     "sums": ("function", MatrixType, NIBBLE, 12),
-    "columns": ("function", int, 63, 16),  # of a product of a group, eighths
+    "columns": ("function", int, 63, 16),  # of a product of a warpgroup, eighths
     "mbarrier": ("function", Mbarrier, WHOLE, 0),
     "width": ("width", int, WHOLE, 0),
     "cache": ("cache", Cache, WHOLE, 0),

@@ -192,7 +192,7 @@ def _usage(pattern: str) -> str:
 
 
 def _spelled(names: dict[str, str]) -> dict[str, Effect]:
-    """Return the effect of each spelling of a group; a `*` stands for the columns of a product of a group of warps, 8 to 256."""
+    """Return the effect of each spelling of a group; a `*` stands for the columns of a product of a warpgroup, 8 to 256."""
     spelled = {}
     for name, effect in names.items():
         if "*" not in name:

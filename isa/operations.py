@@ -45,8 +45,8 @@ class Form(IntEnum):
     MBARRIER = 30  # may have to wait
     BULK_COPY = 31
     PRODUCT_OF_MATRICES = 23  # of all lanes together: writes its rows by itself
-    PRODUCT_OF_GROUP = 24  # of four warps together, each a quarter of the rows
-    GROUP_WAIT = 25  # may have to wait
+    PRODUCT_OF_WARPGROUP = 24  # of four warps together, each a quarter of the rows
+    WARPGROUP_WAIT = 25  # may have to wait
 
 
 class Numbers(IntEnum):
@@ -71,7 +71,7 @@ BY_LANES = {
     Form.DOUBLE: ("x", "y", "z", "chosen", "rounding"),
     Form.HALVES: ("x", "y", "z", "chosen"),
 }  # the arguments that each form of these gives
-BY_KERNELS = (Form.SUM, Form.COMPARISON, Form.CONTROL, Form.JUMP, Form.KERNEL, Form.PRODUCT_OF_MATRICES, Form.PRODUCT_OF_GROUP)
+BY_KERNELS = (Form.SUM, Form.COMPARISON, Form.CONTROL, Form.JUMP, Form.KERNEL, Form.PRODUCT_OF_MATRICES, Form.PRODUCT_OF_WARPGROUP)
 KEYS = {"form", "function", "directed", "numbers"}
 Functions = dict[str, Callable[..., Any]]
 

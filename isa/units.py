@@ -35,7 +35,7 @@ class Unit(IntEnum):
     DMMA_1684 = 25
     DMMA_1688 = 26
     DMMA_16816 = 27
-    WGMMA = 28  # products of a group of four warps (wgmma): the tensor cores of all schedulers together
+    WGMMA = 28  # products of a warpgroup (wgmma): the tensor cores of all schedulers together
 
 
 MATRIX_UNITS = tuple(unit for unit in Unit if unit >= Unit.HMMA_1688_F16)  # a GPU may lack them

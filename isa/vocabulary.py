@@ -170,9 +170,9 @@ class Operation(IntEnum):
     IADD_SATURATED = 155  # two signed words
     MBARRIER = 170  # a barrier in shared memory; function: Mbarrier; EVERY: takes part no more
     BULK_COPY = 171  # by a unit of its own; function 0: from global to shared memory, completes bytes at a barrier there; 1: back
-    HGMMA = 172  # products of a group of four warps with matrices in shared memory; function: see isa.matrices
+    HGMMA = 172  # products of a warpgroup with matrices in shared memory; function: see isa.matrices
     IGMMA = 173
-    GROUP_WAIT = 174  # WARPGROUP.DEPBAR: until all but the last `function` groups of products are done
+    WARPGROUP_WAIT = 174  # WARPGROUP.DEPBAR: until all but the last `function` groups of products are done
     VMNMX = 125  # of three; function: Reduction of the first two | of that and the third << 3
 
 
@@ -270,7 +270,6 @@ class Cache(IntEnum):
 
 RZ = 255  # register that reads zero; URZ too
 BARRIERS, COUNTERS, CONVERGENCE_REGISTERS = 16, 6, 16  # named barriers of a block; of a warp SB0 to SB5, which count, and B0 to B15
-PRODUCTS, QUEUED = COUNTERS, COUNTERS + 1  # more such: gsb0, of groups of products; of products that are still in the queue
 PT = 7  # predicate that is true; UPT too
 UP0, CC_ZERO = 8, 15  # predicates 8..14: UP0..UP6; 15: the CC register says that a result was zero, CC.EQ before Volta
 

@@ -265,14 +265,14 @@ def with_words() -> dict[str, sim.Launch | None]:
     beside = products().replace("\n", "\nDFMA R64, R66, R68, R64\nFFMA R70, R71, R72, R70\nIADD3 R73, R73, R74, R75\n")
     return {
         "products with words": scheduled(PRODUCTS.format(products=beside).replace(".target sm_90\n", ""), 8, 256),
-        "products of groups with words": scheduled(group_products().replace(".target sm_90\n", ""), 2, 128),
+        "products of warpgroups with words": scheduled(group_products().replace(".target sm_90\n", ""), 2, 128),
         "units with words": scheduled(UNITS, 8, 256),
         "arithmetic with words": scheduled(ARITHMETIC, 8, 256),
     }
 
 
 def group_products() -> str:
-    """Return products of a group of warps, few and more than its queue holds, left factor in shared memory and in registers."""
+    """Return products of a warpgroup, few and more than its queue holds, left factor in shared memory and in registers."""
     kinds = ("HGMMA.64x64x16.F32 R8, gdesc[UR4], R8", "HGMMA.64x8x16.F32 R8, R4, gdesc[UR4], R8")
     sums = ".rept 100\nIADD3 R1, R1, R2, RZ\n.endr\nWARPGROUP.DEPBAR.LE gsb0, 0x0"
     lines = "\n".join(f"WARPGROUP.ARRIVE\n.rept {count}\n{kind}\n.endr\n{kind}, gsb0\n{sums}" for kind in kinds for count in (4, 12))
@@ -302,7 +302,7 @@ def small() -> dict[str, sim.Launch | None]:
         "again": launch(AGAIN.format(walk=lines), 1, 32, np.zeros(1 << 17, np.float32)),
         "unequal": launch(UNEQUAL, 203, 256, np.zeros(1, np.float32)),
         "barriers": mbarrier_programs.launch(mbarrier_programs.PING_PONG)[0],
-        "products of groups": launch(group_products(), 2, 128),
+        "products of warpgroups": launch(group_products(), 2, 128),
         "bulk copies": mbarrier_programs.bulk_copy(size=1024, at=0),
         "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
         "code": launch(CODE.format(length=9000), 4, 32),

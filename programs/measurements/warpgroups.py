@@ -1,21 +1,22 @@
-"""Products of groups of four warps (wgmma), measured on an H100 and simulated: `python -m programs.measurements.warpgroups`.
+"""Products of warpgroups (wgmma), measured on an H100 and simulated: `python -m programs.measurements.warpgroups`.
 
 `h100/warpgroups.csv` has chains of products on one SM (`gpu/warpgroups.py`), from which the numbers of the presets come;
 `h100/warpgroup_products.csv` two kernels of `programs/cuda` in 24 launches, which nothing is fitted to.
 """
 
-import csv
 import statistics
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 import isa
 from isa.errors import UserError
+from programs.measurements.tensor import Row, Scored
+from programs.published import rows
+from sim.causes.advice import utilisation
 from sim.gpus.loader import load
 from sim.launch.launch import Launch
 from sim.result.result import Result
@@ -24,33 +25,6 @@ HERE = Path(__file__).parent
 CHAINS, PRODUCTS, CODE = (HERE / "h100" / name for name in ("warpgroups.csv", "warpgroup_products.csv", "warpgroups.sm_90.cubin"))
 LISTINGS = HERE.parent / "cuda"
 TILE, BUFFER_BYTES, BARRIER_BYTES = 128, 32768, 1024  # of both kernels; hgemm_packed has its barriers before its buffers
-Row = dict[str, str]
-
-
-class Scored(NamedTuple):
-    """One measurement, the median of its runs, beside what was simulated; cycles."""
-
-    name: str
-    measured: float
-    simulated: float
-    row: Row
-    result: Result
-
-    @property
-    def error(self) -> float:
-        """Return the relative error."""
-        return self.simulated / self.measured - 1
-
-    @property
-    def tensor_share(self) -> float:
-        """Return the share of the SMs' active cycles in which a tensor core multiplies, 0 to 1."""
-        return tensor_cycles(self.row) / (self.result.gpu.core.schedulers * self.result.counters["sm_active_cycles"])
-
-
-def rows(table: Path) -> list[Row]:
-    """Return the rows of a table behind its comments."""
-    with table.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
 def median(row: Row) -> float:
@@ -58,9 +32,9 @@ def median(row: Row) -> float:
     return statistics.median(float(value) for name, value in row.items() if name.startswith("cycles_"))
 
 
-def tensor_cycles(row: Row) -> float:
-    """Return the cycles of all tensor cores for a product of matrices: of 64 by 128 by 16 terms 64 cycles of four."""
-    return 4 * 64 * int(row["m"]) // 64 * int(row["n"]) // TILE * int(row["k"]) // 16
+def tensor_share(score: Scored) -> float:
+    """Return the share of the SMs' active cycles in which the tensor cores multiply, 0 to 1."""
+    return utilisation(score.result)["wgmma pipe"]
 
 
 @cache
@@ -127,7 +101,7 @@ def written(score: Scored) -> str:
     line = f"{score.name:35} {score.measured:8.0f} {score.simulated:8.0f} {score.error:+7.1%}"
     if "stall" not in score.row:
         return line + "\n"
-    share, measured = 100 * score.tensor_share, float(score.row["tensor_percent"])
+    share, measured = 100 * tensor_share(score), float(score.row["tensor_percent"])
     return f"{line}  tensor cores {share:4.1f} %, measured {measured:4.1f} %; {largest(score.result)}, measured {score.row['stall']}\n"
 
 
@@ -140,7 +114,7 @@ def main() -> None:
             errors.append(score.error)
             if "stall" in score.row:
                 alike += largest(score.result) == score.row["stall"]
-                apart.append(abs(100 * score.tensor_share - float(score.row["tensor_percent"])))
+                apart.append(abs(100 * tensor_share(score) - float(score.row["tensor_percent"])))
         sys.stdout.write(f"{title}: {len(errors)}, mean error {np.mean(np.abs(errors)):.1%}, worst {max(errors, key=abs):+.1%}\n")
         if apart:
             off = f"off by {np.mean(apart):.1f} points, at most {max(apart):.1f}"

@@ -12,8 +12,8 @@ from isa.vocabulary import Unit
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
 from sim.lowering.accesses import memory_place
-from sim.lowering.control_words import turn
 from sim.lowering.ports import unit_timing
+from sim.lowering.warpgroups import turn
 from sim.result.memory_counters import ratio
 from sim.result.result import Result
 
@@ -26,7 +26,7 @@ class Ports(NamedTuple):
 
     name: str  # ISSUE, or the pipe's
     issues: int  # that pass through
-    held: int  # cycles of a port that they hold together, or products of groups of warps a tensor core
+    held: int  # cycles of a port that they hold together, or products of warpgroups a tensor core
     width: int  # ports of an SM; of the issue slots, those that one cycle has
 
 

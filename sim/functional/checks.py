@@ -31,13 +31,13 @@ SAID = {
         "more arrivals than the barrier's phase is for",
         "mbarrier.init says for how many arrivals a phase is; count the threads that arrive, and begin with mbarrier.init",
     ),
-    Fault.GROUP_IN_PART: (
+    Fault.WARPGROUP_IN_PART: (
         "a product of four warps, of which the block does not have all",
         "warps 4 n to 4 n + 3 multiply together: give the block a multiple of 128 threads",
     ),
 }  # faults that need no more words
 VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic", Operation.MBARRIER: "barrier access", Operation.BULK_COPY: "bulk copy"}
-VERBS |= dict.fromkeys(matrices.OF_GROUP, "matrix")
+VERBS |= dict.fromkeys(matrices.OF_WARPGROUP, "matrix")
 
 
 def check_launch(launch: Launch) -> None:

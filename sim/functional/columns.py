@@ -46,7 +46,7 @@ class Fault(IntEnum):
     BARRIER_PART = 17  # a barrier for a part of a warp
     SEVERAL_BARRIERS = 18  # lanes of one SYNCS name several
     TOO_MANY_ARRIVALS = 19
-    GROUP_IN_PART = 20  # a product of four warps of which the block lacks some
+    WARPGROUP_IN_PART = 20  # a product of four warps of which the block lacks some
 
 
 class Report(IntEnum):

@@ -7,7 +7,7 @@ from isa.operations import Form
 from isa.vocabulary import Space
 from sim.functional.checks import lanes
 from sim.functional.code import FORMS as BY_OPERATION
-from sim.functional.state import AT_GROUP, AT_PHASE, SPINS, Spin
+from sim.functional.state import AT_PHASE, AT_WARPGROUP, SPINS, Spin
 from sim.launch.launch import Launch
 from sim.launch.placement import Places
 from sim.traces.trace import SCATTERED
@@ -33,6 +33,8 @@ def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed
     hint = "a wait ends when another warp stores what is waited for: look for the store, and for what keeps it from being executed"
     if phases and not spins:
         hint = "a phase ends when all arrivals and bytes have come: compare mbarrier.init and expect_tx with who arrives and what is copied"
+    if any(place.machine.waiting[w] == AT_WARPGROUP for place, w in rows):
+        hint = "the four warps of a warpgroup execute the same products: what keeps one from a wgmma that the others execute?"
     if started < blocks:
         hint += f"; {blocks - started:,} blocks have not started, as not all fit: a wait for a later block needs a smaller grid"
     program = launch.program
@@ -57,7 +59,7 @@ def _what(launch: Launch, places: Places, place: "Place", w: int) -> str:
     if place.machine.waiting[w] == AT_PHASE:
         at = instructions[int(place.machine.pc[w])]
         return f"{lanes(int(place.machine.active[w]))} wait at an mbarrier, line {at.line}: {at.text}"
-    if place.machine.waiting[w] == AT_GROUP:
+    if place.machine.waiting[w] == AT_WARPGROUP:
         at = instructions[int(place.machine.pc[w])]
         return f"waits for products that other warps of its group have not begun, line {at.line}: {at.text}"
     if place.machine.waiting[w] != SPINS:

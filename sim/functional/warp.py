@@ -25,11 +25,15 @@ from sim.functional.memory import access
 from sim.functional.paths import record
 from sim.functional.spins import look
 from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store, Turn
-from sim.functional.warpgroups import multiply_of_group, wait_for_group
+from sim.functional.warpgroups import multiply_of_warpgroup, wait_for_warpgroup
 from sim.functional.watch import note_group
 
 ARMS: dict[Form, Any] = {Form.NOTHING: None, Form.MOVE: lanes.move, Form.PREDICATES: lanes.combine_predicates}
-PRODUCTS = {Form.PRODUCT_OF_MATRICES: multiply_matrices, Form.PRODUCT_OF_GROUP: multiply_of_group, Form.GROUP_WAIT: wait_for_group}
+PRODUCTS = {
+    Form.PRODUCT_OF_MATRICES: multiply_matrices,
+    Form.PRODUCT_OF_WARPGROUP: multiply_of_warpgroup,
+    Form.WARPGROUP_WAIT: wait_for_warpgroup,
+}
 ARMS |= PRODUCTS
 MEMORY = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
 MEMORY |= {Form.MBARRIER: use_barrier, Form.BULK_COPY: copy_bulk}

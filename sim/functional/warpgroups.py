@@ -1,4 +1,4 @@
-"""HGMMA, QGMMA, IGMMA: products of a group of four warps with matrices in shared memory (PTX `wgmma`); WARPGROUP.DEPBAR, which waits.
+"""HGMMA, QGMMA, IGMMA: products of a warpgroup with matrices in shared memory (PTX `wgmma`); WARPGROUP.DEPBAR, which waits.
 
 Each warp has 16 of the 64 rows, and in its registers of each 8 columns the sums that `mma.sync` would give it. A descriptor of two
 uniform registers says where a matrix begins and how it lies: 8 rows of 16 bytes each, or of 32, 64 and 128, of which the units of 16
@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from isa.matrices import COLUMNS_MASK, COLUMNS_SHIFT, GroupFlag
+from isa.matrices import COLUMNS_MASK, COLUMNS_SHIFT, WarpgroupFlag
 from isa.operations import Form
 from isa.vocabulary import MatrixType, Space
 from sim.compiled.kernel import first_bit, inner, outlined
@@ -37,19 +37,19 @@ from sim.functional.matrices import (
 )
 from sim.functional.operands import predicate, row_of
 from sim.functional.stack import fault
-from sim.functional.state import AT_GROUP, FIRST, FULL, SECOND, THIRD, ZERO, Code, Fault, Machine, Memory, Progress, Report, Status
+from sim.functional.state import AT_WARPGROUP, FIRST, FULL, SECOND, THIRD, ZERO, Code, Fault, Machine, Memory, Progress, Report, Status
 from sim.functional.watch import READ, Seen, touch
 
 WARPS, LINES = np.int64(4), np.int64(16)  # of a group; rows of one of its warps
-TNSPA, TNSPB, REGISTERS = int(GroupFlag.TNSPA), int(GroupFlag.TNSPB), int(GroupFlag.REGISTERS)
-NEGA, NEGB = int(GroupFlag.NEGA), int(GroupFlag.NEGB)
+TNSPA, TNSPB, REGISTERS = int(WarpgroupFlag.TNSPA), int(WarpgroupFlag.TNSPB), int(WarpgroupFlag.REGISTERS)
+NEGA, NEGB = int(WarpgroupFlag.NEGA), int(WarpgroupFlag.NEGB)
 UNIT, PLACES = np.int64(16), np.int64(0x3FFF)  # bytes in which a descriptor counts; its fields
 SWIZZLE_SHIFT = np.int64(7)  # of the row within the swizzle's pattern, in an address
 REPEAT_SHIFT = np.int64(17)  # of the row at which the pattern begins, in a descriptor's high word
 
 
 @outlined
-def multiply_floats_of_group(i: int, w: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+def multiply_floats_of_warpgroup(i: int, w: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
     """Execute HGMMA or QGMMA i for a warp's rows: all terms of 8 columns at once, each sum rounded."""
     function = code.function[i]
     terms, left, right, total = TERMS[function & 15], (function >> 4) & 15, (function >> 8) & 15, (function >> 12) & 15
@@ -76,7 +76,7 @@ def multiply_floats_of_group(i: int, w: int, code: Code, machine: Machine, memor
 
 
 @outlined
-def multiply_bytes_of_group(i: int, w: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+def multiply_bytes_of_warpgroup(i: int, w: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
     """Execute IGMMA i for a warp's rows: exact sums, of which 32 bits stay, or saturated."""
     function = code.function[i]
     terms, left, right = TERMS[function & 15], (function >> 4) & 15, (function >> 8) & 15
@@ -172,26 +172,26 @@ def address_of(line: int, term: int, size: int, transposed: bool, low: int, high
 
 
 GIVEN, KNOWN = "i, w, code, machine, memory, progress", kernels([sys.modules[__name__]])
-multiplied_of_group = by_kernels("multiplied_of_group", Form.PRODUCT_OF_GROUP, GIVEN, KNOWN, "RUNNING")
+multiplied_of_warpgroup = by_kernels("multiplied_of_warpgroup", Form.PRODUCT_OF_WARPGROUP, GIVEN, KNOWN, "RUNNING")
 
 
 @outlined
-def multiply_of_group(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
-    """Execute a product of a group for one of its warps, which needs all lanes, and the group all warps."""
+def multiply_of_warpgroup(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Execute a product of a warpgroup for one of its warps, which needs all lanes, and the group all warps."""
     whole = w // WARPS * WARPS + WARPS <= machine.pc.size
     if mask != FULL or not whole:
-        return fault(Fault.MATRIX_IN_PART if whole else Fault.GROUP_IN_PART, w, first_bit(mask), i, progress)
+        return fault(Fault.MATRIX_IN_PART if whole else Fault.WARPGROUP_IN_PART, w, first_bit(mask), i, progress)
     machine.products[w] += 1
     progress.moves[0] += 1
-    return multiplied_of_group(code.operation[i], i, w, code, machine, memory, progress)
+    return multiplied_of_warpgroup(code.operation[i], i, w, code, machine, memory, progress)
 
 
 @outlined
-def wait_for_group(w: int, machine: Machine) -> int:
+def wait_for_warpgroup(w: int, machine: Machine) -> int:
     """Execute WARPGROUP.DEPBAR: BLOCKED, and nothing done, while a warp of the group has begun fewer products than warp w."""
     first = w // WARPS * WARPS
     for other in range(first, min(first + WARPS, np.int64(machine.pc.size))):
         if machine.products[other] < machine.products[w] and not machine.ended[other]:
-            machine.waiting[w] = AT_GROUP
+            machine.waiting[w] = AT_WARPGROUP
             return Status.BLOCKED
     return Status.RUNNING

@@ -51,7 +51,7 @@ def _units(gpu: Gpu) -> Iterator[str]:
             yield f"units.{name}.latency is missing: cycles from issue to the issue of a dependent instruction"
 
     if "wgmma" in gpu.units and not gpu.warpgroup:
-        yield "units.wgmma needs the section [warpgroup], which says how long products of groups of warps take"
+        yield "units.wgmma needs the section [warpgroup], which says how long products of warpgroups take"
 
 
 def _pipes(gpu: Gpu) -> Iterator[str]:

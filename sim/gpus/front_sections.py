@@ -77,7 +77,7 @@ class Constants(Section):
 
 
 class WarpGroup(Section):
-    """Products of groups of four warps (wgmma): each scheduler's tensor core has a row of them, and the schedulers' work side by side."""
+    """Products of warpgroups (wgmma): each scheduler's tensor core has a row of them, and the schedulers' work side by side."""
 
     queue: Annotated[int, Field(ge=1, le=64)] = Field(description="products of a warp that have issued and are not over")
     start_shared: Count = Field(description="cycles from issue until a product begins whose left factor lies in shared memory")

@@ -30,7 +30,7 @@ def why_unread(gpu: Gpu, name: str) -> str:
     if gpu.memory.kind == "hierarchy" and section in ("l1", "l2") and name != section and getattr(gpu, section) is None:
         return f"not read: this GPU has no {section.upper()}"
     if section == "warpgroup" and gpu.warpgroup is None:
-        return "not read: this GPU has no products of groups of warps"
+        return "not read: this GPU has no products of warpgroups"
     if name in CONTROL and gpu.core.kind == "scoreboard":
         return "not read: core.kind = 'scoreboard' obeys no control words"
     if name == "dram.refresh_interval" and not gpu.dram.refresh:

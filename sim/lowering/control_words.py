@@ -3,7 +3,6 @@
 Rules of Volta and later: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025, sections 4 to 6.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +11,11 @@ from isa import matrices
 from isa.architecture import KEPLER, family
 from isa.dependences import depbar
 from isa.program import Program
-from isa.vocabulary import COUNTERS, PRODUCTS, QUEUED, Flag, Operation, Unit
+from isa.vocabulary import COUNTERS, Flag, Operation, Unit
 from sim.gpus.model import Gpu
 from sim.lowering.ports import unit_timing
+from sim.lowering.warpgroups import PRODUCTS, QUEUED
 
-ROWS, BYTES_OF_ROW, PASS_BYTES = 64, 32, 128  # of a product of a group, of its factors; of one pass over the banks of shared memory
 # Units whose instructions read their registers through the banks' ports in a fixed number of cycles.
 PORTED = (Unit.FP32, Unit.INT32, Unit.IMAD, Unit.SHIFT, Unit.FP64)
 
@@ -34,19 +33,18 @@ def obeys_control_words(gpu: Gpu, program: Program) -> bool:
 
 
 FLUSH = "UTMACMDFLUSH"  # commits a group of bulk stores
-OF_GROUP = np.array(matrices.OF_GROUP)
 
 
 class Groups(NamedTuple):
     """What waits for a part of a counter: DEPBAR.LE SB0, 2 until all increments of SB0 but the last two are undone. n instructions.
 
     Results of one counter return in order there: an increment counts as undone only when all before it are. LDGSTS joins the increment
-    of the LDGDEPBAR that follows it in the listing; this one is undone when its copies are in shared memory. Products of groups of warps
+    of the LDGDEPBAR that follows it in the listing; this one is undone when its copies are in shared memory. Products of warpgroups
     have counters of their own in every machine: gsb0, where those without it join the increment of the next one that has it, and one of
     the places in their queue.
     """
 
-    counter: np.ndarray  # int [n] counter of LDGSTS, LDGDEPBAR and products of groups, -1 = another instruction
+    counter: np.ndarray  # int [n] counter of LDGSTS, LDGDEPBAR and products of warpgroups, -1 = another instruction
     joins: np.ndarray  # bool [n] LDGSTS, product without gsb0: no increment of its own
     waits: np.ndarray  # int [n] counter of a DEPBAR that waits in part, -1 = none
     most: np.ndarray  # int [n] increments that it leaves
@@ -56,13 +54,12 @@ class Groups(NamedTuple):
 def groups(gpu: Gpu, program: Program, obeyed: bool) -> Groups:
     """Return who waits for parts of counters. obeyed: by the control words; else it is about LDGSTS, bulk stores and products only."""
     n, copies = len(program), program.encoded.flags & int(Flag.ASYNC) != 0
-    products = np.isin(program.encoded.operation, OF_GROUP)
-    joins = copies | (products & (program.encoded.function & int(matrices.GroupFlag.COMMITS) == 0))
-    is_wait = program.encoded.operation == Operation.GROUP_WAIT
+    products = np.isin(program.encoded.operation, matrices.OF_WARPGROUP)
+    joins = copies | (products & (program.encoded.function & int(matrices.WarpgroupFlag.COMMITS) == 0))
+    is_wait = program.encoded.operation == Operation.WARPGROUP_WAIT
     waits = np.where(is_wait, PRODUCTS, np.where(products, QUEUED, -1))
-    most = np.where(is_wait, program.encoded.function, np.where(products, gpu.warpgroup.queue - 1 if gpu.warpgroup else 0, 0)).astype(
-        np.int64
-    )
+    others = gpu.warpgroup.queue - 1 if gpu.warpgroup else 0
+    most = np.where(is_wait, program.encoded.function, others * products).astype(np.int64)
     found = Groups(np.where(products, PRODUCTS, -1), joins, waits, most, 0)
     if not obeyed and not (copies | products).any():
         return found
@@ -132,31 +129,6 @@ def distance(gpu: Gpu, program: Program, i: int) -> int:
     return again + max(int(program.control.stall[i]), 2 if program.control.yield_[i] else 1)
 
 
-class Turn(NamedTuple):
-    """How long a product of a group of warps takes, cycles; zeros of another instruction."""
-
-    start: int  # from its issue until it may begin
-    cycles: int  # from its begin until the next one may begin
-    columns: int  # from its begin until its last column is made
-
-
-def turn(gpu: Gpu, program: Program, i: int) -> Turn:
-    """Return how long instruction i takes of its tensor core, a product of a group.
-
-    The next one may not begin before its matrices are out of shared memory, 128 bytes a pass: 64 rows of 32 bytes, and as many bytes for
-    each column; nor before a left factor is out of registers.
-    """
-    function = int(program.encoded.function[i])
-    if program.encoded.operation[i] not in matrices.OF_GROUP or not gpu.warpgroup:
-        return Turn(0, 0, 0)
-    group, columns = gpu.warpgroup, matrices.columns_of_group(function)
-    made = math.ceil(columns * group.column_cycles)
-    in_registers = bool(function & matrices.GroupFlag.REGISTERS)
-    passes = (columns if in_registers else columns + ROWS) * BYTES_OF_ROW / PASS_BYTES
-    cycles = max(made, math.ceil(passes * gpu.shared.pass_cycles), group.register_cycles if in_registers else 1)
-    return Turn(group.start_registers if in_registers else group.start_shared, cycles, made)
-
-
 def landing(gpu: Gpu, program: Program, i: int) -> int:
     """Return how long the data of LDGSTS i take from where a load's would be ready into shared memory, cycles: passes without conflicts."""
     if not program.encoded.flags[i] & int(Flag.ASYNC):
@@ -167,8 +139,8 @@ def landing(gpu: Gpu, program: Program, i: int) -> int:
 def counters_of(program: Program, i: int, parts: Groups) -> tuple[int, int]:
     """Return the dependence counters that instruction i holds until its result is there and until its sources have been read, -1 = none.
 
-    LDGSTS, UBLKCP.G.S and products of groups join an increment; UTMACMDFLUSH makes one with its read counter, until what joined has been
-    read.
+    LDGSTS, UBLKCP.G.S and products of warpgroups join an increment; UTMACMDFLUSH makes one with its read counter, until what joined has
+    been read.
     """
     assert program.control is not None
     write, read = int(program.control.write_barrier[i]), int(program.control.read_barrier[i])

@@ -24,7 +24,6 @@ from sim.lowering.control_words import (
     landing,
     obeys_control_words,
     port_cycles,
-    turn,
 )
 from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
 from sim.lowering.memory import Hierarchy, hierarchy
@@ -32,6 +31,7 @@ from sim.lowering.phases import answers_nothing, copies, phase_use, result_cause
 from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_timing
 from sim.lowering.register_ports import port_registers
+from sim.lowering.warpgroups import turn
 from sim.result.causes import PORT_CAUSE, StallCause, WakeRule
 from sim.traces.trace import logged
 
@@ -140,7 +140,7 @@ Op = np.dtype(
         ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
         ("loads", "u4"),  # 1 = its result comes from beyond shared memory
         ("phase", "u4"),  # of a barrier in shared memory: sim.lowering.phases
-        ("turn", "i4"),  # cycles that the tensor core takes for it, a product of a group: from source_read on at the earliest; 0 = none
+        ("turn", "i4"),  # cycles that the tensor core takes for it, a product of a warpgroup: from source_read on at the earliest; 0 = none
         ("copies", "u4"),  # a bulk copy: sim.lowering.phases
     ],
     align=True,

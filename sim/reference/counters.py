@@ -9,7 +9,7 @@ from operator import itemgetter
 
 import simpy
 
-from isa.vocabulary import QUEUED
+from sim.lowering.warpgroups import QUEUED
 from sim.reference.clock import Process
 from sim.reference.decode import Instruction
 from sim.reference.groups import Groups
@@ -43,7 +43,7 @@ class DependenceCounters:
     def missing_loads(self, instruction: Instruction) -> bool:
         """Return whether something that it waits for comes from beyond shared memory."""
         holders = [holder for number in instruction.needs for holder in self.holders.get(number, [])]
-        return any(holder.loads for holder in holders) or self.groups.missing(instruction) is not None
+        return any(holder.loads for holder in holders) or self.groups.misses_loads(instruction)
 
     def last_missing(self, instruction: Instruction) -> tuple[StallCause, int] | None:
         """Return (cause, cycle) of what the instruction will wait for longest, None when it need not wait; UNKNOWN counts as longest."""

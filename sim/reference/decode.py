@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from isa.cfg import BRANCHES
 from isa.dependences import source_registers, word_slots
-from isa.matrices import GroupFlag
+from isa.matrices import WarpgroupFlag
 from isa.program import SOURCES, Program
 from isa.vocabulary import RZ, Cache, Flag, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
@@ -22,11 +22,11 @@ from sim.lowering.control_words import (
     obeys_control_words,
     port_cycles,
     read_cycles,
-    turn,
     waited_counters,
 )
 from sim.lowering.phases import COPY_OUT, NO_COPY, answers_nothing, copies, phase_use, result_cause
 from sim.lowering.ports import unit_timing
+from sim.lowering.warpgroups import turn
 from sim.result.causes import PORT_CAUSE, StallCause
 from sim.traces.trace import logged
 
@@ -107,7 +107,7 @@ class Instruction(NamedTuple):
     constant: Constant | None = None  # that it names
     logged: bool = False  # the trace has its addresses
     copies: int = NO_COPY  # a bulk copy: sim.lowering.phases
-    turn: int = 0  # cycles of the tensor core that a product of a group takes, from source_read after its issue on at the earliest
+    turn: int = 0  # cycles of the tensor core that a product of a warpgroup takes, from source_read after its issue on at the earliest
     joins: bool = False  # LDGSTS, product: belongs to the next increment of its write counter
     landing: int = 0  # cycles from where its data would be ready until LDGSTS has them in shared memory
     part: tuple[int, int] | None = None  # counter that a DEPBAR waits for in part, and how many increments it leaves
@@ -148,11 +148,11 @@ def _with_part(plain: Instruction, parts: Groups, i: int, landing: int) -> Instr
 
 
 def _with_turn(plain: Instruction, gpu: Gpu, program: Program, i: int) -> Instruction:
-    """Return an instruction with the time of a product of a group."""
+    """Return an instruction with the time of a product of a warpgroup."""
     start, cycles, made = turn(gpu, program, i)
     if not cycles:
         return plain
-    field = "start_registers" if program.encoded.function[i] & int(GroupFlag.REGISTERS) else "start_shared"
+    field = "start_registers" if program.encoded.function[i] & int(WarpgroupFlag.REGISTERS) else "start_shared"
     return plain._replace(turn=cycles, latency=plain.latency + made, source_read=start, source_field=f"warpgroup.{field}")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from isa.vocabulary import COUNTERS
 from sim.result.causes import StallCause
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ class Groups:
     def missing(self, instruction: Instruction) -> Pending | None:
         """Return the one of them with the smallest cause, None when there is none."""
         return min(self.holders(instruction), key=lambda holder: holder.cause, default=None)
+
+    def misses_loads(self, instruction: Instruction) -> bool:
+        """Return whether an instruction waits for copies or stores, not for products of its warpgroup."""
+        return bool(instruction.part and instruction.part[0] < COUNTERS and self.holders(instruction))
 
     def last_missing(self, instruction: Instruction) -> tuple[StallCause, int] | None:
         """Return (cause, cycle) of the last of them, None when there is none; UNKNOWN counts as last."""

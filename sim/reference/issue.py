@@ -40,7 +40,7 @@ class Scheduler:
         self.dispatch = Ports(self.machine.env)  # held that long, or until the lanes are in (core.dispatch = "scheduler")
         self.banks = RegisterBanks(self.core) if self.machine.control and self.core.register_banks else None
         self.reads: list[int] = []  # cycles for which the instructions issued together hold the scheduler
-        self.product_free: Moment | None = None  # when the tensor core may begin another product of a group of warps
+        self.product_free: Moment | None = None  # when the tensor core may begin another product of a warpgroup
         self.delay = 0  # cycles until the instruction issued last begins to read its registers
         self.fetching = 0  # cycles until the code is there that the warp issued last goes on with
         self.slots = IssueSlots(self.core.issue_width)
@@ -228,7 +228,7 @@ class Scheduler:
         return True
 
     def _begin_product(self, instruction: Instruction, issued: Moment) -> Moment:
-        """Queue a product of a group of warps that issues now; return the moment in which the tensor core begins it."""
+        """Queue a product of a warpgroup that issues now; return the moment in which the tensor core begins it."""
         ready = issued.then(issued.cycle + instruction.source_read, instruction.source_field)
         begins = latest(ready, self.product_free) if self.product_free else ready
         begins = begins.then(begins.cycle, work=issued.work)

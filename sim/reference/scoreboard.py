@@ -10,8 +10,8 @@ from operator import itemgetter
 
 import simpy
 
-from isa.vocabulary import QUEUED
 from sim.gpus.model import Core
+from sim.lowering.warpgroups import QUEUED
 from sim.reference.clock import Process
 from sim.reference.decode import Instruction
 from sim.reference.groups import UNKNOWN, Groups
@@ -27,7 +27,7 @@ class Pending:
     writes: tuple[int, ...]  # dependences
     back: simpy.Event
     at: Moment | None = None  # the moment in which it is back, once that is known
-    reading: "Pending | None" = None  # under control words: the reading of its sources; of a product of a group its place in the queue
+    reading: "Pending | None" = None  # under control words: the reading of its sources; of a product of a warpgroup its place in the queue
     loads: bool = False  # from beyond shared memory
 
     @property
@@ -57,7 +57,7 @@ class Scoreboard:
     def missing_loads(self, instruction: Instruction) -> bool:
         """Return whether something that it waits for comes from beyond shared memory."""
         busy = any(self.busy[name].loads for name in instruction.needs if name in self.busy)
-        return busy or self.groups.missing(instruction) is not None
+        return busy or self.groups.misses_loads(instruction)
 
     def full(self, instruction: Instruction) -> bool:
         """Return whether the instruction is arithmetic and there is no place for one more on its way."""
@@ -90,7 +90,7 @@ class Scoreboard:
         pending = Pending(instruction.result_cause, instruction.writes, self.env.event(), loads=instruction.loads)
         if leaves:
             self.outstanding.append(pending)
-        if instruction.write_counter is not None:  # LDGSTS, LDGDEPBAR, products of groups
+        if instruction.write_counter is not None:  # LDGSTS, LDGDEPBAR, products of warpgroups
             is_known = not (instruction.access or instruction.stores_bulk)
             self.groups.join(instruction.write_counter, pending, not instruction.joins, is_known)
         if instruction.turn:

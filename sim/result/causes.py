@@ -16,7 +16,7 @@ class StallCause(IntEnum):
     MATH_PIPE_THROTTLE = 5  # its arithmetic pipe's port is held
     MIO_THROTTLE = 6  # the shared-memory, special or branch port is held
     LG_THROTTLE = 7  # the global-memory port is held
-    BARRIER = 8  # of its block, or products of its group of warps, as Nsight Compute counts them (h100/warpgroup_stalls.csv)
+    BARRIER = 8  # of its block, or products of its warpgroup, as Nsight Compute counts them (h100/warpgroup_stalls.csv)
     BRANCH_RESOLVING = 9
     NO_INSTRUCTION = 10  # instruction fetch
     IMC_MISS = 11  # an operand from the constant cache

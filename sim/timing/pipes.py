@@ -2,14 +2,14 @@
 
 Peak rate of a pipe: count * lanes / 32 warp instructions per cycle and owner (a scheduler or the SM).
 Left out: what happens behind the port; a pipe is fully pipelined, its latency belongs to the instruction's unit. Behind the port for
-products of groups of warps they follow one another through the scheduler's tensor core, each for its own number of cycles.
+products of warpgroups they follow one another through the scheduler's tensor core, each for its own number of cycles.
 """
 
 import numpy as np
 
-from isa.vocabulary import QUEUED
 from sim.compiled.kernel import inner
 from sim.lowering.core import Code, Hardware
+from sim.lowering.warpgroups import QUEUED
 from sim.timing.groups import join
 from sim.timing.state import Machine
 
@@ -50,7 +50,7 @@ def find_free(m: int, row: int, hw: Hardware, sm: Machine) -> None:
 
 @inner
 def begin_product(warp: np.record, op: np.record, now: int, code: Code, sm: Machine) -> int:
-    """Queue the product of a group that the warp issues now; return in how many cycles it begins."""
+    """Queue the product of a warpgroup that the warp issues now; return in how many cycles it begins."""
     m, q = np.int64(warp.sm), np.int64(warp.scheduler)
     begins = max(now + op.source_read, sm.product_free[m, q])
     sm.product_free[m, q] = begins + op.turn

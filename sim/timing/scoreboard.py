@@ -75,7 +75,7 @@ def fly(warp: np.record, back: int, hw: Hardware, sm: Machine) -> None:
 def record_result(warp: np.record, op: np.record, now: int, late: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Note when the results of the warp's instruction, issued now, are back. late: cycles that they wait for a constant."""
     m, s, i = warp.sm, warp.slot, warp.instruction
-    if op.write_counter >= 0:  # LDGSTS, LDGDEPBAR, products of groups
+    if op.write_counter >= 0:  # LDGSTS, LDGDEPBAR, products of warpgroups
         back = NEVER if op.memory or op.copies == COPY_OUT else now + late + op.latency
         join(m, s, np.int64(op.write_counter), back, np.int64(op.result_cause), not op.joins, code, sm)
     if op.memory or op.copies == COPY_OUT:

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isa.program import SOURCES
-from isa.vocabulary import BARRIERS, COUNTERS, QUEUED
+from isa.vocabulary import BARRIERS, COUNTERS
 from sim.gpus.model import Core as CoreSection
 from sim.lowering.constant_lines import GROUP_LINES
 from sim.lowering.core import Code, Hardware
 from sim.lowering.fetch import LINE_INSTRUCTIONS
+from sim.lowering.warpgroups import QUEUED
 from sim.policies.stateful import Hook
 from sim.result.causes import CAUSES, SLOT_CAUSES
 from sim.timing import records
@@ -62,7 +63,7 @@ class Machine(NamedTuple):
     reuse: np.ndarray  # int64 [m, q, banks, SOURCES] what the reuse cache has: warp slot * 256 + register, -1 = nothing
     bank_free: np.ndarray  # int64 [m, q, banks] first cycle in which the port of a register bank is free
     bank_reads: np.ndarray  # int64 [m, q, banks] registers that the instruction issued now reads from it
-    product_free: np.ndarray  # int64 [m, q] when the tensor core may begin another product of a group of warps
+    product_free: np.ndarray  # int64 [m, q] when the tensor core may begin another product of a warpgroup
     waiting: np.ndarray  # uint64 [m, q, pipes] ready warps by the pipe they need
     wheel: np.ndarray  # uint64 [m, q, WHEEL] warps that wake in cycle c, at c % WHEEL
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held

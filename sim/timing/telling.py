@@ -6,6 +6,7 @@ the window.
 
 import numpy as np
 
+from isa.vocabulary import COUNTERS
 from sim.compiled.callback import FAILED, ring
 from sim.compiled.kernel import bit, first_bit, inner
 from sim.lowering.core import Code, Hardware
@@ -117,7 +118,7 @@ def tell_stall(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine)
             cause = max(cause, np.int64(LOAD if is_loading(m, s, name, now, code, sm) else RESULT))
     waits = np.int64(code.ops[i].waits)
     if waits >= 0 and part_ready(m, s, waits, np.int64(code.ops[i].most), code, sm)[0] > now:
-        cause = np.int64(LOAD)
+        cause = max(cause, np.int64(LOAD if waits < COUNTERS else RESULT))
     if cause >= 0:
         tell_of(STALL, warp, cause, np.int64(0), now, hw, sm)
 

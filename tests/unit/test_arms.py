@@ -34,7 +34,7 @@ KERNELS = {
     Form.CONTROL: (flow.controlled, flow.GIVEN, flow.KNOWN),
     Form.JUMP: (flow.jumped, flow.GIVEN, flow.KNOWN),
     Form.KERNEL: (uncommon.by_itself, uncommon.GIVEN, uncommon.KNOWN),
-    Form.PRODUCT_OF_GROUP: (warpgroups.multiplied_of_group, warpgroups.GIVEN, warpgroups.KNOWN),
+    Form.PRODUCT_OF_WARPGROUP: (warpgroups.multiplied_of_warpgroup, warpgroups.GIVEN, warpgroups.KNOWN),
     Form.PRODUCT_OF_MATRICES: (matrices.multiplied, matrices.GIVEN, matrices.KNOWN),
 }
 

@@ -1,4 +1,4 @@
-"""CUDA sources that measure products of groups of four warps (wgmma): `python -m programs.measurements.gpu.warpgroups results|chains`.
+"""CUDA sources that measure products of warpgroups (wgmma): `python -m programs.measurements.gpu.warpgroups results|chains`.
 
 results: one kernel for each type, size and layout; each block fills shared memory with numbers hashed from its index, multiplies once with
 the descriptors that it is given, and stores the sums (`../conformance/warpgroups.csv`). chains: products one behind another in one chain
@@ -64,14 +64,15 @@ def registers(kind: Kind, columns: int) -> int:
 
 
 def product(kind: Kind, columns: int, in_registers: bool, turns: str, scaled: str) -> str:
-    """Return one product: d += a b, where `scaled` is not 0; turns: PTX's last operands."""
+    """Return one product: d += a b, where `scaled` is not 0; turns: PTX's last operands, or a modifier."""
     count = registers(kind, columns)
     names = [f"%{i}" for i in range(count + 7)]
     left = f"{{{', '.join(names[count : count + 4])}}}" if in_registers else names[count]
     behind = count + (4 if in_registers else 1)
     given = ", ".join(f'"r"(r[{i}])' for i in range(4)) if in_registers else '"l"(left)'
     sums = ", ".join(f'"+{"f" if kind.sums == "f32" else "r"}"(d[{i}])' for i in range(count))
-    shape = f"m64n{columns}k{kind.terms}.{kind.sums}.{kind.left}.{kind.right}"
+    saturated, turns = (turns, "") if turns.startswith(".") else ("", turns)
+    shape = f"m64n{columns}k{kind.terms}.{kind.sums}.{kind.left}.{kind.right}{saturated}"
     return (
         f'asm volatile("{{ .reg .pred p; setp.ne.b32 p, {names[behind + 1]}, 0; wgmma.mma_async.sync.aligned.{shape} '
         f'{{{", ".join(names[:count])}}}, {left}, {names[behind]}, p{turns}; }}" : {sums} : {given}, "l"(right), "r"({scaled}));'
@@ -81,7 +82,7 @@ def product(kind: Kind, columns: int, in_registers: bool, turns: str, scaled: st
 def variants(kind: Kind, in_registers: bool) -> tuple[str, ...]:
     """Return the signs and layouts that are tried."""
     if kind.sums == "s32":
-        return ("",)
+        return "", ".satfinite"
     if kind.terms != 16:
         return ", 1, 1", ", -1, 1"
     return (", 1, 1, 0", ", -1, -1, 1") if in_registers else (", 1, 1, 0, 0", ", -1, 1, 0, 1", ", 1, -1, 1, 0", ", 1, 1, 1, 1")
