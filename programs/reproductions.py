@@ -15,6 +15,7 @@ from programs.lower_occupancy import talk
 from programs.measurements import core, intervals, memory
 from programs.measurements.occupancy import curves
 from programs.occupancy import lecture as occupancy_lecture
+from programs.register_cache import savings
 from programs.reproduction import Check, Reproduction
 from programs.scheduling import blocks, policies
 from programs.sgemm import sgemm_ladder
@@ -39,6 +40,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "notes-loops": loops.reproduce,
     "occupancy-lecture": occupancy_lecture.reproduce,
     "occupancy-curves": curves.reproduce,
+    "register-cache": savings.reproduce,
     "sgemm-ladder": sgemm_ladder.reproduce,
     "thread-coarsening": horner.reproduce,
     "volkov-copy": volkov_copy.reproduce,

@@ -1,0 +1,1 @@
+"""Register file caches, counted against what two papers state."""
