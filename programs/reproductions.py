@@ -17,7 +17,8 @@ from programs.measurements.occupancy import curves
 from programs.occupancy import lecture as occupancy_lecture
 from programs.register_cache import savings
 from programs.reproduction import Check, Reproduction
-from programs.scheduling import blocks, policies
+from programs.scheduling import blocks, groups, policies
+from programs.scheduling import occupancy as scheduling_occupancy
 from programs.sgemm import sgemm_ladder
 from programs.tesla import volkov_demmel
 from programs.volkov import tlp_ilp
@@ -29,6 +30,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "block-scheduling": blocks.reproduce,
     "coalescing": lecture.reproduce,
     "document-numbers": numbers.reproduce,
+    "fetch-groups": groups.reproduce,
     "fft": fft_outputs.reproduce,
     "l1-on-off": on_off.reproduce,
     "littles-law": needed.reproduce,
@@ -41,6 +43,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "occupancy-lecture": occupancy_lecture.reproduce,
     "occupancy-curves": curves.reproduce,
     "register-cache": savings.reproduce,
+    "scheduling-occupancy": scheduling_occupancy.reproduce,
     "sgemm-ladder": sgemm_ladder.reproduce,
     "thread-coarsening": horner.reproduce,
     "volkov-copy": volkov_copy.reproduce,
