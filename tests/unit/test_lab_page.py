@@ -73,6 +73,8 @@ class Tab:
 def test_slide_edit_step_and_link(browser: Any, address: str, width: int, height: int, scheme: str) -> None:
     tab = Tab(browser, address, width, height, scheme)
     page = tab.page
+    assert "JavaScript" not in tab.frame().locator("body").inner_text()
+    assert "the lowest roof is that of fp32 peak" in tab.frame().locator("body").inner_text().lower()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <= innerHeight")
     field = tab.slider("of-machine", "FP32 latency")
     field.fill("30")

@@ -12,6 +12,8 @@ from sim.analysis.bounds import bounds
 from sim.analysis.roofline import DRAM, L1, L2, PEAK, SHARED, of_run
 from sim.launch.file import load_launch
 from sim.report.roofline import figure, text_of
+from sim.report.view.page import page
+from sim.report.view.roofline import BOTTOM, LEFT, RIGHT, TOP, rooflines
 from sim.result.result import Result
 from tests.unit.test_cli import PROGRAMS, refused, simtlab
 
@@ -108,3 +110,44 @@ def test_the_command_prints_draws_and_writes_it(tmp_path: Path) -> None:
     assert drawn.read_text().startswith("<?xml")
     assert json.loads(plain.read_text())["roofline"]["limit"] == DRAM
     assert ".png, .svg, .pdf" in refused("run", PROGRAMS / "saxpy.sass", "--roofline-figure", "roof.jpg")
+
+
+def test_the_page_draws_each_run_where_its_numbers_are_on_axes_that_both_share() -> None:
+    results = [on("saxpy", "gtx480"), on("saxpy", "h100")]
+    drawings = [found["drawing"] for found in rooflines(results)]
+    assert drawings[0]["across"] == drawings[1]["across"]
+    assert drawings[0]["up"] == drawings[1]["up"]
+    (x, ten), (y, gigaflops) = drawings[0]["across"][-1], drawings[0]["up"][0]
+    assert (ten, gigaflops) == ("10", "10")
+    decade_across, decade_up = x - drawings[0]["across"][-2][0], drawings[0]["up"][1][0] - y
+    for result, drawn in zip(results, drawings, strict=True):
+        roof = of_run(result)
+        for level, (name, found) in zip(drawn["levels"], roof.levels.items(), strict=True):
+            assert level["says"].startswith(f"{name}: {found.intensity:.3g} flop/B")
+            across, up, allowed, _ = level["point"]
+            assert across == pytest.approx(x + np.log10(found.intensity / 10) * decade_across, abs=0.5)
+            assert up == pytest.approx(y + np.log10(roof.achieved / 1e10) * decade_up, abs=0.5)
+            assert TOP < allowed < up < BOTTOM  # below its roof
+            assert LEFT < across < RIGHT
+
+
+def test_the_page_says_it_in_words_and_the_lab_shows_the_same() -> None:
+    result = sim.run(load_launch(PROGRAMS / "sgemm/sgemm_4.sass").launch, sim.gpu("gtx480"), timeline=(0, 100))
+    for embedded in (False, True):
+        text = page([result], embedded=embedded)
+        assert text_of(of_run(result)).splitlines()[-1] in text
+        assert text.count('class="mark"') == len(of_run(result).levels)
+        assert ("<noscript>" in text) != embedded  # a frame gets it by script: the word would be seen although scripts run
+
+
+def test_the_page_draws_no_points_without_flops_and_nothing_without_levels() -> None:
+    copy, chain = rooflines([on("copy/copy_8_float4", "gtx480"), on("volkov/ffma_ilp4", "textbook")])
+    assert [level["point"] for level in copy["drawing"]["levels"]] == [None] * 3
+    assert "no FP32 operations" in copy["says"]
+    assert (chain["drawing"], chain["rows"]) == (None, [])
+    assert chain["limit"].startswith("The lowest roof is that of FP32 peak")
+
+
+def test_neither_arithmetic_nor_memory_is_said_in_one_line() -> None:
+    result = sim.run(sim.Launch(isa.parse("EXIT"), (1,), (32,), ()), sim.gpu("textbook"))
+    assert text_of(of_run(result)) == "Roofline: no FP32 operations, so the run has no place under the roof"

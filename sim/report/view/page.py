@@ -16,6 +16,7 @@ from sim.report import text
 from sim.report.gpus import differences, facts, shown
 from sim.report.tracks import recorded, tracks
 from sim.report.view import chains, data, sections
+from sim.report.view.roofline import rooflines
 from sim.result.result import Result
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def page(
         paths=[chains.path_text(result) if "chains" in run else "" for run, result in zip(runs, results, strict=True)],
         account=sections.account(results),
         memories=[sections.memory(result) for result in results],
+        rooflines=rooflines(results),
         occupancies=[sections.occupancy(result) for result in results],
         machines=[] if embedded else [_machine(result) for result in {result.gpu.name: result for result in results}.values()],
         gpu_differences=_differences(results),

@@ -131,7 +131,7 @@ def memory(result: Result) -> dict[str, Any]:
         "title": title,
         "says": textwrap.dedent(memory_text.times(result)) if any(row.kind != "shared memory" for row in rows) else "",
         "boxes": [
-            ("registers", [f"{row.kind}: {row.requests:,} x {row.each:.3g} sectors" for row in rows if row.kind != "shared memory"]),
+            ("registers", [f"{row.kind}: {row.requests:,} x {row.each:.3g}" for row in rows if row.kind != "shared memory"]),
             ("L1", [memory_text.hits(moved.l1_hits), *merged]),
             ("L2", [memory_text.hits(moved.l2_hits)]),
             ("DRAM", [f"{moved.dram_share:.1%} of the pins"]),
