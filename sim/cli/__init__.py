@@ -29,6 +29,7 @@ COMMANDS = (  # in the order in which help lists them
     "measure",
     "new",
     "occupancy",
+    "opcodes",
     "replay",
     "reproduce",
     "run",

@@ -10,6 +10,8 @@ from tempfile import TemporaryDirectory
 
 from isa.errors import UserError
 from sim.docs import pages
+from sim.gpus.loader import load, names
+from sim.report import opcodes
 from sim.report.gpus import page
 
 
@@ -41,17 +43,18 @@ def rest(nav: str) -> list[dict[str, list[str]]]:
 
 def gather(folder: Path, figures: bool) -> None:
     """Copy the pages of the repository to where MkDocs looks, add those that are made."""
-    names = pages.kept()
-    for name in names:
+    kept = pages.kept()
+    for name in kept:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(pages.ROOT / name, folder / name)
         if name.suffix == ".md":
-            (folder / name).write_text(pages.on_site(name, names), encoding="utf-8")
+            (folder / name).write_text(pages.on_site(name, kept), encoding="utf-8")
     for made, text in (
         ("glossary.md", pages.glossary()),
         ("api.md", pages.api()),
         ("gallery.md", pages.gallery(figures)),
         ("fields.md", page()),
+        ("opcodes.md", opcodes.page({name: load(name) for name in names()})),
     ):
         (folder / made).write_text(text, encoding="utf-8")
     shutil.copy(Path(__file__).with_name("site.css"), folder)

@@ -19,6 +19,7 @@ from sim.lab.state import State, launch, machine
 from sim.launch.file import check
 from sim.report import difference as differences
 from sim.report import figures, timeline
+from sim.report import opcodes as reference
 from sim.report.view import sections
 from sim.report.view.page import page
 from sim.result.result import Result
@@ -178,15 +179,12 @@ def _difference(a: Result, b: Result) -> dict[str, Any]:
 
 
 def opcodes(gpu: Gpu) -> dict[str, dict[str, Any]]:
-    """Return for each opcode how it is written, on which unit and pipe it goes, and its latency on a GPU."""
+    """Return for each opcode what `simtlab opcodes` says of it on a GPU."""
     return {
         name: {
-            "usage": row.usage,
-            "unit": row.unit.name.lower(),
-            "pipe": gpu.units[row.unit.name.lower()].pipe if row.unit.name.lower() in gpu.units else "",
-            "latency": gpu.latency(row.unit),
-            "field": gpu.latency_field(row.unit),
-            "modifiers": sorted({f".{one}" for names in row.modifiers.values() for one in names}),
+            **(found := reference.facts(name, gpu)),
+            "cycles": reference.cycles(found),
+            "modifiers": sorted({one for names in found["modifiers"].values() for one in names}),
         }
-        for name, row in isa.OPCODES.items()
+        for name in isa.OPCODES
     }

@@ -24,7 +24,7 @@ def overview(gpus: dict[str, Gpu]) -> "Table":
         )
         for name, gpu in gpus.items()
     ]
-    return _table(columns, rows)
+    return table_of(columns, rows)
 
 
 def facts(gpu: Gpu) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def fields(gpu: Gpu) -> "Table":
     for section, members in groupby(present, key=lambda fact: fact["field"].partition(".")[0] if "." in fact["field"] else ""):
         rows += [("",), (f"[{section}]",)] if section else []
         rows += [(f["field"], shown(f["value"]), f["meaning"], f"{f['kind']}: {f['source']}" if f["kind"] else "") for f in members]
-    table = _table(("field", "value", "meaning; legal values", "source"), rows, title=f"{gpu.name} ({gpu.chip})", caption=gpu.note)
+    table = table_of(("field", "value", "meaning; legal values", "source"), rows, title=f"{gpu.name} ({gpu.chip})", caption=gpu.note)
     table.columns[0].no_wrap = True
     return table
 
@@ -85,7 +85,7 @@ def differences(one: Gpu, other: Gpu) -> list[tuple[str, Any, Any]]:
 def difference_table(one: Gpu, other: Gpu) -> "Table":
     """Return `differences` as a table, with meanings."""
     rows = [(name, shown(a), shown(b), meaning(Gpu, name)) for name, a, b in differences(one, other)]
-    return _table(("field", one.name, other.name, "meaning; legal values"), rows)
+    return table_of(("field", one.name, other.name, "meaning; legal values"), rows)
 
 
 def value(gpu: Gpu, name: str) -> Any:
@@ -108,7 +108,7 @@ def shown(found: Any) -> str:
     return "-" if found is None else str(found)
 
 
-def _table(columns: Iterable[str], rows: Iterable[Iterable[Any]], title: str | None = None, caption: str | None = None) -> "Table":
+def table_of(columns: Iterable[str], rows: Iterable[Iterable[Any]], title: str | None = None, caption: str | None = None) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text

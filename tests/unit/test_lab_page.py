@@ -109,7 +109,7 @@ def test_mistakes_are_marked_at_their_lines_and_the_old_timeline_stays(browser: 
     tab.page.keyboard.press("Control+Home")
     for _ in range(5):
         tab.page.keyboard.press("ArrowDown")
-    assert "FFMA Rd, a, b, c: unit fp32" in tab.page.inner_text("#help")
+    assert "FFMA Rd, a, b, c: Rd = a * b + c, in float32, rounded once. Unit fp32" in tab.page.inner_text("#help")
     tab.close()
 
 

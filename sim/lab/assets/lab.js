@@ -204,7 +204,9 @@ class Lab {
   help() {
     const { text } = this.listing.caret, [, word] = /^\s*(?:[\w.$]+:)?\s*(?:@!?U?P\w+)?\s*([A-Z][A-Z0-9]+)/.exec(text) ?? [], row = this.opcodes?.[word];
     const takes = row?.modifiers.length ? ` Modifiers: ${row.modifiers.slice(0, 24).join(" ")}${row.modifiers.length > 24 ? " ..." : ""}` : "";
-    get("help").textContent = row ? `${word} ${row.usage}: unit ${row.unit}${row.pipe ? `, pipe ${row.pipe}` : ""}; a dependent issues ${row.latency} cycles later here (${row.field}).${takes}` : "";
+    if (!row) return void (get("help").textContent = "");
+    const waits = row.latency === null ? "this GPU has no numbers for it" : `a dependent issues ${row.cycles} cycles later here (${row.field})`;
+    get("help").textContent = `${word} ${row.usage}: ${row.meaning}. Unit ${row.unit}${row.pipe ? `, pipe ${row.pipe}` : ""}; ${waits}.${takes}`;
   }
 
   connect() {
