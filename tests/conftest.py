@@ -37,7 +37,9 @@ settings.load_profile("simtlab")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden/ from what the code prints now")
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite tests/golden/ and the outputs of notebooks from what the code prints now"
+    )
     parser.addoption("--examples", type=int, help="random cases of both engines (default 300, and 2,000 slow)")
     parser.addoption("--fuzz", type=int, default=600, help="mutated inputs that tests/fuzz runs (default 600)")
 

@@ -4,7 +4,7 @@ Which presets are fitted to which family stands in FITTED; the others only score
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -158,13 +158,12 @@ def scatter(points: Iterable[Point], path: str | Path) -> None:
     check_path(path)
     from matplotlib.figure import Figure
 
-    drawing = Figure(figsize=(11, 5.5), layout="constrained")
-    cycles, milliseconds = drawing.subplots(1, 2)
-    for axes, unit, chosen in (
-        (cycles, "cycles", _is_cycles),
-        (milliseconds, "milliseconds (whole chip)", lambda point: not _is_cycles(point)),
-    ):
-        _panel(axes, unit, [point for point in points if chosen(point)])
+    kinds = (("cycles", _is_cycles), ("milliseconds (whole chip)", lambda point: not _is_cycles(point)))
+    panels = [(unit, own) for unit, chosen in kinds if (own := [point for point in points if chosen(point)])]
+    drawing = Figure(figsize=(7.5 * len(panels), 7), layout="constrained")
+    columns = drawing.subplots(2, len(panels), squeeze=False, sharex="col", height_ratios=(3, 2))
+    for place, (unit, own) in enumerate(panels):
+        _panel(columns[0, place], columns[1, place], unit, own)
     write(drawing, path)
 
 
@@ -175,15 +174,26 @@ def _is_cycles(point: Point) -> bool:
 MARKS = "os^vD<>Pp*Xhd8"
 
 
-def _panel(axes: object, unit: str, points: list[Point]) -> None:
-    draw: Callable = axes.plot  # type: ignore[attr-defined]
+BAND = 10  # percent, of the grey band
+LEGEND_COLUMNS = 3
+
+
+def _panel(above: Any, below: Any, unit: str, points: list[Point]) -> None:
+    """Draw simulated over measured durations, and below the error of each with a band of BAND percent to both sides."""
     groups = [point.family.split(",")[0] for point in points]
     for number, group in enumerate(dict.fromkeys(groups)):
         own = [point for point, its in zip(points, groups, strict=True) if its == group]
-        draw([p.measured for p in own], [p.simulated for p in own], MARKS[number % len(MARKS)], label=group, ms=4, alpha=0.7)
-    if points:
-        ends = [min(p.measured for p in points), max(p.measured for p in points)]
-        draw(ends, ends, "k-", lw=0.8)
-        axes.set(xscale="log", yscale="log")  # type: ignore[attr-defined]
-        axes.legend(fontsize=7, ncols=2, loc="upper left")  # type: ignore[attr-defined]
-    axes.set(xlabel=f"measured {unit}", ylabel=f"simulated {unit}")  # type: ignore[attr-defined]
+        style = {"marker": MARKS[number % len(MARKS)], "color": f"C{number % 10}", "linestyle": "", "markersize": 4, "alpha": 0.7}
+        above.plot([p.measured for p in own], [p.simulated for p in own], label=group, **style)
+        below.plot([p.measured for p in own], [p.error for p in own], **style)
+    ends = [min(p.measured for p in points), max(p.measured for p in points)]
+    above.plot(ends, ends, "k-", lw=0.8)
+    above.set(xscale="log", yscale="log", ylabel=f"simulated {unit}")
+    above.legend(fontsize=7, ncols=LEGEND_COLUMNS, loc="upper left", framealpha=1.0)
+    below.axhspan(-BAND, BAND, color="#DDDDDD", label=f"within {BAND} %")
+    below.axhline(0, color="#000000", linewidth=0.8)
+    below.set(xlabel=f"measured {unit}", ylabel="error, percent")
+    below.legend(fontsize=7, loc="upper right", framealpha=1.0)
+    for axes in (above, below):
+        axes.grid(alpha=0.3)
+        axes.set_axisbelow(True)

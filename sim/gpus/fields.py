@@ -2,12 +2,15 @@
 
 import difflib
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
 from isa.errors import UserError
+
+UNIT = re.compile(r"(?:^|, |: )(cycles|bytes|GB/s|MHz)\b")  # in a description: at its beginning, or behind a comma or colon
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -47,6 +50,14 @@ def meaning(model: type[BaseModel], name: str) -> str:
         if not isinstance(node, dict) or not node:
             return ""
     return "; ".join(text for text in (node.get("description", ""), legal(root, node)) if text)
+
+
+def unit(model: type[BaseModel], name: str) -> str:
+    """Return the unit in which a field of a GPU is given, as its description says; "" for a number of things, a word, or no field."""
+    if name.endswith("bytes_per_cycle"):
+        return "bytes per cycle"
+    found = UNIT.search(meaning(model, name).partition(";")[0])
+    return found[1] if found else ""
 
 
 def choices(model: type[BaseModel], name: str) -> list[Any]:

@@ -1,9 +1,8 @@
 """The sliders of the page: the dozen numbers that matter, each with range, unit and source from the GPU's own field specification."""
 
-import re
 from typing import Any
 
-from sim.gpus.fields import bounds, choices, meaning
+from sim.gpus.fields import bounds, choices, meaning, unit
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
 from sim.report.gpus import value
@@ -26,7 +25,7 @@ MACHINE = {
     "limits.blocks": "block slots per SM",
     "limits.registers": "registers per SM",
 }
-UNITS = {"sms": "SMs", "l1.bytes": "bytes", "dram.bandwidth": "GB/s", "limits.warps": "warps", "limits.blocks": "blocks"}
+UNITS = {"sms": "SMs", "limits.warps": "warps", "limits.blocks": "blocks"}  # of what its description counts
 REACH = 4  # how far a slider goes beside the GPU's own number: to a fourth and four times of it, within what is legal
 STEPS = 200  # of a slider of real numbers
 
@@ -54,7 +53,7 @@ def launch(gpu: Gpu) -> list[dict[str, Any]]:
 
 def _knob(gpu: Gpu, name: str, label: str) -> dict[str, Any]:
     now, source = value(gpu, name), gpu.source_of(name)
-    knob = {"field": name, "label": label, "value": now, "unit": _unit(gpu, name), "meaning": meaning(Gpu, name)}
+    knob = {"field": name, "label": label, "value": now, "unit": UNITS.get(name) or unit(Gpu, name), "meaning": meaning(Gpu, name)}
     knob |= {"source": f"{source.kind}: {source.text}" if source else "", "choices": choices(Gpu, name)}
     if knob["choices"]:
         return knob
@@ -64,9 +63,3 @@ def _knob(gpu: Gpu, name: str, label: str) -> dict[str, Any]:
     if whole:
         return knob | {"low": int(low), "high": int(high), "step": 1}
     return knob | {"low": round(low, 3), "high": round(high, 3), "step": float(f"{(high - low) / STEPS:.1g}")}
-
-
-def _unit(gpu: Gpu, name: str) -> str:
-    if name in UNITS:
-        return UNITS[name]
-    return "cycles" if name.endswith(("latency", "_load")) or re.search(r"\bcycles\b", meaning(Gpu, name)) else ""

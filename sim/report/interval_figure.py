@@ -29,12 +29,14 @@ def save(analysis: Analysis, points: Sequence[Point], path: str | Path, title: s
     knee = analysis.warps_per_sm
     if warps[0] <= knee <= warps[-1]:
         axes.axvline(knee, color="#666666", linewidth=0.9, linestyle=":")
+        side = 1 if knee**2 < warps[0] * warps[-1] else -1  # towards the middle, so that the label stays within the axes
         axes.annotate(
             f"{knee:.1f}: {analysis.binding.name} full",
             (knee, 0.99),
             xycoords=("data", "axes fraction"),
-            xytext=(4, 0),
+            xytext=(4 * side, 0),
             textcoords="offset points",
+            ha="left" if side > 0 else "right",
             va="top",
             fontsize="small",
         )

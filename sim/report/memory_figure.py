@@ -34,15 +34,15 @@ def figure(result: Result) -> "Figure":
 
     moved, counters = flow(result), result.counters
     rows = {row.kind: row for row in accesses(result)}
-    wide, high = 4 * WIDTH + 3 * GAP + 0.6, 5.0
-    drawing = Figure(figsize=(wide, high))
+    shared = rows.get("shared memory")
+    wide, low, high = 4 * WIDTH + 3 * GAP + 0.6, 0.0 if shared else TOP - 1.2, 5.0
+    drawing = Figure(figsize=(wide, high - low))
     axes = drawing.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, wide), ylim=(0, high))
+    axes.set(xlim=(0, wide), ylim=(low, high))
     axes.axis("off")
     axes.text(0.3, high - 0.35, f"{result.name} on {result.gpu.name}: what moved through memory in {result.cycles:,} cycles", fontsize=11)
-    axes.text(0.3, 0.25, _caption(result), fontsize=8, color=EDGE)
+    axes.text(0.3, low + 0.25, _caption(result), fontsize=8, color=EDGE)
     kinds = [f"{kind}\n{row.requests:,} requests\n{row.each:.2f} sectors each" for kind, row in rows.items() if kind != "shared memory"]
-    shared = rows.get("shared memory")
     joined = [f"{moved.l1_merged:,} sectors joined\na fetch under way"] if moved.l1_merged else []
     _box(axes, 0, "registers", kinds, 0.7 if shared else TOP - 0.6, 3.5 if shared else 1.6 + 0.6)
     _box(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isa.errors import UserError
 from sim.analysis import little
+from sim.gpus.fields import unit
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
 from sim.report.curves import STYLES
@@ -23,6 +24,9 @@ KIB = 1024
 COLUMN = 0.46  # inches of one column of a heat map
 MOST_CELLS = 400  # of a heat map that has its numbers written in
 MOST_LINES = len(STYLES)
+POINTS, LETTER_WIDTH, LETTER_HIGH = 72, 3.9, 8.0  # of an inch; of letters of size 7, in points
+
+Box = tuple[float, float, float, float]  # left, low, right, high, in points
 
 
 class Drawing(NamedTuple):
@@ -68,21 +72,32 @@ def check(path: Path, kind: str | None, axes: Mapping[str, Sequence[Any]]) -> No
 def save(
     frame: "DataFrame", gpu: Gpu, axes: tuple[str, ...], metric: str, costs: Mapping[str, float], path: Path, kind: str | None = None
 ) -> None:
-    """Write a figure of a sweep's points. kind: one of KINDS; None = a heat map of two axes, else curves."""
+    """Write a figure of a sweep's points. kind: one of KINDS; None = a heat map of two axes of numbers, else curves."""
     from matplotlib.figure import Figure
 
     good = frame[frame["error"].isna()]
     drawing = Drawing(good, gpu, axes, metric, costs)
     columns = good[axes[1]].nunique() if len(axes) == 2 else 0
     canvas = Figure(figsize=(max(7.6, 2.8 + COLUMN * columns), 5.2), layout="constrained")
-    KINDS[kind or ("heat" if len(axes) == 2 else "curve")](drawing, canvas.subplots(), canvas)
+    KINDS[kind or _usual(drawing)](drawing, canvas.subplots(), canvas)
     write(canvas, path)
+
+
+def _usual(drawing: Drawing) -> str:
+    """Return the figure of who asks for none: a heat map of two axes of numbers, or of words that are too many for curves."""
+    names = [name for name in drawing.axes if not _is_number(drawing.frame, name)]
+    many = any(drawing.frame[name].nunique() > MOST_LINES for name in names)
+    return "heat" if len(drawing.axes) == 2 and (not names or many) else "curve"
+
+
+def _is_number(frame: "DataFrame", name: str) -> bool:
+    return frame[name].dtype.kind in "if"
 
 
 def curve(drawing: Drawing, axes: "Axes", canvas: "Figure") -> None:
     """Draw the metric over the first axis, a line per value of the second."""
     frame = drawing.frame
-    x, *others = sorted(drawing.axes, key=lambda name: -frame[name].nunique())
+    x, *others = sorted(drawing.axes, key=lambda name: (not _is_number(frame, name), -frame[name].nunique()))
     several = bool(others) and frame[others[0]].nunique() > 1
     groups = [(_short(key), part) for key, part in frame.groupby(others[0], sort=False)] if several else [("", frame)]
     if len(groups) > MOST_LINES:
@@ -114,7 +129,10 @@ def heat(drawing: Drawing, axes: "Axes", canvas: "Figure") -> None:
         for (row, column), number in _cells(table):
             text = f"{number:.2g}" if abs(number) < 100 else f"{number:.0f}"
             axes.text(column, row, text, ha="center", va="center", fontsize=8, color="black" if 2 * number > low + high else "white")
-    canvas.colorbar(field, ax=axes, label=drawing.metric)
+        for row, column in zip(*table.isna().to_numpy().nonzero(), strict=True):
+            axes.text(column, row, "no such\nmachine", ha="center", va="center", fontsize=6, color="#444444")
+    axes.set_facecolor("#DDDDDD")  # of what could not be simulated
+    canvas.colorbar(field, ax=axes, label=_named(drawing.metric))
     _label(axes, across, down, drawing)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
@@ -132,11 +150,11 @@ def in_flight(drawing: Drawing, axes: "Axes", canvas: "Figure") -> None:
     label = f"Little's law at {law.latency} cycles, up to what DRAM streams to loads"
     axes.plot([0, law.nanoseconds * roof / KIB, end], [0, roof, roof], color="#000000", linestyle="--", linewidth=1.4, label=label)
     axes.scatter(frame["bytes_in_flight"] / KIB, rate, color="#0072B2", marker="o", s=28, zorder=3, label="simulated")
-    _annotate(axes, drawing, list(frame["bytes_in_flight"] / KIB), list(rate))
-    axes.legend(framealpha=1.0, loc="lower right")
+    canvas.legend(loc="outside lower center", ncols=2)
     _label(axes, "KiB in flight, whole chip, mean", "GB/s loaded", drawing)
     axes.set_xlim(0, end)
     axes.set_ylim(0, 1.15 * max(roof, float(rate.max())))
+    _annotate(axes, drawing, list(frame["bytes_in_flight"] / KIB), list(rate))
 
 
 def pareto(drawing: Drawing, axes: "Axes", canvas: "Figure") -> None:
@@ -151,10 +169,11 @@ def pareto(drawing: Drawing, axes: "Axes", canvas: "Figure") -> None:
     x, y = [float(cost[k]) for k in best], [float(speed[k]) for k in best]
     (line,) = axes.plot(x, y, color="#D55E00", drawstyle="steps-post", label="front: nothing is cheaper and faster")
     line.set(marker="s", markersize=6, linewidth=1.6)
-    _annotate(axes, drawing._replace(frame=frame.loc[best]), x, y)
-    axes.legend(framealpha=1.0, loc="lower right")
+    canvas.legend(loc="outside lower center", ncols=2)
     terms = " + ".join(f"{weight:g} x {name}" for name, weight in drawing.weights.items())
     _label(axes, textwrap.fill(f"cost: {terms}; each field over the {drawing.gpu.name}'s", 80), "speed; the slowest point = 1", drawing)
+    axes.margins(0.08, 0.12)
+    _annotate(axes, drawing._replace(frame=frame.loc[best]), x, y)
 
 
 def front(cost: Sequence[float], speed: Sequence[float]) -> list[int]:
@@ -170,20 +189,44 @@ KINDS: dict[str, Callable[[Drawing, "Axes", "Figure"], None]] = {"curve": curve,
 
 
 def _annotate(axes: "Axes", drawing: Drawing, x: Sequence[float], y: Sequence[float], most: int = 16) -> None:
-    """Write the values of the axes beside points, where they are few enough to be read."""
+    """Write the values of the axes beside points, where they are few enough to be read: none over another, nor over a point."""
     if len(x) > most:
         return
+    dots = axes.transData.transform(list(zip(x, y, strict=True))) / axes.figure.dpi * POINTS
+    taken: list[Box] = [(left - 4, low - 4, left + 4, low + 4) for left, low in dots]
     for place, (_, row) in enumerate(drawing.frame.iterrows()):
         text = ", ".join(_short(row[name]) for name in drawing.axes)
-        axes.annotate(text, (x[place], y[place]), xytext=(5, -9), textcoords="offset points", fontsize=7)
+        across, up = _free(dots[place], LETTER_WIDTH * len(text), taken, axes.bbox.x0 / axes.figure.dpi * POINTS)
+        arrow = {"arrowstyle": "-", "color": "#888888", "linewidth": 0.5} if abs(up) > 2 * LETTER_HIGH else None
+        axes.annotate(
+            text, (x[place], y[place]), xytext=(across, up), textcoords="offset points", fontsize=7, va="center", arrowprops=arrow
+        )
+
+
+def _free(dot: Any, wide: float, taken: list[Box], edge: float) -> tuple[float, float]:
+    """Return where beside a dot, in points from it, a label covers nothing, right of an edge; note it. Without such a place the first."""
+    heights = [step * LETTER_HIGH * sign for step in range(1, 9) for sign in (-1, 1)]
+    for across, up in [(across, up) for up in heights for across in (7.0, -7.0 - wide)]:
+        left, low = dot[0] + across, dot[1] + up - LETTER_HIGH / 2
+        box = (left, low, left + wide, low + LETTER_HIGH)
+        if left > edge and not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
+            taken.append(box)
+            return across, up
+    return 7.0, -LETTER_HIGH
 
 
 def _label(axes: "Axes", x: str, y: str, drawing: Drawing) -> None:
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
+    axes.set_xlabel(_named(x))
+    axes.set_ylabel(_named(y))
     axes.set_title(f"{drawing.gpu.name}: {', '.join(drawing.axes)}", fontsize="medium")
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _named(axis: str) -> str:
+    """Return an axis with its unit: of a field of the GPU as its description says, of a counter as its name does."""
+    found = unit(Gpu, axis)
+    return f"{axis}, {found}" if found else axis
 
 
 def _cells(table: "DataFrame") -> list[tuple[tuple[int, int], float]]:
