@@ -165,7 +165,6 @@ def sweep(
     "shared_dynamic"; where `launch` is a function that returns a Launch, its parameters, of `**names` any. A program is executed once
     per launch, on copies of its arrays. Columns: the names, `cycles`, counters, `stall_` and `slot_` by cause, as a single run gives
     them; a point that cannot be (a block that does not fit, a launch that the function refuses) has an `error` instead.
-
     output: a Parquet file; rows are written as they are found, and a sweep that was interrupted goes on where it was. workers:
     processes, all cores unless said. cluster: address of a Dask scheduler, in place of processes here. progress: called with
     points done and points in all. repeat: runs of each point that differ in what no user controls (where arrays lie, which of neighbouring
