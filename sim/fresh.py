@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,8 +30,8 @@ class Wait(NamedTuple):
         return GOALS[self.what]
 
 
-def waits(tests: bool = False) -> list[Wait]:
-    """Return how long the README's steps take from nothing: pip without extras, its main command, and, if asked for, its tests.
+def waits(tests: bool = False) -> Iterator[Wait]:
+    """Yield how long the README's steps take from nothing: pip without extras, its main command, and, if asked for, its tests.
 
     The clone and the cache are new and temporary; the main command and the tests run in this Python, whose packages pip has brought before.
     Raises UserError where these sources are no clone, and when a step fails.
@@ -44,12 +44,11 @@ def waits(tests: bool = False) -> list[Wait]:
         environment = os.environ | {"SIMTLAB_CACHE": str(Path(folder, "cache")), "PYTHONPATH": str(clone)}
         timed("clone", ["git", "clone", "-q", str(ROOT), str(clone)], work, dict(os.environ))
         timed("venv", [sys.executable, "-m", "venv", str(python.parents[1])], work, dict(os.environ))
-        found = [timed("pip install", [str(python), "-m", "pip", "install", "-q", "-e", str(clone)], work, dict(os.environ))]
+        yield timed("pip install", [str(python), "-m", "pip", "install", "-q", "-e", str(clone)], work, dict(os.environ))
         command = [sys.executable, "-c", "from sim.cli import main; main()", *MAIN]
-        found.append(timed("main command", command, work, environment))
+        yield timed("main command", command, work, environment)
         if tests:
-            found.append(timed("tests", [sys.executable, "-m", "pytest", "-q"], clone, environment))
-    return found
+            yield timed("tests", [sys.executable, "-m", "pytest", "-q"], clone, environment)
 
 
 def timed(what: str, command: Sequence[str], folder: Path, environment: dict[str, str]) -> Wait:

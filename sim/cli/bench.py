@@ -79,8 +79,9 @@ def _start(tests: bool) -> dict[str, Any]:
     from sim import fresh
 
     typer.echo("a fresh start from a clone of these sources, as committed; goals are for two cores that nothing else uses")
-    found = fresh.waits(tests)
-    for one in found:
+    found = []
+    for one in fresh.waits(tests):
+        found.append(one)
         typer.echo(f"{one.what:<14} {one.seconds:6.1f} s (goal {one.goal:.0f} s), {one.processor:.0f} s of processor time")
     return {"start": [one._asdict() | {"goal": one.goal} for one in found]}
 

@@ -41,7 +41,7 @@ def test_a_step_that_fails_ends_with_its_last_lines(tmp_path: Path) -> None:
 def test_sources_that_are_no_clone_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(fresh, "ROOT", tmp_path)
     with pytest.raises(UserError, match="these sources are none"):
-        fresh.waits()
+        list(fresh.waits())
 
 
 def test_the_command_prints_each_step_beside_its_goal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
