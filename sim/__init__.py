@@ -88,10 +88,9 @@ def gpus() -> tuple[str, ...]:
 def execute(launch: "Launch", limit: int | None = None, check: Sequence[str] = ()) -> "Trace":
     """Execute every warp of `launch` and return what was executed; NumPy arguments are updated in place, as a kernel would.
 
-    limit: instructions that one warp may execute, default 2**24; more counts as a loop without end. check: "race", "init" or
-    both: `trace.hazards` then tells which accesses of shared memory no barrier orders, and what is read before anything wrote it; a
-    program may take ten times longer so. Raises UserError for a loop without end, an access outside its array, a barrier in
-    divergent code, a check that does not exist.
+    limit: instructions that one warp may execute, default 2**24; more counts as a loop without end. check: "race", "init" or both:
+    `trace.hazards` then tells which accesses of shared memory no barrier orders, and what is read unwritten; it may take ten times longer.
+    Raises UserError for a loop without end, an access outside its array, a barrier in divergent code, a check that does not exist.
 
     >>> import isa, numpy as np, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")
@@ -129,12 +128,11 @@ def run(
     timeline: tuple[int, int] | None = None,
     threads: int | None = None,
     check: Sequence[str] = (),
+    sample: bool | float = False,
 ) -> "Result":
     """Execute `launch` and time it on `gpu`: `simulate(execute(launch, check=check), gpu, ...)`, whose parameters the others are.
-
-    What a check found is in `result.trace.hazards`.
-
-    Raises UserError for what `execute` and `simulate` refuse, and for an engine that does not exist.
+    What a check found is in `result.trace.hazards`. sample: True, or a share of the blocks, for an estimate from a sample of them:
+    `result.sample` has its bars, and the arguments stay as they are. Raises UserError for what `execute` and `simulate` refuse.
 
     >>> import isa, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")
@@ -142,6 +140,10 @@ def run(
     >>> sum(result.stalls.values()) == result.counters["warp_cycles"]
     True
     """
+    if sample is not False:
+        from sim.sampling import Wanted, run
+
+        return run(launch, gpu, None if sample is True else sample, Wanted(engine, threads, timeline, tuple(check)))
     return simulate(execute(launch, check=check), gpu, timeline, engine, threads)
 
 
@@ -163,7 +165,6 @@ def sweep(
     "shared_dynamic"; where `launch` is a function that returns a Launch, its parameters, of `**names` any. A program is executed once
     per launch, on copies of its arrays. Columns: the names, `cycles`, counters, `stall_` and `slot_` by cause, as a single run gives
     them; a point that cannot be (a block that does not fit, a launch that the function refuses) has an `error` instead.
-
     output: a Parquet file; rows are written as they are found, and a sweep that was interrupted goes on where it was. workers:
     processes, all cores unless said. cluster: address of a Dask scheduler, in place of processes here. progress: called with
     points done and points in all. repeat: runs of each point that differ in what no user controls (where arrays lie, which of neighbouring

@@ -1,6 +1,6 @@
 """`simtlab bench`: how fast the simulator is on this machine."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -17,16 +17,30 @@ REPEATS = Annotated[int, typer.Option("--repeats", min=1, metavar="N", help="Rep
 SCALE = Annotated[float, typer.Option("--scale", min=0.001, max=50, metavar="X", help="Run X times the usual ten million instructions.")]
 COMPILE = Annotated[bool, typer.Option("--compile/--no-compile", help="Also time a fresh process, with and without compiled kernels.")]
 LAB = Annotated[bool, typer.Option("--lab", help="Measure `simtlab lab` alone: from a change to its page, and ten clients at once.")]
+START = Annotated[
+    bool, typer.Option("--start", help="Measure a fresh start alone: a clone, pip, the README's main command without a cache.")
+]
+TESTS = Annotated[bool, typer.Option("--tests", help="With --start: the README's tests, too.")]
+
+
+class Alone(NamedTuple):
+    """What is measured in place of the rates."""
+
+    lab: LAB = False
+    start: START = False
+    tests: TESTS = False
 
 
 @command()
-def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, lab: LAB = False, json: JSON = None) -> None:
+def bench(alone: Alone, repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, json: JSON = None) -> None:
     """Measure the simulator: warp instructions per second, variants of a GPU per second, and what compiling costs."""
     check_writable(json)
-    if lab:
-        if scale != 1:
-            raise UserError("--scale is not for --lab", hint="leave one of them out")
-        return write_json(json, _lab(repeats))
+    if alone.tests and not alone.start:
+        raise UserError("--tests goes with --start", hint="add --start")
+    if alone.lab or alone.start:
+        if scale != 1 or (alone.lab and alone.start):
+            raise UserError("--lab and --start are measured alone, without --scale", hint="leave one of them out")
+        return write_json(json, _lab(repeats) if alone.lab else _start(alone.tests))
     with working("measuring"):
         from sim import bench as measure
 
@@ -58,6 +72,18 @@ def bench(repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMPILE = True, la
             "compilation": compilation._asdict() if compilation else None,
         },
     )
+
+
+def _start(tests: bool) -> dict[str, Any]:
+    """Print and return how long a newcomer waits."""
+    from sim import fresh
+
+    typer.echo("a fresh start from a clone of these sources, as committed; goals are for two cores that nothing else uses")
+    found = []
+    for one in fresh.waits(tests):
+        found.append(one)
+        typer.echo(f"{one.what:<14} {one.seconds:6.1f} s (goal {one.goal:.0f} s), {one.processor:.0f} s of processor time")
+    return {"start": [one._asdict() | {"goal": one.goal} for one in found]}
 
 
 def _lab(repeats: int) -> dict[str, Any]:

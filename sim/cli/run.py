@@ -1,7 +1,7 @@
 """`simtlab run LISTING`: execute a program, time it, say where the time went; check the results that the launch file expects."""
 
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -13,6 +13,7 @@ from sim.cli.inputs import machine, prepare
 from sim.cli.options import ENGINE, JSON, LISTING, THREADS, Given
 from sim.cli.output import check_writable, working, write_json, write_text
 from sim.cli.traces import not_of_traces, time_traces
+from sim.gpus.model import Gpu
 from sim.launch.expectation import Expectation, check
 from sim.launch.file import beside, expects
 from sim.launch.launch import Launch
@@ -21,6 +22,9 @@ from sim.report.roofline import save, text_of
 from sim.result.result import Result
 from sim.traces.files import is_trace
 from sim.traces.hazard import Hazard
+
+if TYPE_CHECKING:
+    from sim.sampling import Wanted
 
 TIMELINE = Annotated[
     Path | None, typer.Option("--timeline", metavar="FILE", help="Also write the first 500 cycles' timeline: .txt, .png, .svg or .pdf.")
@@ -41,6 +45,14 @@ CHECK = Annotated[
     str | None,
     typer.Option("--check", metavar="race,init", help="Also look for races in shared memory, for what is read unwritten, or both."),
 ]
+SAMPLE = Annotated[
+    str | None,
+    typer.Option(
+        "--sample",
+        metavar="auto|SHARE",
+        help="For very long launches: execute and time a sample of the blocks, auto or as 0.05 of them, and estimate the rest with a bar.",
+    ),
+]
 TEXT = ("", ".txt")
 SHOWN = 5  # of what checks found
 WINDOW = (0, 499)  # cycles of --timeline
@@ -55,6 +67,7 @@ class Also(NamedTuple):
     roofline_figure: ROOFLINE_FIGURE = None
     save_trace: SAVE = None
     check: CHECK = None
+    sample: SAMPLE = None
 
 
 @command()
@@ -88,11 +101,16 @@ def run(
     what, gpu, expected = prepare(listing, given)
     check = also.check
     checks = tuple(check.split(",")) if check else ()
+    from sim.sampling import Wanted
+
+    wanted = Wanted(engine, threads, WINDOW if also.timeline else None, checks, limit)
     with working(f"running {what.name}"):
-        trace = sim.execute(what, limit, checks)
-        result = sim.simulate(trace, gpu, WINDOW if also.timeline else None, engine, threads)
-    if also.save_trace is not None:
-        sim.write_traces([trace], also.save_trace)
+        result = _run(what, gpu, wanted) if also.sample is None else _run_sample(what, gpu, wanted, also)
+    if also.sample is not None:
+        expected = None
+    hazards = result.trace.hazards if result.trace else ()
+    if also.save_trace is not None and result.trace is not None:
+        sim.write_traces([result.trace], also.save_trace)
     typer.echo(text.report(result))
     roof = roofline.of_run(result)
     if also.roofline:
@@ -100,18 +118,37 @@ def run(
     if also.timeline is not None:
         _write_timeline(result, also.timeline)
     wrong = _check(what, expected)
-    if expected is None and (given.grid or given.block) and expects(given.launch_file or beside(listing)):
+    if also.sample is None and expected is None and (given.grid or given.block) and expects(given.launch_file or beside(listing)):
         typer.echo("note: results were not compared: what a launch file expects holds for its own grid and block", err=True)
-    _show_hazards(trace.hazards, check)
+    _show_hazards(hazards, check)
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
-    found = {"hazards": [hazard.as_dict() for hazard in trace.hazards]} if check else {}
+    found = {"hazards": [hazard.as_dict() for hazard in hazards]} if check else {}
     write_json(json, result.as_dict() | {"changes": text.changes(gpu, result.words)} | {"roofline": roof.as_dict()} | checked | found)
     if also.memory_figure is not None:
         memory_figure.save(result, also.memory_figure)
     if also.roofline_figure is not None:
         save(roof, also.roofline_figure, f"{result.name} on {result.gpu.name}")
-    if wrong or trace.hazards:
+    if wrong or hazards:
         raise typer.Exit(1)
+
+
+def _run(what: Launch, gpu: Gpu, wanted: "Wanted") -> Result:
+    trace = sim.execute(what, wanted.limit, wanted.check)
+    return sim.simulate(trace, gpu, wanted.timeline, wanted.engine, wanted.threads)
+
+
+def _run_sample(what: Launch, gpu: Gpu, wanted: "Wanted", also: Also) -> Result:
+    """Return an estimate from the blocks that --sample asks for. Raises UserError for what is no share of them, and for --save-trace."""
+    from sim.sampling import run
+
+    if also.save_trace is not None:
+        raise UserError("a sampled run has no trace to write: most blocks are not executed", hint="leave --save-trace or --sample out")
+    text = str(also.sample).strip().lower()
+    try:
+        share = None if text == "auto" else float(text)
+    except ValueError:
+        raise UserError(f"--sample {also.sample}: not a share of the blocks", hint="write --sample auto, or --sample 0.05") from None
+    return run(what, gpu, share, wanted)
 
 
 def _show_hazards(hazards: tuple[Hazard, ...], check: str | None) -> None:

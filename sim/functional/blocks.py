@@ -80,11 +80,11 @@ def all_stopped(code: Code, machine: Machine, memory: Memory, log: Log, store: S
     if progress.block[0] >= 0:
         store.blocks[0] += 1
         progress.block[0] = -1
-    if progress.next[0] >= machine.grid_shape[0] * machine.grid_shape[1] * machine.grid_shape[2]:
+    if progress.next[0] >= store.warp_path.size // machine.pc.size:
         return Status.DONE
     progress.block[0] = progress.next[0]
     progress.next[0] += 1
-    start_block(progress.block[0], code, machine, memory, log)
+    start_block(machine.chosen[progress.block[0]] if machine.chosen.size else progress.block[0], code, machine, memory, log)
     progress.committed[0] = 0
     return Status.RUNNING
 
@@ -100,7 +100,7 @@ def has_ended(machine: Machine) -> bool:
 
 @inner
 def start_block(block: int, code: Code, machine: Machine, memory: Memory, log: Log) -> None:
-    """Set up the machine for a block: registers as preset, everything else zero."""
+    """Set up the machine for a block of the grid: registers as preset, everything else zero."""
     machine.block[0] = block % machine.grid_shape[0]
     machine.block[1] = block // machine.grid_shape[0] % machine.grid_shape[1]
     machine.block[2] = block // (machine.grid_shape[0] * machine.grid_shape[1])

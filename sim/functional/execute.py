@@ -23,13 +23,20 @@ from sim.traces.trace import Trace, TraceArrays
 LIMIT = 1 << 24  # instructions of one warp: about 17 million
 
 
-def execute(launch: Launch, limit: int = LIMIT, check: Sequence[str] = (), runner: Callable[..., Turns] = Turns) -> Trace:
+def execute(
+    launch: Launch,
+    limit: int = LIMIT,
+    check: Sequence[str] = (),
+    runner: Callable[..., Turns] = Turns,
+    blocks: np.ndarray | None = None,
+) -> Trace:
     """Execute a launch and return what each warp did. The caller's arrays are updated in place, as a kernel would.
 
     limit: instructions that one warp may execute; more is taken for an endless loop. check: "race" and "init" look for what
     `Trace.hazards` then tells; without them nothing is watched, and nothing slower. runner: who calls the
-    kernel (see `stepping`). Raises UserError for arguments that do not fit the program and for mistakes of the program: accesses outside
-    every array or misaligned, divergent barriers, no progress. After a mistake the arrays hold what was stored up to it.
+    kernel (see `stepping`). blocks: int64, ascending: only these of the grid are executed, and the trace is that of a launch of so many;
+    the caller's arrays stay as they are then. Raises UserError for arguments that do not fit the program and for mistakes of the program:
+    accesses outside every array or misaligned, divergent barriers, no progress. After a mistake the arrays hold what was stored up to it.
     """
     checks = asked(check)
     check_launch(launch)
@@ -45,20 +52,25 @@ def execute(launch: Launch, limit: int = LIMIT, check: Sequence[str] = (), runne
     def place(memory: Memory) -> Place:
         log = setup.allocate_log(launch.warps_per_block)
         machine = setup.allocate_machine(launch, code, literals.rows(), initial, log, clock)
+        if blocks is not None:
+            machine = machine._replace(chosen=np.ascontiguousarray(blocks, np.int64))
         return Place(machine, memory, log, setup.allocate_progress(launch.warps_per_block, following, clock))
 
-    turns = runner(launch, places, code, setup.allocate_store(launch.blocks * launch.warps_per_block, len(launch.program)), limit)
+    count = launch.blocks if blocks is None else len(blocks)
+    turns = runner(launch, places, code, setup.allocate_store(count * launch.warps_per_block, len(launch.program)), limit)
     try:
         turns.execute(place(memory), lambda: place(setup.of_another_block(memory)))
     except UserError as error:
         raise turns.driver.with_printed(error) from None
     finally:
-        copy_back(placed, memory.written[: len(placed)], memory.words)
+        if blocks is None:
+            copy_back(placed, memory.written[: len(placed)], memory.words)
         places.finish()
     store = turns.store
     spun = int(clock[0]) - int(store.executed.sum())
     printed = turns.driver.text()
-    trace = Trace(resolved(launch, store.found), arrays(store), store.executed, store.active_lanes, store.true_lanes, spun, printed=printed)
+    timed = launch if blocks is None else replace(launch, grid=(count,))
+    trace = Trace(resolved(timed, store.found), arrays(store), store.executed, store.active_lanes, store.true_lanes, spun, printed=printed)
     return replace(trace, hazards=hazards(trace, places, memory)) if checks else trace
 
 

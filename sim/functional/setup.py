@@ -50,6 +50,7 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         thread=np.stack([thread % shape[0], thread // shape[0] % shape[1], thread // (shape[0] * shape[1])]).astype(np.uint32),
         block=np.zeros(3, np.int64),
         grid_shape=np.array((*launch.grid, 1, 1)[:3], np.int64),
+        chosen=np.zeros(0, np.int64),
         block_shape=np.array(shape, np.int64),
         shared_bytes=launch.shared_per_block,
         existing=np.array([FULL] * (warps - 1) + [(1 << last) - 1], np.int64),

@@ -81,6 +81,7 @@ class Machine(NamedTuple):
     thread: np.ndarray  # uint32 [3, warps, 32] threadIdx
     block: np.ndarray  # int64 [3] blockIdx
     grid_shape: np.ndarray  # int64 [3]
+    chosen: np.ndarray  # int64 [blocks] which of the grid are executed, in this order; [0] = all
     block_shape: np.ndarray  # int64 [3]
     shared_bytes: int
     existing: np.ndarray  # int64 [warps] lanes that are threads of the block
@@ -201,7 +202,7 @@ class Store(NamedTuple):
 class Progress(NamedTuple):
     """Where the execution stands, so that a kernel that returned for room goes on where it left."""
 
-    block: np.ndarray  # int64 [1] block being executed, in launch order; -1 = none yet
+    block: np.ndarray  # int64 [1] block being executed, in launch order of those that are executed; -1 = none yet
     warp: np.ndarray  # int64 [1] its warp that runs, -1 = none
     committed: np.ndarray  # int64 [1] its warps whose path and accesses are in the Store
     report: np.ndarray  # int64 [len(Report)] of an ERROR

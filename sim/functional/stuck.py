@@ -19,11 +19,14 @@ SHOWN = 12  # warps
 FORMS = (Form.LOAD, Form.ATOM)
 
 
-def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed: int) -> UserError:
-    """Return the error of blocks that wait for each other. executed: instructions without an end; 0 = nothing can change any more."""
+def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed: int, blocks: int) -> UserError:
+    """Return the error of blocks that wait for each other. executed: instructions without an end; 0 = nothing can change any more.
+
+    blocks: of the launch that are executed; where these are not all, what is waited for may be left out.
+    """
     rows = [(place, w) for place in waiting for w in range(launch.warps_per_block) if not place.machine.ended[w]]
     spins = [(place, w) for place, w in rows if place.machine.waiting[w] == SPINS]
-    started, blocks = int(waiting[0].progress.next[0]), launch.blocks
+    started = int(waiting[0].progress.next[0])
     message = f"no progress: {len(rows)} warps of {len(waiting)} blocks wait, and none does what another waits for"
     if executed:
         message = f"no end: {len(rows)} warps of {len(waiting)} blocks wait; after {executed:,} instructions none has got on"
@@ -37,6 +40,8 @@ def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed
         hint = "the four warps of a warpgroup execute the same products: what keeps one from a wgmma that the others execute?"
     if started < blocks:
         hint += f"; {blocks - started:,} blocks have not started, as not all fit: a wait for a later block needs a smaller grid"
+    if blocks < launch.blocks:
+        hint = "only a sample of the blocks is executed, and what is waited for may be in another one: leave the sample out"
     program = launch.program
     first = _loop(*spins[0])[0] if spins else int(phases[0][0].machine.pc[phases[0][1]]) if phases else 0
     line = program.instructions[first].line

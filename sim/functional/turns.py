@@ -46,6 +46,7 @@ class Turns:
 
     def __init__(self, launch: Launch, places: Places, code: Code, store: Store, limit: int) -> None:
         self.launch, self.places, self.code, self.store, self.limit = launch, places, code, store, limit
+        self.blocks = store.warp_path.size // launch.warps_per_block  # that are executed
         self.driver = Driver(launch, places, code)
         self.waiting: list[Place] = []
         self._ended: dict[int, Place] = {}  # by block: those whose paths cannot go to the trace yet
@@ -70,7 +71,7 @@ class Turns:
         own = size(place.machine, (place.memory.shared, place.memory.local), place.log)
         most = min(MOST_WAITING, max(2, MOST_BYTES // own))
         kept = sum(size(ended.log) for ended in self._ended.values())
-        return int(place.progress.next[0]) < self.launch.blocks and len(self.waiting) < most and kept < MOST_BYTES
+        return int(place.progress.next[0]) < self.blocks and len(self.waiting) < most and kept < MOST_BYTES
 
     def _turn(self) -> Place | None:
         """Give each block that waits a turn, up to one that ends; return the place of that, for the next block. Raises UserError."""
@@ -87,7 +88,7 @@ class Turns:
             moved, changed = moved or int(place.progress.moves[0]) != moves, changed or int(place.progress.changes[0]) != changes
         self._without_end = 0 if moved else self._without_end + int(self.waiting[0].progress.clock[0]) - clock
         if not moved and (not changed or self._without_end > self.limit):
-            raise no_progress(self.launch, self.places, self.waiting, self._without_end if changed else 0)
+            raise no_progress(self.launch, self.places, self.waiting, self._without_end if changed else 0, self.blocks)
         return None
 
     def _run(self, place: Place) -> tuple[int, Place]:
@@ -115,7 +116,7 @@ class Turns:
 
     def _without(self, place: Place) -> Place:
         """Keep the paths of a block that has ended before its turn in the trace; return its place for another block."""
-        none_left = np.array([self.launch.blocks], np.int64)
+        none_left = np.array([self.blocks], np.int64)
         ended = place.machine._replace(ended=np.ones_like(place.machine.ended))
         self._ended[int(place.progress.block[0])] = place._replace(
             machine=ended, log=compact(place.log), progress=place.progress._replace(next=none_left)
@@ -127,7 +128,7 @@ class Turns:
     def _done(self) -> float:
         """Return the share of the warps that are in the trace, one more included: the trace needs room for it."""
         warps = self.launch.warps_per_block
-        return min(int(self.store.blocks[0]) * warps + 1, self.launch.blocks * warps) / (self.launch.blocks * warps)
+        return min(int(self.store.blocks[0]) * warps + 1, self.blocks * warps) / (self.blocks * warps)
 
 
 def compact(log: Log) -> Log:

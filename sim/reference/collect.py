@@ -31,6 +31,7 @@ def result(machine: Machine) -> Result:
         stalls_by_instruction=stalls,
         issues_by_instruction=np.array(account.issues, np.int64),
         clock_reads=np.array(account.clock_reads, np.int64).reshape(-1, 4),
+        block_starts=machine.blocks.starts,
         timeline=timeline(account.rows) if account.window else None,
     )
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sim.gpus.path import TICKS, cycles
 from sim.lowering.fetch import sm_interval
 from sim.policies.block_scores import choose_sm
@@ -33,6 +35,7 @@ class BlockScheduler:
         self.next, self.total = 0, machine.trace.launch.blocks
         self.timing, self.last_sm = machine.gpu.blocks, machine.gpu.sms - 1
         self.order = start_order(self.timing.order, work_of_blocks(machine.trace)).tolist()
+        self.starts = np.zeros(self.total, np.int64)  # cycle in which each block starts
         self.interval = round(TICKS * machine.gpu.blocks.start_interval)
         self.due = 0  # tick from which the start interval allows the next block
         self.may_start = True  # false before that
@@ -51,6 +54,7 @@ class BlockScheduler:
             if sm is None:
                 return
             started = Block(sm, self.order[self.next], self.next).started
+            self.starts[self.order[self.next]] = started.cycle
             self.next, self.last_sm = self.next + 1, sm.number
             self._keep_interval(int(self.machine.env.now))
             self._keep_sm_interval(sm, started)

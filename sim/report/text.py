@@ -118,6 +118,21 @@ def heading(result: Result) -> str:
         f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}"
         + "".join(f"\nchanged: {change}" for change in changes(gpu, result.words))
         + _too_new(result)
+        + _sampled(result)
+    )
+
+
+def _sampled(result: Result) -> str:
+    """Return of a sampled run what was simulated and what is estimated; nothing of another one."""
+    sample = result.sample
+    if sample is None:
+        return ""
+    if sample.whole:
+        return "\nsampled: no, all blocks were simulated: a sample would have been most of them. Arrays were left as they were"
+    simulated = f"{sample.blocks:,} of {sample.grid:,} blocks simulated ({sample.blocks / sample.grid:.2%})"
+    bar = f"cycles within {sample.cycles_bar / result.cycles:.1%}, in 95 of 100 launches"
+    return "\n" + textwrap.fill(
+        f"sampled: {simulated}; {bar}. Counts are scaled from the sample; results are incomplete, and were not compared", 100
     )
 
 
@@ -168,7 +183,7 @@ def summary(result: Result) -> str:
     counters, gpu = result.counters, result.gpu
     share = result.issue_slots.get("selected", 0) / counters["issue_slots"] if counters["issue_slots"] else 0.0
     lines = [
-        ("time", f"{result.cycles:,} cycles of the core clock; {seconds(result.seconds)} at {gpu.clock.core_mhz:g} MHz{_overhead(result)}"),
+        ("time", f"{_cycles(result)} of the core clock; {seconds(result.seconds)} at {gpu.clock.core_mhz:g} MHz{_overhead(result)}"),
         ("issued", f"{count(int(counters['warp_instructions']), 'warp instruction')}, {counters['ipc']:.3f} per cycle and SM (IPC)"),
         ("FP32 peak", f"{peak(result, int(counters['sms_used'])):.1%} of the {_sms_used(result)}, {peak(result, gpu.sms):.1%} of the chip"),
         *((name, f"{use:.1%} used") for name, use in utilisation(result).items() if name in MATRIX_PIPES),
@@ -179,6 +194,12 @@ def summary(result: Result) -> str:
         *([("waves", waves(result).sentence())] if waves(result).number > 1 else []),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in lines)
+
+
+def _cycles(result: Result) -> str:
+    """Return the cycles; of a sampled run with how far those of the whole one may be from them, in 95 of 100 cases."""
+    bar = f" ± {round(result.sample.cycles_bar):,}" if result.sample is not None and not result.sample.whole else ""
+    return f"{result.cycles:,}{bar} cycles"
 
 
 def _lanes(result: Result) -> str:

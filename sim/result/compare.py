@@ -31,6 +31,7 @@ def differences(a: Result, b: Result) -> Iterator[str]:
     yield from _tables("stalls", a.stalls, b.stalls, names)
     if not np.array_equal(a.clock_reads, b.clock_reads):
         yield from _rows("clock read", a.clock_reads, b.clock_reads, names)
+    yield from _starts(a, b, names)
 
 
 def _pair(field: str, a: object, b: object, names: tuple[str, str]) -> Iterator[str]:
@@ -55,6 +56,15 @@ def _instructions(a: Result, b: Result, names: tuple[str, str]) -> Iterator[str]
         for cause in np.flatnonzero(a.stalls_by_instruction[i] != b.stalls_by_instruction[i]):
             values = a.stalls_by_instruction[i, cause], b.stalls_by_instruction[i, cause]
             yield from _pair(f"{where}, warp-cycles of {CAUSE_NAMES[cause]}", *values, names)
+
+
+def _starts(a: Result, b: Result, names: tuple[str, str]) -> Iterator[str]:
+    """Yield the first block that starts in another cycle."""
+    yield from _pair("blocks", len(a.block_starts), len(b.block_starts), names)
+    for block, (ours, theirs) in enumerate(zip(a.block_starts.tolist(), b.block_starts.tolist(), strict=False)):
+        if ours != theirs:
+            yield f"start of block {block}: {names[0]} cycle {ours}, {names[1]} cycle {theirs}"
+            return
 
 
 def _timelines(a: Result, b: Result, names: tuple[str, str]) -> Iterator[str]:

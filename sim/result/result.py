@@ -14,6 +14,7 @@ from isa.program import Program
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.result.causes import CAUSE_NAMES
+from sim.result.sample import Sample
 from sim.result.words import Words
 from sim.traces.trace import Trace
 
@@ -61,8 +62,10 @@ class Result:
     stalls_by_instruction: np.ndarray
     issues_by_instruction: np.ndarray
     clock_reads: np.ndarray  # int64 [reads, 4]: cycle, block, warp, instruction of each clock read
+    block_starts: np.ndarray = field(repr=False)  # int64 [blocks] cycle in which each block starts, in launch order
     timeline: Timeline | None = None
     words: Words = field(default_factory=Words)
+    sample: Sample | None = None  # of a sampled run: what was executed and timed, and the bars of what is estimated from it
     trace: Trace | None = field(default=None, repr=False, compare=False)  # what was timed, for `why` and `critical_path`
     explain: Callable[[], Any] | None = field(
         default=None, repr=False, compare=False
@@ -78,6 +81,8 @@ class Result:
 
         Raises UserError for a run that is too long, and for a result without its trace.
         """
+        if self.sample is not None:
+            raise UserError("a sampled run has no moments that could be explained", hint="run a smaller launch without a sample")
         if self.trace is None or self.explain is None:
             raise UserError("this result came without its trace", hint="take one that sim.run or sim.simulate has returned in this process")
         return self.explain().record(self)
@@ -139,7 +144,7 @@ class Result:
             "printed": self.printed,
             "control_words": self.words.kind,
             "control_words_hold": list(self.words.fields),
-        }
+        } | ({} if self.sample is None else {"sample": self.sample.as_dict()})
 
     def to_json(self, path: str | Path) -> None:
         """Write `as_dict()` to `path`."""

@@ -91,5 +91,6 @@ def result(trace: Trace, gpu: Gpu, occupancy: Occupancy, hw: Hardware, sm: Machi
         stalls_by_instruction=sm.stalls.copy(),
         issues_by_instruction=sm.issues.copy(),
         clock_reads=clocks,
+        block_starts=sm.starts,
         timeline=None if rows is None else Timeline(*np.ascontiguousarray(rows.T)),
     )

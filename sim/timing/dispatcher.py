@@ -177,4 +177,5 @@ def place_block(m: int, block: int, now: int, hw: Hardware, sm: Machine) -> None
     place.free = NEVER
     place.begins = now
     place.block = block
+    sm.starts[block] = now
     place.turn = sm.chip[0].next_block

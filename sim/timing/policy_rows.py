@@ -21,6 +21,7 @@ def policy_rows(hw: Hardware, code: Code, core: Core, slots: int, room: records.
         "withheld": room.zeros((sms, schedulers, pipes), np.int64),
         "withheld_until": room.zeros((sms, schedulers, pipes), np.int64),
         "order": room.zeros(0, np.int64),
+        "starts": room.zeros(0, np.int64),
         "free": room.zeros(sms, np.int64),
         "loading": room.zeros((sms, slots, counters), np.uint32),
         "loaded": room.zeros((sms, slots, counters), np.int64),

@@ -34,7 +34,7 @@ def moved(trace: Trace, placement: int) -> Trace:
         return dataclasses.replace(trace, launch=launch)
     starts = np.array([item.address for item in before], np.int64)
     shifts = np.array([there.address - here.address for here, there in zip(before, after, strict=True)], np.int64)
-    arrays, (chosen, lane) = trace.arrays, _global(trace)
+    arrays, (chosen, lane) = trace.arrays, accesses_of_global(trace)
     spaced = chosen & (arrays.access_stride != SCATTERED)
     base, rows = arrays.access_base.copy(), arrays.scattered.copy()
     # lane 0 may be idle, its address below the array
@@ -69,7 +69,7 @@ def _shift(addresses: np.ndarray, starts: np.ndarray, shifts: np.ndarray) -> np.
     return np.where(addresses < starts[0], 0, shifts[np.maximum(np.searchsorted(starts, addresses, side="right") - 1, 0)])
 
 
-def _global(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+def accesses_of_global(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Return bool and int64 [accesses]: those of global memory, and the lowest lane that takes part."""
     encoded, (instruction, mask) = trace.program.encoded, instruction_of(trace)
     chosen = np.isin(encoded.operation, ACCESSES) & np.isin(encoded.space, (Space.GLOBAL, Space.GENERIC))
