@@ -8,6 +8,7 @@ import typer
 import sim
 from isa.errors import UserError
 from sim.analysis import energy, roofline
+from sim.analysis.lanes import branches
 from sim.cli.commands import command
 from sim.cli.inputs import machine, prepare
 from sim.cli.options import ENGINE, JSON, LISTING, THREADS, Given
@@ -22,6 +23,7 @@ from sim.report.roofline import save, text_of
 from sim.result.result import Result
 from sim.traces.files import is_trace
 from sim.traces.hazard import Hazard
+from sim.traces.trace import Trace
 
 TIMELINE = Annotated[
     Path | None, typer.Option("--timeline", metavar="FILE", help="Also write the first 500 cycles' timeline: .txt, .png, .svg or .pdf.")
@@ -114,8 +116,7 @@ def run(
         typer.echo("note: results were not compared: what a launch file expects holds for its own grid and block", err=True)
     _show_hazards(trace.hazards, check)
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
-    found: dict[str, Any] = {"hazards": [hazard.as_dict() for hazard in trace.hazards]} if check else {}
-    found |= {"energy": used.as_dict()} if used else {}
+    found = _found(trace, bool(check)) | ({"energy": used.as_dict()} if used else {})
     write_json(json, result.as_dict() | {"changes": text.changes(gpu, result.words)} | {"roofline": roof.as_dict()} | checked | found)
     if also.memory_figure is not None:
         memory_figure.save(result, also.memory_figure)
@@ -123,6 +124,13 @@ def run(
         save(roof, also.roofline_figure, f"{result.name} on {result.gpu.name}")
     if wrong or trace.hazards:
         raise typer.Exit(1)
+
+
+def _found(trace: Trace, checked: bool) -> dict[str, Any]:
+    """Return what --json says of how a program was executed: what checks found, and the branches that parted lanes."""
+    found: dict[str, Any] = {"hazards": [hazard.as_dict() for hazard in trace.hazards]} if checked else {}
+    apart = branches(trace)
+    return found | ({"branches": apart._asdict()} if apart else {})
 
 
 def _show_hazards(hazards: tuple[Hazard, ...], check: str | None) -> None:

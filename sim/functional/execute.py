@@ -58,7 +58,8 @@ def execute(launch: Launch, limit: int = LIMIT, check: Sequence[str] = (), runne
     store = turns.store
     spun = int(clock[0]) - int(store.executed.sum())
     printed = turns.driver.text()
-    trace = Trace(resolved(launch, store.found), arrays(store), store.executed, store.active_lanes, store.true_lanes, spun, printed=printed)
+    counts = store.executed, store.active_lanes, store.true_lanes
+    trace = Trace(resolved(launch, store.found), arrays(store), *counts, spun, printed=printed, parted=store.parted)
     return replace(trace, hazards=hazards(trace, places, memory)) if checks else trace
 
 

@@ -50,6 +50,9 @@ class Core(Section):
     dispatch: Literal["pipe", "scheduler"] = Field(
         "pipe", description="what an instruction on a narrow pipe holds while its lanes go in: the pipe's port, or the whole scheduler"
     )
+    warp_size: Literal[32] = Field(
+        32, description="threads of a warp: masks of lanes have 32 bits, in what is executed, in traces and in both engines"
+    )
     policy: AnyPolicy = Field("gto", description="how a scheduler chooses among ready warps; in Python also a function or class of yours")
     group_size: Annotated[int, Field(ge=1, le=64)] = Field(8, description="warps in a group of two_level, in the set of two_level_active")
     policy_seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(0, description="of the numbers that the random policy draws")
