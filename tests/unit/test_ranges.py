@@ -43,6 +43,7 @@ def test_more_schedulers_and_warps_are_equal_in_both_engines() -> None:
         ({"core.schedulers": 33}, "1 to 32"),
         ({"memory.kind": "fixed"}, "memory.global_load is missing"),
         ({"core.issue_width": 5}, "1 to 4"),
+        ({"core.warp_size": 64}, "masks of lanes have 32 bits"),
         ({"l1.pending": 64}, "one load may need so many lines"),
         ({"dram.latency": 100}, r"contains the way to DRAM and back \(l2.latency = 283\)"),
         ({"core.barrier_latency": 0}, "other schedulers have had this cycle's turn"),
