@@ -17,7 +17,7 @@ from programs.measurements.occupancy import curves
 from programs.occupancy import lecture as occupancy_lecture
 from programs.register_cache import savings
 from programs.reproduction import Check, Reproduction
-from programs.scheduling import blocks, groups, policies
+from programs.scheduling import blocks, dual_issue, groups, policies
 from programs.scheduling import occupancy as scheduling_occupancy
 from programs.sgemm import sgemm_ladder
 from programs.tesla import volkov_demmel
@@ -30,6 +30,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "block-scheduling": blocks.reproduce,
     "coalescing": lecture.reproduce,
     "document-numbers": numbers.reproduce,
+    "dual-issue": dual_issue.reproduce,
     "fetch-groups": groups.reproduce,
     "fft": fft_outputs.reproduce,
     "l1-on-off": on_off.reproduce,

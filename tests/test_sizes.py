@@ -16,7 +16,7 @@ LARGER = {
         "sim/functional/memory.py::access": 9,
         "sim/functional/memory.py::perform": 11,
         "sim/functional/sums.py::add_three": 10,
-        "sim/timing/issue.py::issue_second": 9,
+        "sim/timing/issue.py::issue_further": 9,
         "sim/timing/memory/write_combining.py::put": 9,
         "sim/timing/memory/access.py::describe": 9,
         "sim/timing/memory/lsu.py::go_past": 9,

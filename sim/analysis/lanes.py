@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isa.vocabulary import Operation
 from sim.gpus.occupancy import WARP
 from sim.result.memory_counters import ratio
 from sim.result.result import Result
 from sim.traces.trace import Trace
 
+PARTING = (Operation.BRA, Operation.BRK, Operation.RET)  # part lanes when their guard is true in some; BRX goes where registers say
 WHOLE = 31.5  # lanes that execute, on average, from which a run is said to have no idle lanes
 
 
@@ -17,6 +19,17 @@ class Lanes(NamedTuple):
 
     active: float
     executing: float
+
+
+class Branches(NamedTuple):
+    """Branches that warps executed, and those that parted the lanes which reached them.
+
+    lines: (line, text, executed, parted), most parted first.
+    """
+
+    executed: int
+    parted: int
+    lines: tuple[tuple[int, str, int, int], ...]
 
 
 class IdleLanes(NamedTuple):
@@ -49,3 +62,20 @@ def idle_lanes(trace: Trace, rows: int = 3) -> list[IdleLanes]:
         if lost := int(idle[members].sum()):
             found.append(IdleLanes(line, text, lost / int(idle.sum()), average))
     return found
+
+
+def branches(trace: Trace) -> Branches | None:
+    """Return how branches under a guard parted lanes; copies of a line that `.rept` makes count as one. None: a file's trace does not say.
+
+    Not among them: a jump to an address in a register, which may go to many places at once.
+    """
+    if trace.parted is None:
+        return None
+    operations = trace.program.encoded.operation
+    lines: dict[tuple[int, str], list[int]] = {}
+    for instruction in trace.program.instructions:
+        if operations[instruction.index] in PARTING and trace.executed[instruction.index]:
+            lines.setdefault((instruction.line, instruction.text), []).append(instruction.index)
+    found = [(*key, int(trace.executed[members].sum()), int(trace.parted[members].sum())) for key, members in lines.items()]
+    parted = tuple(sorted((one for one in found if one[3]), key=lambda one: -one[3]))
+    return Branches(sum(one[2] for one in found), sum(one[3] for one in found), parted)

@@ -102,7 +102,8 @@ class _Warp:
         ready = start + it.latency
         self._release(it, issue, ready)
         self.last, self.following = issue, self._next(i, it, after, issue)
-        if not it.pairs or it.flow in (BARRIER, BRANCH):
+        resolves = it.flow == BRANCH and (self.gpu.core.branch_latency > 0 or it.sync > 0)
+        if not it.pairs or it.flow == BARRIER or resolves:
             self.slots = 0
         return Step(i, issue, max(end, issue + 1), ready, since, operands)
 

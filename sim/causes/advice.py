@@ -95,6 +95,14 @@ def _divergence(result: Result) -> str:
     )
 
 
+def _apart(result: Result) -> str:
+    """Return the same of a run whose warps wait: each part of a warp takes a turn of its own."""
+    active, executing = lanes(result)
+    if executing >= DIVERGENT * WARP:
+        return ""
+    return f"; lanes that branch apart take turns (of {WARP} lanes {active:.1f} are active per instruction, {executing:.1f} execute it)"
+
+
 def _tail(result: Result) -> Verdict:
     used, places = int(result.counters["sms_used"]), int(result.counters["sms_used"]) * result.occupancy.blocks
     return Verdict(
@@ -133,6 +141,7 @@ def _latency(result: Result, cause: str, resource: str, use: float) -> Verdict:
         start = f"Warps wait for {WAITED_FOR.get(cause, cause)}"
         how = f"{warps}, or {number(1 / use)} times the independent instructions in each (ILP), or a mix"
     sentence = f"{start}: {_only(resource, use)}, and filling it would take {how}; {room(result, need)}"
+    sentence += _apart(result)
     if cause == "long_scoreboard":
         return Verdict("memory", sentence + " (with memory.kind = 'fixed' bandwidth is not modelled, and may bind before that).")
     return Verdict("cap" if cause == "dispatch_stall" else "latency", sentence + ".")

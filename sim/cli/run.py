@@ -1,13 +1,14 @@
 """`simtlab run LISTING`: execute a program, time it, say where the time went; check the results that the launch file expects."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 import sim
 from isa.errors import UserError
-from sim.analysis import roofline
+from sim.analysis import energy, roofline
+from sim.analysis.lanes import branches
 from sim.cli.commands import command
 from sim.cli.inputs import machine, prepare
 from sim.cli.options import ENGINE, JSON, LISTING, THREADS, Given
@@ -17,11 +18,13 @@ from sim.gpus.model import Gpu
 from sim.launch.expectation import Expectation, check
 from sim.launch.file import beside, expects
 from sim.launch.launch import Launch
+from sim.report import energy as energy_text
 from sim.report import figures, memory_figure, text, timeline
 from sim.report.roofline import save, text_of
 from sim.result.result import Result
 from sim.traces.files import is_trace
 from sim.traces.hazard import Hazard
+from sim.traces.trace import Trace
 
 if TYPE_CHECKING:
     from sim.sampling import Wanted
@@ -35,6 +38,10 @@ MEMORY_FIGURE = Annotated[
 ROOFLINE = Annotated[bool, typer.Option("--roofline", help="Also say where the run stands under the roof of each level of memory.")]
 ROOFLINE_FIGURE = Annotated[
     Path | None, typer.Option("--roofline-figure", metavar="FILE", help="Also draw the roofline: .png, .svg or .pdf.")
+]
+ENERGY = Annotated[
+    str | None,
+    typer.Option("--energy", metavar="TABLE", help="Also estimate energy by published numbers: k40, horowitz, or a .toml file of yours."),
 ]
 SASS = Annotated[
     Path | None, typer.Option("--sass", metavar="FILE", help="Of a trace: the traced program's disassembly, for its control words.")
@@ -68,6 +75,7 @@ class Also(NamedTuple):
     save_trace: SAVE = None
     check: CHECK = None
     sample: SAMPLE = None
+    energy: ENERGY = None
 
 
 @command()
@@ -98,6 +106,7 @@ def run(
         return
     if sass is not None:
         raise UserError("--sass goes with a trace", hint=f"{listing.name} has its own control words, if any")
+    energies = energy.load(also.energy) if also.energy else None
     what, gpu, expected = prepare(listing, given)
     check = also.check
     checks = tuple(check.split(",")) if check else ()
@@ -115,6 +124,9 @@ def run(
     roof = roofline.of_run(result)
     if also.roofline:
         typer.echo("\n" + text_of(roof))
+    used = energy.energy(result, energies) if energies else None
+    if used:
+        typer.echo("\n" + energy_text.text_of(used))
     if also.timeline is not None:
         _write_timeline(result, also.timeline)
     wrong = _check(what, expected)
@@ -122,7 +134,7 @@ def run(
         typer.echo("note: results were not compared: what a launch file expects holds for its own grid and block", err=True)
     _show_hazards(hazards, check)
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
-    found = {"hazards": [hazard.as_dict() for hazard in hazards]} if check else {}
+    found = _found(result.trace, bool(check)) | ({"energy": used.as_dict()} if used else {})
     write_json(json, result.as_dict() | {"changes": text.changes(gpu, result.words)} | {"roofline": roof.as_dict()} | checked | found)
     if also.memory_figure is not None:
         memory_figure.save(result, also.memory_figure)
@@ -149,6 +161,15 @@ def _run_sample(what: Launch, gpu: Gpu, wanted: "Wanted", also: Also) -> Result:
     except ValueError:
         raise UserError(f"--sample {also.sample}: not a share of the blocks", hint="write --sample auto, or --sample 0.05") from None
     return run(what, gpu, share, wanted)
+
+
+def _found(trace: Trace | None, checked: bool) -> dict[str, Any]:
+    """Return what --json says of how a program was executed: what checks found, and the branches that parted lanes."""
+    if trace is None:
+        return {}
+    found: dict[str, Any] = {"hazards": [hazard.as_dict() for hazard in trace.hazards]} if checked else {}
+    apart = branches(trace)
+    return found | ({"branches": apart._asdict()} if apart else {})
 
 
 def _show_hazards(hazards: tuple[Hazard, ...], check: str | None) -> None:

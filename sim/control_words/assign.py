@@ -61,13 +61,14 @@ def _least(program: Program, latencies: latency.Latencies, change: Change) -> Co
 
 
 def _together(program: Program, least: list[int], change: Change) -> np.ndarray:
-    """Return uint8 [n]: 1 = may issue together with the next instruction, as far as units say; no instruction is in two pairs."""
+    """Return uint8 [n]: 1 = may issue together with the next instruction, as far as units say and the issue width lets."""
     dual = np.zeros(len(program), np.uint8)
     units = [Unit(int(unit)) for unit in program.encoded.unit]
     for block in blocks(program) if change.pairs else ():
+        together = 1  # instructions so far, of those that issue with instruction i
         for i in range(block.start, block.end - 1):
-            is_second = i > block.start and dual[i - 1]
-            dual[i] = least[i] == 1 and not is_second and (units[i], units[i + 1]) in change.pairs
+            dual[i] = least[i] == 1 and together < change.width and (units[i], units[i + 1]) in change.pairs
+            together = together + 1 if dual[i] else 1
     return dual
 
 

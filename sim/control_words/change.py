@@ -12,6 +12,7 @@ class Change(NamedTuple):
     slower: tuple[tuple[Unit, int], ...] = ()  # cycles more for which an instruction of a unit holds its pipe
     least: int = 1  # cycles between two issues of a warp
     pairs: frozenset[tuple[Unit, Unit]] = frozenset()  # units whose instructions may issue together, the first of them first
+    width: int = 1  # instructions that may
 
 
 UNCHANGED = Change()

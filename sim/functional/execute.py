@@ -70,7 +70,8 @@ def execute(
     spun = int(clock[0]) - int(store.executed.sum())
     printed = turns.driver.text()
     timed = launch if blocks is None else replace(launch, grid=(count,))
-    trace = Trace(resolved(timed, store.found), arrays(store), store.executed, store.active_lanes, store.true_lanes, spun, printed=printed)
+    counts = store.executed, store.active_lanes, store.true_lanes
+    trace = Trace(resolved(timed, store.found), arrays(store), *counts, spun, printed=printed, parted=store.parted)
     return replace(trace, hazards=hazards(trace, places, memory)) if checks else trace
 
 

@@ -41,6 +41,7 @@ def record(w: int, i: int, active: int, mask: int, log: Log, store: Store) -> No
     store.executed[i] += 1
     store.active_lanes[i] += popc(active)
     store.true_lanes[i] += popc(mask)
+    store.parted[i] += np.int64(mask != 0) & np.int64(mask != active)
 
 
 @inner

@@ -85,7 +85,7 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         products=np.zeros(warps, np.int64),
         window=np.zeros(1, np.int64),
         spin=np.zeros((warps, len(Spin)), np.int64),
-        tallies=np.zeros((3, len(code.operation)), np.int64),
+        tallies=np.zeros((4, len(code.operation)), np.int64),
         length=log.length,
         clock=clock,
     )
@@ -164,6 +164,7 @@ def allocate_store(warps: int, instructions: int) -> Store:
         executed=np.zeros(instructions, np.int64),
         active_lanes=np.zeros(instructions, np.int64),
         true_lanes=np.zeros(instructions, np.int64),
+        parted=np.zeros(instructions, np.int64),
         blocks=np.zeros(1, np.int64),
         found=np.zeros((instructions, 2), np.int64),
     )

@@ -76,7 +76,8 @@ def begin(w: int, period: int, code: Code, machine: Machine, log: Log, store: St
     spin[Spin.PERIOD], spin[Spin.START], spin[Spin.ACCESSES] = period, length, log.accesses[w]
     spin[Spin.SCATTERED], spin[Spin.DIGEST] = store.scattered_rows[0], digest(w, code, machine)
     for i in range(code.operation.size):
-        machine.tallies[0, i], machine.tallies[1, i], machine.tallies[2, i] = store.executed[i], store.active_lanes[i], store.true_lanes[i]
+        machine.tallies[0, i], machine.tallies[1, i] = store.executed[i], store.active_lanes[i]
+        machine.tallies[2, i], machine.tallies[3, i] = store.true_lanes[i], store.parted[i]
 
 
 @outlined
@@ -172,6 +173,7 @@ def take_out(w: int, machine: Machine, log: Log, store: Store, progress: Progres
     set_back(store.executed, machine.tallies[0], dropped)
     set_back(store.active_lanes, machine.tallies[1], dropped)
     set_back(store.true_lanes, machine.tallies[2], dropped)
+    set_back(store.parted, machine.tallies[3], dropped)
     log.length[w], log.accesses[w] = length - dropped * period, last - dropped * accesses
     store.scattered_rows[0] -= dropped * (store.scattered_rows[0] - spin[Spin.SCATTERED])
     progress.clock[0] += dropped * period

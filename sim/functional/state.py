@@ -116,7 +116,7 @@ class Machine(NamedTuple):
     products: np.ndarray  # int64 [warps] products of its group that the warp has begun
     window: np.ndarray  # int64 [1] Space of the lanes whose generic addresses are being carried out
     spin: np.ndarray  # int64 [warps, len(Spin)]
-    tallies: np.ndarray  # int64 [3, n] the Store's tallies before a round
+    tallies: np.ndarray  # int64 [4, n] the Store's tallies before a round
     length: np.ndarray  # int64 [warps] the memory of Log.length
     clock: np.ndarray  # int64 [1] that of Progress.clock
 
@@ -195,6 +195,7 @@ class Store(NamedTuple):
     executed: np.ndarray  # int64 [n]
     active_lanes: np.ndarray  # int64 [n]
     true_lanes: np.ndarray  # int64 [n]
+    parted: np.ndarray  # int64 [n]
     blocks: np.ndarray  # int64 [1] blocks whose warps are all in the trace
     found: np.ndarray  # int64 [n, 2] what only registers say: bits of the Spaces of generic addresses; the barrier of a BAR (`resolved`)
 

@@ -118,6 +118,8 @@ def _memory(gpu: Gpu) -> Iterator[str]:
         )
     if not fixed and (sentence := too_short(gpu)):
         yield sentence
+    if gpu.l1 and 0 < gpu.l1.pending < 128:
+        yield f"l1.pending = {gpu.l1.pending} must be at least 128, as one load may need so many lines at once, or 0 = without limit"
     if gpu.l1 and gpu.l1.unified and not gpu.limits.shared_carveouts:
         yield "l1.unified needs limits.shared_carveouts: how much of it may be shared memory"
 

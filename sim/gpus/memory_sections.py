@@ -8,6 +8,21 @@ from sim.gpus.section import Count, Positive, Section
 from sim.policies import NamedReplacement
 
 
+class Memory(Section):
+    """How long memory takes: a fixed time per space, or what the load/store unit, caches and DRAM make of each access."""
+
+    kind: Literal["fixed", "hierarchy"] = Field(
+        "hierarchy",
+        description="the same latency for every access, or the machine of [lsu], [shared], [l1], [interconnect], [l2] and [dram]",
+    )
+    global_load: Count | None = Field(None, description="fixed: cycles from a global load's issue to its dependent's")
+    global_store: Count = Field(1, description="fixed: cycles a store holds up the end of its warp")
+    shared_load: Count = Field(description="cycles from a shared load's issue to its dependent's, without conflicts")
+    constant_load: Count = Field(
+        description="cycles from an LDC's issue to its dependent's, and until its address register may be overwritten (read barrier)"
+    )
+
+
 class LoadStore(Section):
     """Load/store unit: per port a queue and an address unit, behind them one unit per SM that takes an instruction at a time."""
 
@@ -19,7 +34,7 @@ class LoadStore(Section):
         default=5, description="memory instructions of one issue port not yet taken by the shared unit"
     )
     latency: Annotated[int, Field(ge=1, le=1000)] = Field(
-        default=10, description="cycles from issue to the first in which the shared unit may take it"
+        default=10, description="cycles from issue to the first in which the shared unit may take it; it has had this cycle's turn"
     )
     interval: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1, description="cycles between two instructions that the shared unit takes"
@@ -74,7 +89,7 @@ class L1(Section):
     bytes: Positive = Field(description="capacity, bytes; together with shared memory where it is unified")
     unified: bool = Field(False, description="capacity is shared with shared memory: the launch's carve-out is taken off")
     line: Literal[128] = Field(128, description="bytes per tag")
-    sector: Literal[32, 128] = Field(32, description="bytes fetched for a miss: the sector, or the whole line")
+    sector: Literal[32, 64, 128] = Field(32, description="bytes fetched for a miss")
     ways: Annotated[int, Field(ge=1, le=512)] = Field(4, description="lines per set")
     replacement: NamedReplacement = Field("lru", description="which line of a full set goes; sim.policies.replacement")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit")
@@ -99,15 +114,19 @@ class L1(Section):
     stores: Literal["allocate", "update", "evict"] = Field(
         "allocate", description="a store, always written through, takes a line of its own, updates one that is there, or evicts it"
     )
-    pending: Annotated[int, Field(ge=128, le=65536)] = Field(
-        512, description="entries of the pending request table: lines that loads wait for"
+    pending: Annotated[int, Field(ge=0, le=65536)] = Field(
+        512,
+        description="entries of the pending request table: lines that loads wait for; 0 = without limit, else 128 at least: "
+        "a load may need so many at once",
     )
 
 
 class Interconnect(Section):
     """Between an SM and the L2 slices, a port for each direction."""
 
-    latency: Annotated[int, Field(ge=1, le=10000)] = Field(default=40, json_schema_extra={"clock": "l2"}, description="cycles one way")
+    latency: Annotated[int, Field(ge=1, le=10000)] = Field(
+        default=40, json_schema_extra={"clock": "l2"}, description="cycles one way; a request leaves at the end of a cycle"
+    )
     request_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=32, description="from an SM; a store carries its sectors")
     response_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=64, description="to an SM")
     header: Count = Field(default=8, description="bytes of a request beside its data")
@@ -129,7 +148,9 @@ class L2(Section):
 
     bytes: Positive = Field(description="capacity, bytes")
     line: Literal[128] = Field(128, description="bytes per tag")
-    sector: Literal[32] = Field(32, description="bytes per fill")
+    sector: Literal[32, 64, 128] = Field(
+        32, description="bytes fetched for a miss, if that is more than dram.access_bytes; written back by 32"
+    )
     ways: Annotated[int, Field(ge=1, le=512)] = Field(16, description="lines per set")
     replacement: NamedReplacement = Field("lru", description="which line of a full set goes; sim.policies.replacement")
     latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit, unloaded")
@@ -177,7 +198,7 @@ class Dram(Section):
     refresh_interval: Positive = Field(
         8000, json_schema_extra={"clock": "dram"}, description="cycles from one refresh of a bank to the next"
     )
-    access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once")
+    access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once; l2.sector where that is more")
     channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
     depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice")
     channel_depth: Annotated[int, Field(ge=0, le=4096)] = Field(0, description="at a channel: reads, lines to be written; 0 = as `depth`")

@@ -16,7 +16,7 @@ from sim.gpus.checks import LATENCY_ELSEWHERE, problems
 from sim.gpus.clocks import renamed, rescaled, unknown_clock
 from sim.gpus.fields import leaves, meaning, nearest, user_error
 from sim.gpus.front_sections import Blocks, Constants, Fetch, WarpGroup
-from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, SharedMemory
+from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, Memory, SharedMemory
 from sim.gpus.section import Count, Positive, Section
 from sim.policies.user import AnyPolicy
 
@@ -45,10 +45,13 @@ class Core(Section):
     schedulers: Annotated[int, Field(ge=1, le=32)] = Field(
         description="warp schedulers per SM; warp slot w belongs to scheduler w mod this"
     )
-    issue_width: Annotated[int, Field(ge=1, le=2)] = Field(1, description="instructions of one warp that a scheduler may issue together")
+    issue_width: Annotated[int, Field(ge=1, le=4)] = Field(1, description="instructions of one warp that a scheduler may issue together")
     issue_interval: Annotated[int, Field(ge=1, le=32)] = Field(1, description="cycles between two issues of one scheduler")
     dispatch: Literal["pipe", "scheduler"] = Field(
         "pipe", description="what an instruction on a narrow pipe holds while its lanes go in: the pipe's port, or the whole scheduler"
+    )
+    warp_size: Literal[32] = Field(
+        32, description="threads of a warp: masks of lanes have 32 bits, in what is executed, in traces and in both engines"
     )
     policy: AnyPolicy = Field("gto", description="how a scheduler chooses among ready warps; in Python also a function or class of yours")
     group_size: Annotated[int, Field(ge=1, le=64)] = Field(8, description="warps in a group of two_level, in the set of two_level_active")
@@ -60,8 +63,10 @@ class Core(Section):
         0, description="instructions of arithmetic with results outstanding per warp; 0 = no cap"
     )
     reissue_distance: Annotated[int, Field(ge=1, le=64)] = Field(1, description="smallest distance between two issues of one warp, cycles")
-    branch_latency: Annotated[int, Field(ge=1, le=1000)] = Field(
-        1, description="cycles from a branch to the warp's next issue; where control words are obeyed, from a branch that is taken"
+    branch_latency: Annotated[int, Field(ge=0, le=1000)] = Field(
+        1,
+        description="cycles from a branch to the warp's next issue; where control words are obeyed, from a branch that is taken; "
+        "0 = issue width allowing, in the same cycle",
     )
     sync_latency: Annotated[int, Field(ge=0, le=1000)] = Field(
         0, description="cycles more from a BSYNC to the warp's next issue: whether its lanes are all there is found out"
@@ -72,11 +77,11 @@ class Core(Section):
     read_window: Annotated[int, Field(ge=1, le=16)] = Field(
         3, description="cycles in which an instruction must read all its registers; until it can, it waits and holds the scheduler"
     )
-    source_read: Annotated[int, Field(ge=1, le=1000)] = Field(
+    source_read: Annotated[int, Field(ge=0, le=1000)] = Field(
         3, description="cycles until an instruction that needs a read barrier, and is neither memory access nor LDC, has read its sources"
     )
     barrier_latency: Annotated[int, Field(ge=1, le=1000)] = Field(
-        1, description="cycles from the last arrival at a barrier to a warp's next issue"
+        1, description="cycles from the last arrival at a barrier to a warp's next issue; other schedulers have had this cycle's turn"
     )
 
 
@@ -96,8 +101,10 @@ class Pipe(Section):
 
 class UnitTiming(Section):
     pipe: str = Field(description="name of the pipe that serves the unit")
-    latency: Annotated[int, Field(ge=1, le=100000)] | None = Field(
-        None, description="cycles from issue to the issue of a dependent instruction; of memory, branches and barriers other sections tell"
+    latency: Annotated[int, Field(ge=0, le=100000)] | None = Field(
+        None,
+        description="cycles from issue to the issue of a dependent instruction; of memory, branches and barriers other sections tell; "
+        "0 = issue width allowing, in the same cycle",
     )
     passes: Annotated[int, Field(ge=1, le=1024)] = Field(1, description="times that an instruction goes through the pipe")
     wide_passes: Annotated[int, Field(ge=1, le=8)] = Field(
@@ -127,21 +134,6 @@ class Limits(Section):
     shared_unit: Positive = Field(description="bytes per allocation unit")
     shared_reserved: Count = Field(0, description="bytes the system takes per block")
     shared_carveouts: tuple[int, ...] = Field((), description="sizes the driver may choose, bytes")
-
-
-class Memory(Section):
-    """How long memory takes: a fixed time per space, or what the load/store unit, caches and DRAM make of each access."""
-
-    kind: Literal["fixed", "hierarchy"] = Field(
-        "hierarchy",
-        description="the same latency for every access, or the machine of [lsu], [shared], [l1], [interconnect], [l2] and [dram]",
-    )
-    global_load: Positive | None = Field(None, description="fixed: cycles from a global load's issue to its dependent's")
-    global_store: Positive = Field(1, description="fixed: cycles a store holds up the end of its warp")
-    shared_load: Positive = Field(description="cycles from a shared load's issue to its dependent's, without conflicts")
-    constant_load: Positive = Field(
-        description="cycles from an LDC's issue to its dependent's, and until its address register may be overwritten (read barrier)"
-    )
 
 
 class Source(Section):
@@ -250,7 +242,8 @@ class Gpu(Section):
         if name not in self.units:
             return 1
         section, *_, field = self.latency_field(unit).split(".")
-        return int(getattr(getattr(self, section), field)) if section != "units" else self.units[name].latency or 1
+        own = self.units[name].latency
+        return int(getattr(getattr(self, section), field)) if section != "units" else 1 if own is None else own
 
     def latency_field(self, unit: Unit) -> str:
         """Return the name of the field that tells `latency`."""

@@ -37,13 +37,16 @@ def path(gpu: Gpu) -> Path:
     stages += cycles(ticks(net.request_bytes_per_cycle, net.header)) if net.header else 0
     stages += cycles(ticks(net.response_bytes_per_cycle, SECTOR))
     at_l2 = l2_ticks(gpu)
-    served = cycles(at_l2 + dram_ticks(gpu) * (gpu.dram.access_bytes // SECTOR)) - cycles(
-        at_l2
-    )  # the channel starts when the slice has done
+    served = cycles(at_l2 + dram_ticks(gpu) * fetched_sectors(gpu)) - cycles(at_l2)  # the channel starts when the slice has done
     if gpu.l2 is None:
         return Path(0, gpu.dram.latency - stages - served)
     stages += cycles(at_l2)
     return Path(gpu.l2.latency - stages, gpu.dram.latency - gpu.l2.latency - served)
+
+
+def fetched_sectors(gpu: Gpu) -> int:
+    """Return the sectors of 32 bytes that DRAM sends for a miss."""
+    return max(gpu.dram.access_bytes, gpu.l2.sector if gpu.l2 else 0) // SECTOR
 
 
 def l2_ticks(gpu: Gpu) -> int:
@@ -70,5 +73,6 @@ def too_short(gpu: Gpu) -> str:
         )
     if left.dram < 1:
         least = gpu.dram.latency + 1 - left.dram
-        return f"dram.latency = {gpu.dram.latency} must be at least {least}: it contains the way to L2 and back, and the transfer"
+        way = f"l2.latency = {gpu.l2.latency}" if gpu.l2 else "lsu.latency, interconnect.latency twice"
+        return f"dram.latency = {gpu.dram.latency} must be at least {least}: it contains the way to DRAM and back ({way}) and the transfer"
     return ""

@@ -128,7 +128,7 @@ Op = np.dtype(
         ("landing", "i8"),  # cycles from where its data would be ready until LDGSTS has them in shared memory
         ("write_counter", "i4"),  # dependence counter that is released with its result, -1 = none
         ("read_counter", "i4"),  # that is released when its sources have been read, -1 = none
-        ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width 2
+        ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width over 1
         ("reads", "i4"),  # cycles from its begin to the next one's that reads through the ports of the banks; 0 = not through them
         ("joins", "u4"),  # 1 = LDGSTS: belongs to the next increment of its write counter
         ("waits", "i4"),  # counter that a DEPBAR waits for in part, -1 = none

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.gpus.model import Gpu
-from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, l2_ticks, path, ticks
+from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, fetched_sectors, l2_ticks, path, ticks
 from sim.policies import Replacement
 
 SECTORS = LINE // SECTOR
@@ -19,6 +19,7 @@ LOCAL_BASE = 1 << 40  # local memory lies here, beyond every array: by warp slot
 LOCAL_BYTES = 4096  # per thread
 LOCAL_SLOTS = 64  # warps of an SM at least, in the numbering of local memory: a preset with fewer has it where the others do
 REQUEST_WEIGHT = 3  # places of an SM's port to L2 that a load or store takes, of an atomic each packet one (h100.toml, interconnect.depth)
+MOST_PENDING = 65536  # entries of a table without limit: as many as a preset may have
 MOST_REQUESTS = 128  # of one instruction: four words of local memory at another place in every lane; tables and ports have room for it
 
 
@@ -52,7 +53,7 @@ class Hierarchy(NamedTuple):
     l1_replacement: np.int64  # a Replacement
     l1_latency: np.int64  # from the take to the dependent's issue
     l1_bytes: np.int64  # per cycle, times 16
-    l1_fetch: np.int64  # bytes fetched for a miss: 32 or 128
+    l1_fetch: np.int64  # sectors fetched for a miss
     l1_stores: np.int64  # index in L1_STORES
     line_cycles: np.int64
     tags: np.int64  # lines of a load looked up per cycle; 0: line_cycles each, and no passes over the banks
@@ -167,14 +168,14 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "l1_replacement": Replacement[l1.replacement.upper()] if l1 else Replacement.LRU,
         "l1_latency": l1.latency - lsu.latency if l1 else 0,
         "l1_bytes": round(16 * l1.bytes_per_cycle) if l1 else 16 * LINE,
-        "l1_fetch": l1.sector if l1 else SECTOR,
+        "l1_fetch": l1.sector // SECTOR if l1 else 1,
         "l1_stores": L1_STORES.index(l1.stores) if l1 else 0,
         "line_cycles": l1.line_cycles if l1 else 1,
         "tags": l1.tags_per_cycle if l1 else 0,
         "pass_latency": l1.pass_latency if l1 else 0,
         "replay_cycles": l1.replay_cycles if l1 else 1,
         "global_loads": bool(l1 and l1.global_loads and ways),
-        "pending": l1.pending if l1 else 512,
+        "pending": (l1.pending or MOST_PENDING) if l1 else 512,
         "network": net.latency,
         "request_ticks": ticks(net.request_bytes_per_cycle, net.header) if net.header else 0,
         "data_ticks": ticks(net.request_bytes_per_cycle, 4),
@@ -211,7 +212,7 @@ def _of_dram(gpu: Gpu) -> dict[str, int]:
         "write_batch": SECTORS * dram.write_batch,
         "refresh": dram.refresh,
         "refresh_interval": dram.refresh_interval,
-        "access_sectors": dram.access_bytes // SECTOR,
+        "access_sectors": fetched_sectors(gpu),
         "slice_depth": dram.depth,
         "channel_depth": dram.channel_depth or dram.depth,
     }

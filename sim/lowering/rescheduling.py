@@ -74,10 +74,10 @@ def difference(program: Program, gpu: Gpu) -> tuple[Change, tuple[str, ...], str
     fields: dict[str, None] = {}
     later = {unit: gpu.latency(unit) - base.latency(unit) for unit in units if unit.name.lower() not in LATENCY_ELSEWHERE}
     slower = {unit: _held(gpu, unit) - _held(base, unit) for unit in units}
-    pairs = frozenset[tuple[Unit, Unit]]()
-    if gpu.core.issue_width > base.core.issue_width:
+    pairs, width = frozenset[tuple[Unit, Unit]](), gpu.core.issue_width
+    if width > base.core.issue_width:
         fields["core.issue_width"] = None
-    if gpu.core.issue_width > 1:
+    if width > 1:
         pairs = frozenset((one, two) for one, two in product(units, units) if _together(gpu, one, two))
     if gpu.core.reissue_distance > base.core.reissue_distance:
         fields["core.reissue_distance"] = None
@@ -88,7 +88,7 @@ def difference(program: Program, gpu: Gpu) -> tuple[Change, tuple[str, ...], str
         if slower[unit]:
             fields |= dict.fromkeys(_of_pipe(gpu, base, unit))
     kept = tuple((unit, cycles) for unit, cycles in later.items() if cycles and unit in known)
-    change = Change(kept, tuple((unit, cycles) for unit, cycles in slower.items() if cycles), gpu.core.reissue_distance, pairs)
+    change = Change(kept, tuple((unit, cycles) for unit, cycles in slower.items() if cycles), gpu.core.reissue_distance, pairs, width)
     return change, tuple(fields), why
 
 

@@ -61,20 +61,20 @@ class IssueSlots:
     def __init__(self, width: int) -> None:
         self.width = width  # slots per cycle
         self.counts = [0] * SLOT_CAUSES
-        self.second = StallCause.SELECTED  # where the second slot of the last issue went
+        self.further = 0  # instructions issued together with the last issue's first
+        self.empty = StallCause.WAIT  # what kept its other slots empty
         self.idle = 0  # cycles without an issue since then
         self.notes: dict[Warp, Counter[StallCause | None]] = defaultdict(Counter)  # what each warp did in them; None: it waited
 
-    def charge_issue(self, second: StallCause) -> None:
-        """Charge the slots of a cycle with an issue. second: what became of the second slot."""
-        self.second = second
+    def charge_issue(self, further: int, empty: StallCause) -> None:
+        """Charge the slots of a cycle with an issue. further: instructions beside the first; empty: what kept other slots empty."""
+        self.further, self.empty = further, empty
         self.charge_issue_interval()
 
     def charge_issue_interval(self) -> None:
         """Charge the slots of a cycle within the issue interval as those of the issue."""
-        self.counts[StallCause.SELECTED] += 1
-        if self.width == 2:
-            self.counts[self.second] += 1
+        self.counts[StallCause.SELECTED] += 1 + self.further
+        self.counts[self.empty] += self.width - 1 - self.further
 
     def note_idle(self, warps: list[Warp], held_by: Callable[[Warp], StallCause]) -> None:
         """Note for every warp what it did in an idle cycle. held_by: what kept a ready one."""

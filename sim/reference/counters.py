@@ -86,11 +86,17 @@ class DependenceCounters:
         pending.at = at
         if pending in self.outstanding:
             self.all_back = max(self.all_back, at.cycle)
-        self.env.process(self._return(pending))
+        if at.cycle <= self.env.now:  # a latency of 0: there for an instruction that issues together with this one
+            self._release(pending)
+        else:
+            self.env.process(self._return(pending))
 
     def _return(self, pending: Pending) -> Process:
         """Bring it back (a SimPy process)."""
         yield self.env.timeout(pending.due - int(self.env.now))
+        self._release(pending)
+
+    def _release(self, pending: Pending) -> None:
         for holders in self.holders.values():
             if pending in holders:
                 holders.remove(pending)

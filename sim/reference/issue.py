@@ -1,5 +1,5 @@
-"""Scheduler: each cycle it asks its warps, issues at most one of them (two instructions of it on a dual-issue machine), and
-writes down where the cycle of every warp and of every issue slot went.
+"""Scheduler: each cycle it asks its warps, issues at most one of them (up to core.issue_width instructions of it), and writes
+down where the cycle of every warp and of every issue slot went.
 
 Peak rate: issue_width / issue_interval warp instructions per cycle.
 """
@@ -163,20 +163,22 @@ class Scheduler:
             self.slots.note_idle(list(self.warps.values()), self._held_by)
 
     def _issue(self, warp: Warp) -> None:
-        """Issue the warp's instruction, and the next one too if the machine can and nothing forbids."""
+        """Issue the warp's instruction, and its next ones too as far as the machine can and nothing forbids."""
         self.reads.clear()
-        issued, second = [warp.instruction], StallCause.WAIT  # WAIT: the warp has ended, or arrived at a barrier
+        issued, empty = [warp.instruction], StallCause.WAIT  # WAIT: the warp has ended, or arrived at a barrier
         self.machine.account.issue_cycles += 1
         self.sm.issued = int(self.machine.env.now)
         goes_on = self._send(warp)
-        if self.core.issue_width == 2 and goes_on:
-            second = self._second(warp, issued[0])
-            if second is StallCause.SELECTED:
-                warp.pair()
-                issued.append(warp.instruction)
-                goes_on = self._send(warp)
+        while goes_on and len(issued) < self.core.issue_width:
+            forbids = self._forbids(warp, issued[-1])
+            if forbids is not StallCause.SELECTED:
+                empty = forbids
+                break
+            warp.pair()
+            issued.append(warp.instruction)
+            goes_on = self._send(warp)
         self._hold_dispatch(warp, issued)
-        self.slots.charge_issue(second)
+        self.slots.charge_issue(len(issued) - 1, empty)
         if goes_on:
             warp.tell_stall()
             self._hold(warp, issued[-1])
@@ -235,12 +237,12 @@ class Scheduler:
         self.product_free = begins.then(begins.cycle + instruction.turn, "warpgroup.column_cycles")
         return begins
 
-    def _second(self, warp: Warp, first: Instruction) -> StallCause:
-        """Return SELECTED if the warp's next instruction may issue in the same cycle, else what forbids it."""
+    def _forbids(self, warp: Warp, before: Instruction) -> StallCause:
+        """Return SELECTED if the warp's next instruction may issue together with the one before, else what forbids it."""
         constant = self.sm.constants.operand(warp.instruction)  # asked for as soon as it is next
-        if first.is_branch:
+        if before.is_branch and (self.core.branch_latency or before.sync):
             return StallCause.BRANCH_RESOLVING
-        if not first.pairs:
+        if not before.pairs:
             return StallCause.WAIT
         if self.fetching or constant:
             return StallCause.NO_INSTRUCTION if self.fetching >= constant else StallCause.IMC_MISS

@@ -8,7 +8,7 @@ import numpy as np
 from isa.architecture import number
 from isa.vocabulary import Operation, Space, Special, Unit
 from sim.analysis.accesses import in_windows
-from sim.analysis.lanes import WHOLE, idle_lanes, lanes
+from sim.analysis.lanes import WHOLE, branches, idle_lanes, lanes
 from sim.causes.advice import diagnose, utilisation
 from sim.gpus.model import SET_BY_USER, Gpu
 from sim.gpus.occupancy import WARP
@@ -24,6 +24,7 @@ from sim.result.causes import CAUSE_NAMES, StallCause
 from sim.result.result import Result
 from sim.result.words import Words
 
+SHOWN = 3  # lines of divergent branches
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI, Special.GLOBALTIMERLO, Special.GLOBALTIMERHI)
 PLACES = (Special.SMID, Special.VIRTUALSMID)
 MOST_PRINTED = 100  # lines of the program's printf()
@@ -40,6 +41,7 @@ def report(result: Result) -> str:
         account("What the issue slots did", "slots", result.issue_slots, {name: slot_meaning(name) for name in result.issue_slots}),
         slowest(result),
         idle(result),
+        parting(result),
         memory(result),
         not_known(result),
         timed_as_global(result),
@@ -217,6 +219,17 @@ def idle(result: Result) -> str:
     for line, text, share, (active, executing) in found:
         rows.append(f"  line {line:>4}  {text:<{width}}  {share:>5.1%}  {active:>8.1f} {executing:>6.1f}")
     return "\n".join(["Idle lanes: share of all idle lanes, active and not predicated off per issue", *rows])
+
+
+def parting(result: Result) -> str:
+    """Return the branches that part lanes most; "" for a run without such, and for a result without its trace."""
+    found = branches(result.trace) if result.trace is not None else None
+    if not found or not found.parted:
+        return ""
+    width = max(len(text) for _, text, *_ in found.lines[:SHOWN])
+    share = found.parted / found.executed
+    head = f"Divergent branches: {found.parted:,} of {found.executed:,} executed ({share:.1%}); share of each line's own"
+    return "\n".join([head, *(f"  line {line:>4}  {text:<{width}}  {n / all_:>6.1%}" for line, text, all_, n in found.lines[:SHOWN])])
 
 
 def waves(result: Result) -> Waves:

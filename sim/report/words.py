@@ -47,6 +47,14 @@ def seconds(value: float) -> str:
     return f"{_three(value / 1e-9)} ns"
 
 
+def joules(value: float) -> str:
+    """Return an energy with three digits and a unit: "13.2 uJ"."""
+    for unit, scale in (("J", 1.0), ("mJ", 1e-3), ("uJ", 1e-6), ("nJ", 1e-9)):
+        if value >= scale:
+            return f"{_three(value / scale)} {unit}"
+    return f"{_three(value / 1e-12)} pJ"
+
+
 def count(number: float, noun: str) -> str:
     """Return "1 block", "2 blocks"."""
     text = f"{number:,.3g}" if isinstance(number, float) else f"{number:,}"

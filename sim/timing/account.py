@@ -85,7 +85,8 @@ def charge_slots(scheduler: np.record, warp: np.record, op: np.record, now: int,
 
 
 @inner
-def charge_second(scheduler: np.record, cause: int, hw: Hardware, sm: Machine) -> None:
-    """Charge the second issue slot of this interval (issue width 2)."""
-    sm.slots[cause] += hw.issue_interval
-    scheduler.second_cause = cause
+def charge_further(scheduler: np.record, further: int, cause: int, hw: Hardware, sm: Machine) -> None:
+    """Charge the issue slots of this interval beside its first: so many are used, what kept the others empty is the cause."""
+    sm.slots[SELECTED] += further * hw.issue_interval
+    sm.slots[cause] += (hw.issue_width - 1 - further) * hw.issue_interval
+    scheduler.further, scheduler.further_cause = further, cause

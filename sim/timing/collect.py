@@ -20,9 +20,9 @@ def close_slots(hw: Hardware, sm: Machine, cycles: int) -> int:
     end, width = sm.schedulers.slot_end[used], int(hw.issue_width)
     sm.slots[SlotCause.TAIL] += width * int(np.maximum(cycles - end, 0).sum())
     over = np.maximum(end - cycles, 0)  # an issue interval that reaches past the run's end
-    sm.slots[StallCause.SELECTED] -= int(over.sum())
-    if width == 2:
-        np.subtract.at(sm.slots, sm.schedulers.second_cause[used].ravel(), over.ravel())
+    further = sm.schedulers.further[used].astype(np.int64)
+    sm.slots[StallCause.SELECTED] -= int((over * (1 + further)).sum())
+    np.subtract.at(sm.slots, sm.schedulers.further_cause[used].ravel(), (over * (width - 1 - further)).ravel())
     return int(used.sum()) * int(hw.schedulers) * width * cycles
 
 

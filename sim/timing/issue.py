@@ -1,8 +1,8 @@
 """Issue: one scheduler's turn in one cycle.
 
 Stages: 1. wake the warps due; 2. if the dispatch port is free, collect the ready warps whose pipe has a free port and let the
-policy choose; 3. issue: charge the wait, hold the ports, note the results, find when the warp may issue again; 4. on a dual-issue
-scheduler try the same warp's next instruction in the same cycle; 5. compute the next cycle in which anything can change.
+policy choose; 3. issue: charge the wait, hold the ports, note the results, find when the warp may issue again; 4. on a scheduler of
+issue width 2 to 4 try the same warp's next instructions in the same cycle; 5. compute the next cycle in which anything can change.
 Peak rate: issue_width / issue_interval warp instructions per cycle and scheduler.
 """
 
@@ -12,7 +12,7 @@ from sim.compiled.kernel import bit, first_bit, inner
 from sim.lowering.core import BARRIER, BRANCH, CLOCK, Code, Hardware
 from sim.policies.builtin import chosen
 from sim.result.causes import StallCause
-from sim.timing.account import account_ready, account_sharers, charge_second, charge_slots, charge_warp
+from sim.timing.account import account_ready, account_sharers, charge_further, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
 from sim.timing.constants import result_delay
 from sim.timing.control import begun, read_registers, record_control
@@ -65,7 +65,7 @@ def eligible_warps(scheduler: np.record, now: int, hw: Hardware, sm: Machine) ->
 
 @inner
 def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
-    """Issue the warp's instruction, and its next one too where the scheduler can and nothing forbids."""
+    """Issue the warp's instruction, and its next ones too where the scheduler can and nothing forbids."""
     m, q, op = scheduler.sm, scheduler.number, code.ops[warp.instruction]
     charge_slots(scheduler, warp, op, now, hw, sm)
     charge_warp(warp, op, now, sm)
@@ -79,8 +79,8 @@ def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: C
     scheduler.free = now + hw.issue_interval
     dispatch(scheduler, warp, now, hw, code, sm, trace)
     alive = follow(warp, now, hw, code, sm, trace)
-    if hw.issue_width == 2:
-        alive = issue_second(scheduler, warp, op, now, alive, hw, code, sm, trace)
+    if hw.issue_width > 1:
+        alive = issue_further(scheduler, warp, op, now, alive, hw, code, sm, trace)
     if alive:
         if has(STALL, hw):
             tell_stall(warp, now, hw, code, sm)
@@ -154,7 +154,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
 
 
 @inner
-def issue_second(
+def issue_further(
     scheduler: np.record,
     warp: np.record,
     first: np.record,
@@ -165,27 +165,37 @@ def issue_second(
     sm: Machine,
     trace: TraceArrays,
 ) -> bool:
-    """Issue the warp's next instruction in the same cycle if it is independent and finds a port; return as `follow` does."""
-    if not alive:
-        charge_second(scheduler, np.int64(WAIT), hw, sm)
-        return False
-    if first.flow == BRANCH or not first.pairs:
-        charge_second(scheduler, np.int64(BRANCH_RESOLVING if first.flow == BRANCH else WAIT), hw, sm)
-        return True
+    """Issue the warp's next instructions in the same cycle while the issue width allows and nothing forbids; return as `follow` does."""
+    before, further, cause = first, np.int64(0), np.int64(WAIT)
+    while alive and further < hw.issue_width - 1:
+        cause = forbids(warp, before, now, hw, code, sm)
+        if cause != SELECTED:
+            break
+        further += 1
+        cause, before = np.int64(WAIT), code.ops[warp.instruction]
+        warp.since, warp.wake, warp.cause = now, now, np.int64(WAIT)  # it waited for nothing
+        dispatch(scheduler, warp, now, hw, code, sm, trace)
+        alive = follow(warp, now, hw, code, sm, trace)
+    charge_further(scheduler, further, cause, hw, sm)
+    return alive
+
+
+@inner
+def forbids(warp: np.record, before: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
+    """Return what keeps the warp's next instruction from issuing together with the one before; SELECTED: it is independent, with a port."""
+    if before.flow == BRANCH and (hw.branch_latency > 0 or before.sync > 0):
+        return np.int64(BRANCH_RESOLVING)
+    if not before.pairs:
+        return np.int64(WAIT)
     op = code.ops[warp.instruction]
     when, why = wait_constant(warp, now, np.int64(warp.code_from), np.int64(NO_INSTRUCTION), hw, code, sm)
     if when <= now:
         when, why = wait_until(warp, now, np.int64(WAIT), hw, code, sm)
     if when > now:
-        charge_second(scheduler, why, hw, sm)
-        return True
+        return why
     if pipe_free(warp.sm, warp.scheduler, op.pipe, hw, sm) > now:
-        charge_second(scheduler, np.int64(op.port_cause), hw, sm)
-        return True
-    charge_second(scheduler, np.int64(SELECTED), hw, sm)
-    warp.since, warp.wake, warp.cause = now, now, np.int64(WAIT)  # it waited for nothing
-    dispatch(scheduler, warp, now, hw, code, sm, trace)
-    return follow(warp, now, hw, code, sm, trace)
+        return np.int64(op.port_cause)
+    return np.int64(SELECTED)
 
 
 @inner

@@ -106,7 +106,8 @@ Scheduler = records.kind(
     ("accounted", "i8"),  # first cycle not yet in `throttle` and `dispatch`
     ("slot_end", "i8"),  # first cycle whose issue slots are not accounted
     ("held", "i8"),  # cycles in which its policy has issued nothing, since its last issue, although it could
-    ("second_cause", "u4"),  # where the second slot of the last issue went (issue width 2)
+    ("further", "u4"),  # instructions issued together with the last issue's first (issue width over 1)
+    ("further_cause", "u4"),  # what kept its other slots empty
     ("sm", "u4"),
     ("number", "u4"),  # q
 )

@@ -74,6 +74,7 @@ class Trace:
     spun: int = 0  # warp instructions of waits for other warps' stores that were executed and left out: all rounds of a wait but one
     hazards: tuple[Hazard, ...] = ()  # what the checks that were asked for found
     printed: str = ""  # what the program's printf() wrote, in the order of execution; the first MiB, and how much more there was
+    parted: np.ndarray | None = None  # int64 [n] executions whose guard was true in some active lanes, not in all; None: a file's trace
 
     @property
     def program(self) -> Program:

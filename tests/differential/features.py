@@ -8,7 +8,7 @@ from sim.lowering.control_words import obeys_control_words
 from sim.policies import Policy
 from sim.policies.supplied import SUPPLIED
 from sim.result.causes import CAUSE_NAMES, SLOT_CAUSE_NAMES, StallCause, WakeRule
-from sim.result.result import Result
+from sim.result.result import Result, Timeline
 from sim.timing.state import WHEEL
 from sim.traces.trace import Trace
 from tests.differential.policies import Witness
@@ -59,6 +59,12 @@ SECOND_SLOT = [
 ]
 
 
+def most_together(rows: Timeline) -> int:
+    """Return how many instructions one scheduler issued in one cycle at most."""
+    issues = np.column_stack((rows.cycle, rows.sm, rows.scheduler))
+    return int(np.unique(issues, axis=0, return_counts=True)[1].max(initial=0))
+
+
 def machine_features(result: Result) -> dict[str, bool]:
     """Return what of the machine the run exercised."""
     core, blocks, rows, named = result.gpu.core, result.gpu.blocks, result.timeline, constant_lines(result.program)
@@ -66,6 +72,7 @@ def machine_features(result: Result) -> dict[str, bool]:
     counters, places, pipes = result.counters, result.occupancy.blocks, result.gpu.pipes.values()
     return {
         "two instructions issued together": counters["warp_instructions"] > counters["issue_active"],
+        "three instructions issued together": most_together(rows) > 2,
         "issue interval over 1": core.issue_interval > 1,
         "reissue distance over 1": core.reissue_distance > 1,
         "narrow pipe holds the scheduler": core.dispatch == "scheduler",
@@ -130,12 +137,14 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
         **{f"counter {name}": modelled and count[name] > 0 for name in MEMORY_COUNTERS},
         "a full queue stops the port: global": modelled and "lg_throttle" in causes,
         "a full queue stops the port: shared": modelled and "mio_throttle" in causes,
-        "pending request table at its limit": bool(modelled and l1 and count["pending_requests_peak"] == l1.pending),
+        "pending request table at its limit": bool(modelled and l1 and l1.pending and count["pending_requests_peak"] == l1.pending),
         "requests of an SM at their limit": modelled and count["sm_requests_peak"] == gpu.interconnect.depth,
         "hits in L1": found_in_l1,
         "loads that pass over the banks of L1": bool(found_in_l1 and l1 and l1.tags_per_cycle and not count["global_store_sectors"]),
         "loads that wait for one another's data": bool(modelled and l1 and l1.tags_per_cycle and count["l1_merged_sectors"]),
         "L1 fetches whole lines": bool(modelled and l1 and l1.sector == 128 and count["l1_sectors"]),
+        "L1 fetches half lines": bool(modelled and l1 and l1.sector == 64 and count["l1_sectors"]),
+        "L2 fetches more than an access of DRAM": bool(modelled and l2 and l2.sector > gpu.dram.access_bytes and count["dram_bytes_read"]),
         "hits in L2": modelled and count["l2_hit_rate"] > 0,
         "no L1": modelled and l1 is None,
         "no L2": modelled and l2 is None,

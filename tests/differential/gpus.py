@@ -54,6 +54,11 @@ def latencies(most: int) -> st.SearchStrategy[int]:
     return st.one_of(st.integers(1, 4), st.integers(1, most))
 
 
+def from_zero(most: int) -> st.SearchStrategy[int]:
+    """The same, and none at all."""
+    return st.one_of(st.integers(0, 4), st.integers(0, most))
+
+
 @st.composite
 def cores(draw: Callable) -> dict[str, Any]:
     """Return the [core] table."""
@@ -61,9 +66,9 @@ def cores(draw: Callable) -> dict[str, Any]:
         "kind": draw(st.sampled_from(("scoreboard", "control", "control"))),
         "register_banks": draw(st.sampled_from((0, 2, 2, 4))),
         "read_window": draw(st.sampled_from((1, 1, 2, 3))),
-        "source_read": draw(latencies(12)),
+        "source_read": draw(from_zero(12)),
         "schedulers": draw(st.integers(1, 4)),
-        "issue_width": draw(st.integers(1, 2)),
+        "issue_width": draw(st.sampled_from((1, 1, 2, 2, 3, 4))),
         "issue_interval": draw(st.sampled_from((1, 1, 2, 3))),
         "dispatch": draw(st.sampled_from(("pipe", "scheduler"))),
         "policy": draw(st.sampled_from((*(policy.name.lower() for policy in Policy), *SUPPLIED, Witness, Witness, Witness))),
@@ -71,7 +76,7 @@ def cores(draw: Callable) -> dict[str, Any]:
         "wake_rule": draw(st.sampled_from(("per_register", "all_outstanding"))),
         "in_flight_cap": draw(st.integers(0, 5)),
         "reissue_distance": draw(st.sampled_from((1, 1, 2, 5))),
-        "branch_latency": draw(latencies(12)),
+        "branch_latency": draw(from_zero(12)),
         "sync_latency": draw(st.sampled_from((0, 0, 3, 8))),
         "barrier_latency": draw(latencies(20)),
     }
@@ -105,7 +110,7 @@ def units(draw: Callable, pipes: dict[str, Any]) -> dict[str, dict[str, Any]]:
             continue  # it needs a section of its own (tests/unit/test_warpgroups.py draws that)
         table[name] = {"pipe": "alu" if together else home.get(name, "alu")}
         if name not in LATENCY_ELSEWHERE:
-            table[name]["latency"] = draw(latencies(24))
+            table[name]["latency"] = draw(from_zero(24))
     return table
 
 
@@ -114,10 +119,10 @@ def fixed_memories(draw: Callable) -> dict[str, Any]:
     """Return the [memory] and [dram] tables of a GPU whose every access takes the same time."""
     memory = {
         "kind": "fixed",
-        "global_load": draw(latencies(90)),  # beyond the 64 cycles that the wheel of sim.timing.wakeup reaches
-        "global_store": draw(latencies(40)),
-        "shared_load": draw(latencies(30)),
-        "constant_load": draw(latencies(10)),
+        "global_load": draw(from_zero(90)),  # beyond the 64 cycles that the wheel of sim.timing.wakeup reaches
+        "global_store": draw(from_zero(40)),
+        "shared_load": draw(from_zero(30)),
+        "constant_load": draw(from_zero(10)),
     }
     return {"memory": memory, "dram": {"bandwidth": 100, "latency": 100}}
 

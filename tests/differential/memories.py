@@ -20,7 +20,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
         return draw(st.sampled_from(choices))
 
     return {
-        "memory": {"kind": "hierarchy", "shared_load": 0, "constant_load": pick(1, 4, 10)},
+        "memory": {"kind": "hierarchy", "shared_load": 0, "constant_load": pick(0, 1, 4, 10)},
         "lsu": {
             "coalescing": pick("sectors", "sectors", "cc12", "cc10"),
             "depth": pick(1, 2, 5),
@@ -40,7 +40,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
         if pick(0, 0, 0, 1)
         else {
             "bytes": 128 * pick(1, 2, 4, 9, 64),
-            "sector": pick(32, 128),
+            "sector": pick(32, 64, 128),
             "ways": pick(1, 2, 4),
             "latency": 0,
             "bytes_per_cycle": pick(7.3, 64, 128),
@@ -50,7 +50,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "replay_cycles": pick(1, 2, 5),
             "global_loads": pick(True, True, False),
             "stores": pick("allocate", "update", "evict"),
-            "pending": pick(128, 129, 160),
+            "pending": pick(0, 128, 129, 160),
         },
         "interconnect": {
             "latency": pick(1, 2, 15),
@@ -65,6 +65,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
         if pick(0, 0, 0, 1)
         else {
             "bytes": 128 * pick(1, 4, 16, 256),
+            "sector": pick(32, 32, 64, 128),
             "ways": pick(1, 2, 4),
             "latency": 0,
             "bytes_per_cycle": pick(2.9, 16, 64),

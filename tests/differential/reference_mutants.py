@@ -179,7 +179,7 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "retire interval ignored": (BlockScheduler, "step", no_retire_interval),
     "an SM's start interval ignored": (BlockScheduler, "_keep_sm_interval", no_sm_interval),
     "start interval ignored": (BlockScheduler, "step", no_start_interval),
-    "second instruction ignores pending results": (Scheduler, "_second", second_ignores_results),
+    "second instruction ignores pending results": (Scheduler, "_forbids", second_ignores_results),
     "narrow pipe does not hold the scheduler": (Scheduler, "_hold_dispatch", dispatch_not_held),
     "a warp ends before its stores": (machine, "decode", stores_forgotten),
     "schedulers take their turns backwards": (SM, "step", schedulers_backwards),

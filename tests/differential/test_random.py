@@ -30,14 +30,14 @@ SHARDS = [
 def second_slots(monkeypatch: pytest.MonkeyPatch) -> set[StallCause]:
     """Return a set that collects what became of second issue slots in the reference engine."""
     seen: set[StallCause] = set()
-    original = Scheduler._second
+    original = Scheduler._forbids
 
     def watched(*arguments: object) -> StallCause:
         cause = original(*arguments)  # type: ignore[arg-type]
         seen.add(cause)
         return cause
 
-    monkeypatch.setattr(Scheduler, "_second", watched)
+    monkeypatch.setattr(Scheduler, "_forbids", watched)
     return seen
 
 

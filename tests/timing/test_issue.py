@@ -97,3 +97,33 @@ def test_a_new_warp_in_the_slot_is_not_the_one_that_issued_last(run) -> None:
     listing = "FADD R0, R1, R2\nFADD R3, R0, R0\nEXIT"
     done = run(listing, blocks=3, core__policy="gto", limits__blocks=2, units__fp32__latency=8, core__issue_interval=4)
     assert done.first(block=1)[1] < done.first(block=2)[0]
+
+
+FOUR = "FADD R0, R1, R2\nFADD R3, R4, R5\nFADD R6, R7, R8\nFADD R9, R10, R11\nEXIT"
+
+
+def test_wider_schedulers_take_as_many_as_their_width_and_the_ports_let(run) -> None:
+    wide = {"pipes__fp32__count": 4}
+    assert run(FOUR, core__issue_width=3, **wide).first() == [0, 0, 0, 1, 1]
+    done = run(FOUR, core__issue_width=4, **wide)
+    assert done.first() == [0, 0, 0, 0, 1]
+    assert done.result.issue_slots["selected"] == 5
+    assert run(FOUR, core__issue_width=4, pipes__fp32__count=2).first() == [0, 0, 1, 1, 1]
+
+
+def test_slots_that_stay_empty_are_charged_to_what_stopped_the_first_of_them(run) -> None:
+    done = run("FADD R0, R1, R2\nFADD R3, R4, R5\nFADD R6, R0, R8\nEXIT", core__issue_width=4, pipes__fp32__count=4)
+    assert done.first() == [0, 0, 6, 6]
+    assert done.result.issue_slots["wait"] == 2 + 4 * 5 + 2  # of cycle 0; until the result is there; beside the last two
+
+
+def test_a_result_of_no_latency_is_there_in_the_same_cycle(run) -> None:
+    chain = "FADD R0, R0, R2\nFADD R0, R0, R2\nFADD R0, R0, R2\nEXIT"
+    assert run(chain, core__issue_width=3, pipes__fp32__count=4, units__fp32__latency=0).first() == [0, 0, 0, 1]
+    assert run(chain, units__fp32__latency=0).first() == run(chain, units__fp32__latency=1).first() == [0, 1, 2, 3]
+
+
+def test_a_branch_of_no_latency_does_not_end_the_cycle(run) -> None:
+    listing = "BRA next\nnext:\nFADD R0, R1, R2\nEXIT"
+    assert run(listing, core__issue_width=2, core__branch_latency=0).first() == [0, 0, 1]
+    assert run(listing, core__issue_width=2, core__branch_latency=1).first() == [0, 1, 1]

@@ -37,7 +37,7 @@ def test_all_that_is_required_is_named_at_once() -> None:
 
 def test_defaults_are_those_of_the_model() -> None:
     assert (ROWS["l1.global_loads"], ROWS["core.policy"], ROWS["blocks.group_size"]) == ("`true`", '`"gto"`', "`2`")
-    assert "| 32, nothing else | bytes per fill |" in page()
+    assert "| 128, nothing else | bytes per tag |" in page()
 
 
 def test_the_command_writes_it(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ REFUSED = {
     "unknown field": ('extends = "gtx480"\n[core]\nschedulars = 2', ["mine.toml:3", "unknown field core.schedulars", "core.schedulers"]),
     "unknown unit": ('extends = "gtx480"\n[units]\nfp31 = { pipe = "fp32", latency = 1 }', ["unit units.fp31", "did you mean fp32?"]),
     "no such pipe": ('extends = "gtx480"\n[units]\nfp32 = { pipe = "fp33" }', ["'fp33' is no pipe", "sfu"]),
-    "out of range": ('extends = "gtx480"\n[core]\nissue_width = 3', ["mine.toml:3", "core.issue_width = 3", "from 1 to 2"]),
+    "out of range": ('extends = "gtx480"\n[core]\nissue_width = 5', ["mine.toml:3", "core.issue_width = 5", "from 1 to 4"]),
     "not a choice": ('extends = "gtx480"\n[core]\npolicy = "fifo"', ["core.policy = 'fifo'", "gto"]),
     "not a number": ('extends = "gtx480"\nsms = "many"', ["sms = 'many'", "integer"]),
     "latency given twice": ('extends = "gtx480"\n[units]\nshared = { latency = 9 }', ["units.shared.latency", "memory.shared_load"]),

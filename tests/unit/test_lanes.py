@@ -1,11 +1,16 @@
 """SIMT efficiency: lanes that are active and lanes that execute, counted by hand."""
 
+import re
+
 import pytest
 
 import isa
 import sim
-from sim.analysis.lanes import idle_lanes, lanes
+from sim.analysis.lanes import branches, idle_lanes, lanes
+from sim.causes.advice import diagnose
+from sim.launch.file import load_launch
 from sim.report.text import report
+from tests.unit.test_cli import PROGRAMS
 
 # 8 of 32 lanes take the loop, 40 rounds of 3 instructions; a guard then leaves 2 of them.
 LISTING = """.kernel parted
@@ -57,3 +62,31 @@ def test_full_slots_of_parted_warps_are_no_dead_end() -> None:
 def test_full_warps_say_nothing_of_lanes() -> None:
     text = report(sim.run(sim.Launch(isa.parse(".kernel f\nFADD R0, R0, 1;\nEXIT;"), (1,), (32,)), sim.gpu("gtx480")))
     assert "lanes" not in text
+
+
+def test_branches_that_part_lanes_are_counted_and_named() -> None:
+    listing = """S2R R0, SR_TID.X
+ISETP.LT P0, R0, 40
+@P0 BRA low
+MOV R1, 1
+low:
+ISETP.LT P1, R0, 64
+@P1 BRA end
+MOV R2, 1
+end:
+EXIT
+"""
+    trace = sim.execute(sim.Launch(isa.parse(listing), (1,), (96,)))
+    found = branches(trace)
+    assert found is not None
+    assert found.parted == 1  # of three warps one has threads below and above 40; none has both below and above 64
+    assert [(line, executed, parted) for line, _, executed, parted in found.lines] == [(3, 3, 1)]
+    shown = report(sim.simulate(trace, sim.gpu("gtx480")))
+    assert f"Divergent branches: 1 of {found.executed} executed" in shown
+    assert re.search(r"line    3  @P0 BRA .* 33\.3%", shown)
+
+
+def test_a_latency_that_divergence_makes_is_said_so() -> None:
+    launch = load_launch(PROGRAMS / "collatz.sass").launch
+    assert "lanes that branch apart take turns" in diagnose(sim.run(launch, sim.gpu("h100"))).sentence
+    assert "apart" not in diagnose(sim.run(load_launch(PROGRAMS / "volkov" / "ffma_ilp1.sass").launch, sim.gpu("h100"))).sentence

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import isa
@@ -41,11 +42,50 @@ def test_more_schedulers_and_warps_are_equal_in_both_engines() -> None:
         ({"limits.warps": 257}, "mask of 64 bits"),
         ({"core.schedulers": 33}, "1 to 32"),
         ({"memory.kind": "fixed"}, "memory.global_load is missing"),
+        ({"core.issue_width": 5}, "1 to 4"),
+        ({"core.warp_size": 64}, "masks of lanes have 32 bits"),
+        ({"l1.pending": 64}, "one load may need so many lines"),
+        ({"dram.latency": 100}, r"contains the way to DRAM and back \(l2.latency = 283\)"),
+        ({"core.barrier_latency": 0}, "other schedulers have had this cycle's turn"),
+        ({"interconnect.latency": 0}, "leaves at the end of a cycle"),
     ],
 )
 def test_a_refused_range_says_what_ends_there(changes: dict[str, object], says: str) -> None:
     with pytest.raises(UserError, match=says):
         H100.replace(changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"core.issue_width": 4, "units.fp32.latency": 0, "units.int32.latency": 0, "core.branch_latency": 0},
+        {"l1.sector": 64, "l2.sector": 64, "l1.pending": 0},
+        {"l1.sector": 32, "l2.sector": 128},
+    ],
+)
+def test_machines_at_the_ends_of_the_ranges_are_equal_in_both_engines(changes: dict[str, object]) -> None:
+    trace = sim.execute(load_launch(PROGRAMS / "saxpy.sass", grid=(24,), args={"n": 24 * 256}).launch)
+    gpu = H100.replace({"sms": 2} | changes)
+    fast, read = (sim.simulate(trace, gpu, engine=engine) for engine in ("numba", "simpy"))
+    assert (fast.cycles, fast.counters) == (read.cycles, read.counters)
+
+
+def test_larger_sectors_fetch_what_lies_beside() -> None:
+    """One word of each 128 bytes: every miss brings a sector whole."""
+    listing = ".param ptr x\nS2R R0, SR_TID.X\nIMAD R2, R0, 128, c[0x0][x]\nLDG R4, [R2]\nFADD R4, R4, R4\nEXIT\n"
+    trace = sim.execute(sim.Launch(isa.parse(listing), (4,), (64,), (np.zeros(1 << 13, np.float32),)))
+    gpu = H100.replace({"dram.access_bytes": 32})
+    for level, counter, unit in (("l1", "l2_sectors_read", 1), ("l2", "dram_bytes_read", 32)):
+        found = [sim.simulate(trace, gpu.replace({f"{level}.sector": size})).counters[counter] for size in (32, 64, 128)]
+        assert found == [64 * unit * k for k in (1, 2, 4)] or found == [256 * unit * k for k in (1, 2, 4)], (level, found)
+
+
+def test_without_limit_no_load_waits_for_an_entry() -> None:
+    trace = sim.execute(load_launch(PROGRAMS / "access" / "random.sass").launch)
+    gpu = H100.replace({"sms": 1, "limits.blocks": 32})
+    few, most, free = (sim.simulate(trace, gpu.replace({"l1.pending": entries})) for entries in (128, 65536, 0))
+    assert few.counters["pending_requests_peak"] == 128 < free.counters["pending_requests_peak"]
+    assert free.cycles == most.cycles
 
 
 def test_a_cache_is_taken_away_and_a_number_unset() -> None:

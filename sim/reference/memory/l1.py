@@ -68,7 +68,7 @@ class L1:
     """The cache: sets of lines, each in the order of their last use."""
 
     def __init__(self, numbers: Hierarchy, stores: str) -> None:
-        self.ways, self.fetch_whole, self.stores = int(numbers.l1_ways), numbers.l1_fetch == 128, stores
+        self.ways, self.fetch, self.stores = int(numbers.l1_ways), int(numbers.l1_fetch), stores
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
         self.ways_of = sets_of_ways(int(numbers.l1_replacement), int(numbers.l1_sets), self.ways)
         self.asks = -1  # warp slot whose access is looked up
@@ -124,8 +124,10 @@ class L1:
         return line or self.allocate(request.line)
 
     def to_fetch(self, line: Line, missing: set[int]) -> set[int]:
-        """Return what to fetch when some sectors are missing: these, or all that are neither there nor on their way."""
-        return set(range(SECTORS)) - whole_sectors(line.there) - line.pending if self.fetch_whole else missing
+        """Return what to fetch when some sectors are missing: of each group around one, all that are neither there nor on their way."""
+        groups = {sector // self.fetch for sector in missing}
+        around = {sector for sector in range(SECTORS) if sector // self.fetch in groups}
+        return missing | (around - whole_sectors(line.there) - line.pending)
 
     def store(self, request: Request, whole_words: bool) -> bool:
         """Do what a store does; return whether it found its line. whole_words: no lane writes a part of a word."""

@@ -11,7 +11,7 @@ programs/measurements/h100/races.csv.
 import numpy as np
 
 from sim.compiled.kernel import inner, outlined, prefetch
-from sim.lowering.memory import L1_STORES, WHOLE, place_of
+from sim.lowering.memory import L1_STORES, SECTORS, WHOLE, place_of
 from sim.policies import Replacement
 from sim.policies.replacement import FILLED, USED, VICTIM, replaced
 from sim.result.causes import Tally
@@ -156,8 +156,13 @@ def lacks(there: int, sectors: int, words: int) -> int:
 
 @inner
 def fetched(wanted: int, there: int, mh: np.record) -> int:
-    """Return the sectors to fetch when those `wanted` are missing and those `there` are not: the whole line on some GPUs."""
-    return ALL_SECTORS & ~there if mh.l1_fetch == 128 else wanted
+    """Return the sectors to fetch when those `wanted` are missing and those `there` are not: some GPUs fetch a half line, or the whole."""
+    if mh.l1_fetch == 1:
+        return wanted
+    if mh.l1_fetch == SECTORS:
+        return ALL_SECTORS & ~there
+    halves = (wanted | wanted >> np.uint32(1)) & np.uint32(0b0101)
+    return (halves | halves << np.uint32(1)) & ~there
 
 
 @inner
