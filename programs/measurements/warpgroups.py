@@ -107,12 +107,7 @@ def written(score: Scored) -> str:
 
 def main() -> None:
     """Print both tables and their mean errors."""
-    report({"chains": chains(), "products": products()})
-
-
-def report(tables: dict[str, Iterator[Scored]]) -> None:
-    """Print tables and their mean errors."""
-    for title, scores in tables.items():
+    for title, scores in (("chains", chains()), ("products", products())):
         errors, alike, apart = [], 0, []
         for score in scores:
             sys.stdout.write(written(score))
