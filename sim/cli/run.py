@@ -94,12 +94,7 @@ def run(
     An Accel-Sim trace (kernelslist.g, .traceg, packed by xz or gzip or not) in place of the listing is timed kernel by kernel.
     """
     gpu = machine(given, listing)
-    check_writable(json, also.timeline, also.memory_figure, also.roofline_figure)
-    for figure in (also.memory_figure, also.roofline_figure):
-        if figure is not None:
-            figures.check_path(figure)
-    if also.timeline is not None and also.timeline.suffix not in TEXT:
-        figures.check_path(also.timeline)
+    _check_files(also, json)
     if is_trace(listing):
         not_of_traces(given, limit, also.roofline or None, *(also[:2] + also[3:]))
         time_traces(listing, sass, given, gpu, engine, threads, json)
@@ -142,6 +137,14 @@ def run(
         save(roof, also.roofline_figure, f"{result.name} on {result.gpu.name}")
     if wrong or hazards:
         raise typer.Exit(1)
+
+
+def _check_files(also: Also, json: Path | None) -> None:
+    """Raise UserError, before any work is done, for a file that cannot be written, or is no figure that can be drawn."""
+    check_writable(json, also.timeline, also.memory_figure, also.roofline_figure)
+    for figure in (also.memory_figure, also.roofline_figure, also.timeline):
+        if figure is not None and not (figure is also.timeline and figure.suffix in TEXT):
+            figures.check_path(figure)
 
 
 def _run(what: Launch, gpu: Gpu, wanted: "Wanted") -> Result:

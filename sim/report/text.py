@@ -131,11 +131,9 @@ def _sampled(result: Result) -> str:
         return ""
     if sample.whole:
         return "\nsampled: no, all blocks were simulated: a sample would have been most of them. Arrays were left as they were"
-    simulated = f"{sample.blocks:,} of {sample.grid:,} blocks simulated ({sample.blocks / sample.grid:.2%})"
-    bar = f"cycles within {sample.cycles_bar / result.cycles:.1%}, in 95 of 100 launches"
-    return "\n" + textwrap.fill(
-        f"sampled: {simulated}; {bar}. Counts are scaled from the sample; results are incomplete, and were not compared", 100
-    )
+    what = f"{sample.blocks:,} of {sample.grid:,} blocks simulated ({sample.blocks / sample.grid:.2%})"
+    what += f"; cycles within {sample.cycles_bar / result.cycles:.1%}, in 95 of 100 launches"
+    return "\n" + textwrap.fill(f"sampled: {what}. Counts are scaled from the sample; results are incomplete, and were not compared", 100)
 
 
 def _too_new(result: Result) -> str:
