@@ -153,11 +153,13 @@ def _run(what: Launch, gpu: Gpu, wanted: "Wanted") -> Result:
 
 
 def _run_sample(what: Launch, gpu: Gpu, wanted: "Wanted", also: Also) -> Result:
-    """Return an estimate from the blocks that --sample asks for. Raises UserError for what is no share of them, and for --save-trace."""
+    """Return an estimate from the blocks that --sample asks for. Raises UserError for no share of them, and for what takes a whole trace."""
     from sim.sampling import run
 
     if also.save_trace is not None:
         raise UserError("a sampled run has no trace to write: most blocks are not executed", hint="leave --save-trace or --sample out")
+    if also.energy is not None:
+        raise UserError("a sampled run does not count the instructions of all blocks", hint="leave --energy or --sample out")
     text = str(also.sample).strip().lower()
     try:
         share = None if text == "auto" else float(text)

@@ -116,8 +116,7 @@ class L1(Section):
     )
     pending: Annotated[int, Field(ge=0, le=65536)] = Field(
         512,
-        description="entries of the pending request table: lines that loads wait for; 0 = without limit, else 128 at least: "
-        "a load may need so many at once",
+        description="MSHRs: lines that loads wait for; 0 = without limit, else 128 at least: a load may need so many at once",
     )
 
 

@@ -26,8 +26,7 @@ def _left_out(energy: Energy) -> str:
     """Return what the sum lacks, and where its numbers come from."""
     table, lacking = energy.table, list(energy.uncounted)
     without = ", ".join(lacking[:NAMED]) + (f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else "")
-    missing = (
-        f", and the {1 - energy.counted:.1%} of other thread instructions for which the table has no number ({without})" if lacking else ""
-    )
+    share = f"the {1 - energy.counted:.1%} of other" if energy.counted else "all other"
+    missing = f", and {share} thread instructions for which the table has no number ({without})" if lacking else ""
     note = f"; {table.note}" if table.note else ""
     return f"Accesses count by the bits they move. Not in it: leakage, clocks, idle lanes and SMs{missing}. Source: {table.source}{note}."

@@ -137,7 +137,7 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
         **{f"counter {name}": modelled and count[name] > 0 for name in MEMORY_COUNTERS},
         "a full queue stops the port: global": modelled and "lg_throttle" in causes,
         "a full queue stops the port: shared": modelled and "mio_throttle" in causes,
-        "pending request table at its limit": bool(modelled and l1 and l1.pending and count["pending_requests_peak"] == l1.pending),
+        "MSHRs at their limit": bool(modelled and l1 and l1.pending and count["pending_requests_peak"] == l1.pending),
         "requests of an SM at their limit": modelled and count["sm_requests_peak"] == gpu.interconnect.depth,
         "hits in L1": found_in_l1,
         "loads that pass over the banks of L1": bool(found_in_l1 and l1 and l1.tags_per_cycle and not count["global_store_sectors"]),

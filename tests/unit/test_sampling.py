@@ -299,6 +299,7 @@ def test_the_report_and_json_say_what_was_sampled(tmp_path: Path) -> None:
     [
         (("--sample", "many"), "--sample many: not a share of the blocks"),
         (("--sample", "auto", "--save-trace", "t"), "no trace to write"),
+        (("--sample", "auto", "--energy", "horowitz"), "does not count the instructions of all blocks"),
         (("--sample", "auto", "--timeline", "t.txt"), "no timeline"),
         (("--sample", "auto", "--check", "race"), "no checks"),
     ],
