@@ -153,7 +153,7 @@ def _run(what: Launch, gpu: Gpu, wanted: "Wanted") -> Result:
 
 
 def _run_sample(what: Launch, gpu: Gpu, wanted: "Wanted", also: Also) -> Result:
-    """Return an estimate from the blocks that --sample asks for. Raises UserError for no share of them, and for what takes a whole trace."""
+    """Return an estimate from the blocks that --sample asks for. Raises UserError for no share of them, and for what takes all of them."""
     from sim.sampling import run
 
     if also.save_trace is not None:
