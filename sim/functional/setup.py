@@ -83,6 +83,7 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         bits=np.zeros((3, 512), np.int64),
         parts=np.zeros((6, 512), np.int32),
         products=np.zeros(warps, np.int64),
+        held=np.zeros(warps, np.int64),
         window=np.zeros(1, np.int64),
         spin=np.zeros((warps, len(Spin)), np.int64),
         tallies=np.zeros((4, len(code.operation)), np.int64),

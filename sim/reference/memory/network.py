@@ -130,7 +130,7 @@ class ResponsePort:
         while self.arrived and self.free // TICKS <= now:
             packet = heappop(self.arrived)[-1]
             self.begun = packet.moment if packet.moment.cycle * TICKS >= self.free else self.sent
-            ticks = self.numbers.copy_ticks if packet.copied else self.numbers.response_ticks
+            ticks = self.numbers.landing_ticks if packet.copied else self.numbers.response_ticks
             self.free = max(now * TICKS, self.free) + len(packet.sectors) * int(ticks)
             self.sent = self.begun.then(self.free // TICKS, "interconnect.response_bytes_per_cycle", packet.moment.work)
             assert packet.deliver is not None

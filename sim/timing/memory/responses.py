@@ -150,7 +150,7 @@ def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
         pop(m, memory)
         answer = memory.responses[m, unit.responses]
         sectors, mshr, place = answer.sectors, np.int64(answer.mshr), np.int64(answer.place)
-        sector_ticks = mh.copy_ticks if mshr <= FIRST_COPY else mh.response_ticks
+        sector_ticks = mh.landing_ticks if mshr <= FIRST_COPY else mh.response_ticks
         unit.response_free = max(now * TICKS, unit.response_free) + sector_count(sectors) * sector_ticks
         next_response(unit, m, memory)
         ready = whole_cycles(unit.response_free) + FILL
