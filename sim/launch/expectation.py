@@ -115,7 +115,9 @@ def expectation(
         array = arguments[name]
         try:
             with np.errstate(all="ignore"):  # NaN and infinity have no integer value; the comparison shows what came of them
-                values = np.broadcast_to(np.asarray(_wanted(wanted, {**(others or {}), **arguments}, file)).astype(array.dtype), array.shape)
+                values = np.broadcast_to(
+                    np.asarray(_wanted(wanted, {**(others or {}), **arguments}, file)).astype(array.dtype), array.shape
+                )
         except (ValueError, TypeError, SyntaxError, ArithmeticError, IndexError, OSError, MemoryError, RecursionError) as error:
             raise UserError(f"expect.{name}: {str(error) or 'nested too deeply'}", path=str(file)) from None
         rules[name] = Rule(values, wanted.relative, wanted.absolute)

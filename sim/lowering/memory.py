@@ -49,7 +49,6 @@ class Hierarchy(NamedTuple):
     copy_ticks: np.int64  # per sector
     tile_latency: np.int64
     tile_ticks: np.int64  # per sector
-    landing_ticks: np.int64  # per sector of an answer to a copy: the faster of both
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
     l1_ways: np.int64
@@ -148,7 +147,6 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
     lines = l1_lines(gpu, shared_per_sm)
     ways = min(l1.ways, lines) if l1 else 0
     l2_lines = l2.bytes // LINE // gpu.dram.channels if l2 else 0
-    copied = gpu.shared.copy_bytes_per_cycle, gpu.shared.tile_bytes_per_cycle
     values = {
         "modelled": gpu.memory.kind == "hierarchy",
         "queues": queues,
@@ -165,7 +163,8 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "bank_rule": BANK_RULES.index(gpu.shared.rule),
         **dict(zip(("banks", "pass_bytes", "interleave", "bank_row"), GEOMETRY[gpu.shared.rule], strict=True)),
         **{name: getattr(gpu.shared, name) for name in ("pass_cycles", "barrier_latency", "copy_latency", "tile_latency")},
-        **dict(zip(("copy_ticks", "tile_ticks", "landing_ticks"), (ticks(rate, SECTOR) for rate in (*copied, max(copied))), strict=True)),
+        "copy_ticks": ticks(gpu.shared.copy_bytes_per_cycle, SECTOR),
+        "tile_ticks": ticks(gpu.shared.tile_bytes_per_cycle, SECTOR),
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         "l1_sets": lines // ways if ways else 0,
         "l1_ways": ways,

@@ -1,8 +1,8 @@
 """Bulk copies (UBLKCP) and tiles (UTMALDG): a unit of each SM asks for their lines, or sends them, copy after copy, past L1.
 
-A copy may begin `shared.copy_latency` after its issue, and the port towards L2 must have room for a line. A line is asked for when the one
-before it has been, at `shared.copy_bytes_per_cycle`, one a cycle at most; its answer crosses the port from L2 at that rate too, and then counts
-for the phase of the copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read
+A copy may begin `shared.copy_latency` after its issue, and the port towards L2 must have room for a line. A line is asked for when the
+one before it has been, at `shared.copy_bytes_per_cycle`, one a cycle at most; its answer crosses the port from L2 at that rate, and then
+counts for the phase of the copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read
 shared memory. Tiles have a latency and a rate of their own, and ask for the lines of each of their rows.
 """
 
@@ -79,7 +79,7 @@ class CopyUnit:
     def _ask(self, copy: Copy, line: int, sectors: set[int], start: Moment) -> None:
         """Ask for sectors of a line."""
         deliver, block = partial(self._land, copy.phase), copy.warp.block
-        self.lsu.requests.send(Packet(self.lsu.sm.number, line, sectors, set(), Kind.LOAD, 1, deliver, block, start, copied=True))
+        self.lsu.requests.send(Packet(self.lsu.sm.number, line, sectors, set(), Kind.LOAD, 1, deliver, block, start, copied=copy.ticks))
 
     def _send(self, copy: Copy, line: int, sectors: set[int], start: Moment) -> None:
         """Send sectors of a line; with the last one the copy has read them all."""

@@ -44,12 +44,18 @@ def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Cod
         copy.rows *= row[COUNTS + d]
     begin_row(copy, trace)
     copy.phase, copy.ready = np.int64(row[PHASE]), now + (mh.tile_latency if row[TILED] else mh.copy_latency)
-    copy.ticks = mh.tile_ticks if row[TILED] else mh.copy_ticks
+    copy.tiled = np.int64(row[TILED])
     copy.kind, copy.slot, copy.instruction, copy.block = op.copies, warp.slot, warp.instruction, warp.place
     copy.ticket = ticket
     unit.copies += 1
     plan_copies(m, mh, memory)
     sm.cores[m].next = min(sm.cores[m].next, unit.copy_next)
+
+
+@inner
+def copy_ticks(tiled: int, mh: np.record) -> int:
+    """Return the ticks that a sector of a bulk copy takes, or of a tile."""
+    return mh.tile_ticks if tiled else mh.copy_ticks
 
 
 @inner
@@ -93,8 +99,9 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace
             send(m, now, line, sectors, words_of(sectors), np.int64(STORE), np.int64(1), np.int64(NONE), np.int64(copy.block), mh, memory)
             unit.copy_free = unit.request_free
         else:
-            send(m, now, line, sectors, np.uint32(0), np.int64(LOAD), np.int64(1), FIRST_COPY - copy.phase, np.int64(NONE), mh, memory)
-            unit.copy_free = max(now * TICKS, unit.copy_free) + max(sector_count(sectors) * copy.ticks, np.int64(TICKS))
+            says = FIRST_COPY - 2 * copy.phase - copy.tiled
+            send(m, now, line, sectors, np.uint32(0), np.int64(LOAD), np.int64(1), says, np.int64(NONE), mh, memory)
+            unit.copy_free = max(now * TICKS, unit.copy_free) + max(sector_count(sectors) * copy_ticks(copy.tiled, mh), np.int64(TICKS))
         if copy.sector >= copy.end and copy.begun < copy.rows:
             begin_row(copy, trace)
         elif copy.sector >= copy.end:
@@ -110,5 +117,6 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace
 @inner
 def land(m: int, mshr: int, ready: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """A line of a copy is in shared memory at cycle `ready`. mshr: says its phase."""
-    if mshr != FIRST_COPY:
-        count_for_phase(m, FIRST_COPY - mshr, ready, hw, code, sm)
+    phase = (FIRST_COPY - mshr) >> 1
+    if phase:
+        count_for_phase(m, phase, ready, hw, code, sm)
