@@ -68,7 +68,8 @@ def _aligned(row: Row, words: Collection[str]) -> str:
         groups += [(register, max(row.width // 4, 1)) for kind, register in data if kind == Kind.REGISTER]
     for slot, (kind, register) in enumerate(zip(row.source_kind, row.source_value, strict=True)):
         if kind == Kind.REGISTER and row.operation not in (Operation.STORE, Operation.ATOM):
-            groups.append((register, source_registers(row.operation, row.flags, slot, row.width, row.function)))
+            alone = row.operation == Operation.BULK_COPY and row.function > 1 and slot == 0  # of a tile: a list of words
+            groups.append((register, 1 if alone else source_registers(row.operation, row.flags, slot, row.width, row.function)))
     for first, count in groups:
         if count <= 1:
             continue
@@ -235,6 +236,11 @@ def _saturated(row: Row, words: Collection[str]) -> str:
     return "" if both[0] == both[1] else ".S32 and .ISAT of a sum go together"
 
 
+def _registers(row: Row, words: Collection[str]) -> str:
+    """PTX, setmaxnreg: 24 to 256 in steps of 8."""
+    return "" if 24 <= row.function <= 256 and row.function % 8 == 0 else f"{row.function} is no multiple of 8 from 24 to 256"
+
+
 def _matrices(row: Row, words: Collection[str]) -> str:
     """Products of matrices have the shapes and types of `isa.matrices.unit_of`, a left factor by rows and a right one by columns."""
     if matrices.unit_of(row.operation, row.function) is None:
@@ -264,6 +270,7 @@ RULES: tuple[tuple[Callable[[Row, Collection[str]], str], tuple[Operation, ...]]
     (_extreme, (Operation.IMNMX, Operation.IMNMX64, Operation.IMNMX4)),
     (_selected, (Operation.FSEL,)),
     (_saturated, (Operation.IADD, Operation.IADD2, Operation.IADD4, Operation.IADD_SATURATED)),
+    (_registers, (Operation.SETMAXREG,)),
     (_matrices, matrices.OPERATIONS),
     (_sums, matrices.OF_WARPGROUP),
 )

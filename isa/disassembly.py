@@ -25,7 +25,7 @@ from isa.refused import refusal
 from isa.sass.function import RawFunction, RawInstruction
 from isa.sass.resources import Resources
 from isa.sass.variables import ADDRESS_BANK
-from isa.vocabulary import RZ
+from isa.vocabulary import RZ, Operation
 
 MOST_LINES = 6  # of one mistake that are named
 HALF = re.compile(r"32@(lo|hi)\(([^\s()+]+)\)")  # of a variable's address, which a driver fills in
@@ -51,7 +51,7 @@ def program(function: RawFunction, resources: Resources, path: str = "", source:
         encoded=encoded,
         instructions=instructions,
         labels={name: label.at for name, label in kernel.labels.items()},
-        registers=max(resources.registers or sass.registers_used(function), registers_needed(encoded), 1),
+        registers=registers_to_begin(encoded, resources.registers or sass.registers_used(function)),
         shared_bytes=resources.shared_bytes or 0,
         parameters=tuple(Parameter(f"arg{k}", "", slot.offset, slot.size) for k, slot in enumerate(resources.parameters or ())),
         parameter_base=base,
@@ -67,6 +67,16 @@ def program(function: RawFunction, resources: Resources, path: str = "", source:
         driver_functions=resources.driver_functions,
         is_open=True,
     )
+
+
+def registers_to_begin(encoded: Encoded, said: int) -> int:
+    """Return how many registers a thread has when it begins. said: 0 where nothing says, else fewer only where warps take more."""
+    return said if said and takes_registers(encoded) else max(said, registers_needed(encoded), 1)
+
+
+def takes_registers(encoded: Encoded) -> bool:
+    """Return whether warps change how many registers they have: setmaxnreg."""
+    return bool((encoded.operation == Operation.SETMAXREG).any())
 
 
 def registers_needed(encoded: Encoded) -> int:

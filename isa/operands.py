@@ -97,11 +97,13 @@ class OperandBuilder(Transformer[Token, Any]):
         return children[0]._replace(shape=ADDRESS)
 
     def described(self, children: list[Any]) -> Operand:
-        token, address = children
+        token = children[0]
         number, suffix = register_number(str(token))
         if number < UNIFORM_BASE or suffix:
             raise OperandError("a descriptor is a uniform register: desc[UR4][R2.64]", token.column)
-        return address._replace(descriptor=number, column=token.column)
+        if len(children) == 1:  # of UTMALDG: which lines L2 should keep
+            return Operand(NAME, symbol=f"desc[{token}]", column=token.column)
+        return children[1]._replace(descriptor=number, column=token.column)
 
     def matrix(self, children: list[Any]) -> Operand:
         number, wrong = register_number(str(children[0]))

@@ -44,6 +44,7 @@ class Form(IntEnum):
     HALVES = 22  # by lanes, out of the loop: each half of a word by itself
     MBARRIER = 30  # may have to wait
     BULK_COPY = 31
+    REGISTERS = 32  # may have to wait
     PRODUCT_OF_MATRICES = 23  # of all lanes together: writes its rows by itself
     PRODUCT_OF_WARPGROUP = 24  # of four warps together, each a quarter of the rows
     WARPGROUP_WAIT = 25  # may have to wait

@@ -10,7 +10,7 @@ import numpy as np
 from isa import cfg, compiler, cubin, disassembly, needs, sass
 from isa import control_text as control_fields
 from isa.diagnostics import Diagnostics, nearest
-from isa.disassembly import registers_needed
+from isa.disassembly import registers_needed, takes_registers
 from isa.encode import Encoder
 from isa.errors import UserError
 from isa.kernels import Kernel, KernelReader
@@ -73,7 +73,7 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
     if is_complete:
         _check_end(kernel, diagnostics)
     needed = max(registers_needed(encoded), 1)
-    if kernel.registers is not None and kernel.registers < needed:
+    if kernel.registers is not None and kernel.registers < needed and not takes_registers(encoded):
         diagnostics.add(
             kernel.line or 1, 0, f".registers {kernel.registers}, but the kernel uses R{needed - 1}", hint=f"write .registers {needed}"
         )

@@ -169,9 +169,11 @@ class Operation(IntEnum):
     MOVM = 154  # transpose an 8-by-8 matrix of halves
     IADD_SATURATED = 155  # two signed words
     MBARRIER = 170  # a barrier in shared memory; function: Mbarrier; EVERY: takes part no more
-    BULK_COPY = 171  # by a unit of its own; function 0: from global to shared memory, completes bytes at a barrier there; 1: back
+    BULK_COPY = 171  # by a unit of its own; function 0: from global to shared memory, completes bytes at a barrier there; 1: back;
+    # of tiles, above that bit, the dimensions that a map and coordinates name
     HGMMA = 172  # products of a warpgroup with matrices in shared memory; function: see isa.matrices
     IGMMA = 173
+    SETMAXREG = 175  # the warp has `function` registers per lane from now on, when its block has them
     WARPGROUP_WAIT = 174  # WARPGROUP.DEPBAR: until all but the last `function` groups of products are done
     VMNMX = 125  # of three; function: Reduction of the first two | of that and the third << 3
 

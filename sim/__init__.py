@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sim.launch.launch import Launch
     from sim.launch.numba_cuda import numba
     from sim.launch.pointers import Pointer
+    from sim.launch.tensor_maps import tensor_map
     from sim.launch.triton import triton
     from sim.result.result import Result
     from sim.traces.trace import Trace
@@ -53,6 +54,7 @@ __all__ = [
     "schedule",
     "simulate",
     "sweep",
+    "tensor_map",
     "triton",
     "write_traces",
 ]
@@ -284,13 +286,10 @@ def write_traces(traces: "Sequence[Trace]", folder: str | Path) -> Path:
     return write(traces, folder)
 
 
-LAZY = {
-    "Launch": "launch",
-    "Pointer": "pointers",
-    "cuda": "cuda",
-    "numba": "numba_cuda",
-    "triton": "triton",
-}  # name -> module of sim.launch
+LAZY = {  # name -> module of sim.launch
+    **{"Launch": "launch", "Pointer": "pointers", "tensor_map": "tensor_maps"},
+    **{"cuda": "cuda", "numba": "numba_cuda", "triton": "triton"},
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from sim.lowering.rescheduling import is_known, worded, words_of
 from sim.lowering.unread import why_unread_by
 from sim.traces.trace import Trace
 from tests.listings import FOLDER
-from tests.unit import mbarrier_programs
+from tests.unit import mbarrier_programs, tile_programs
 
 FACTORS = (2, 0.5, 8, 0.125, 64, 1 / 64)
 BESIDE = {
@@ -304,6 +304,7 @@ def small() -> dict[str, sim.Launch | None]:
         "barriers": mbarrier_programs.launch(mbarrier_programs.PING_PONG)[0],
         "products of warpgroups": launch(group_products(), 2, 128),
         "bulk copies": mbarrier_programs.bulk_copy(size=1024, at=0),
+        "tiles": tile_programs.two_rows_of_blocks()[0],
         "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
         "code": launch(CODE.format(length=9000), 4, 32),
         "jumps": launch(BRANCHES.format(jumps=far), 4, 32),

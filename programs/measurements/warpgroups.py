@@ -107,7 +107,12 @@ def written(score: Scored) -> str:
 
 def main() -> None:
     """Print both tables and their mean errors."""
-    for title, scores in (("chains", chains()), ("products", products())):
+    report({"chains": chains(), "products": products()})
+
+
+def report(tables: dict[str, Iterator[Scored]]) -> None:
+    """Print tables and their mean errors."""
+    for title, scores in tables.items():
         errors, alike, apart = [], 0, []
         for score in scores:
             sys.stdout.write(written(score))

@@ -20,7 +20,9 @@ from sim.control_words.latency import Classes, Latencies
 
 COUNTED_AFTER = 2  # cycles until a counter shows what an instruction adds to it; paper cited in latencies.toml
 DEPBAR = "DEPBAR"  # looks at counters later than a wait mask does: listings leave one cycle before it
-ERRBAR = "ERRBAR"  # with a stall count of 0 ends when earlier stores have: in listings the next instruction reads what was just computed
+# With a stall count of 0 these end late: ERRBAR when earlier stores have, in listings the next instruction reads what was just computed;
+# USETMAXREG 88 cycles after its issue on an H100, in listings the next instruction waits for its counter.
+LATE = ("ERRBAR", "USETMAXREG")
 
 
 class Hazard(NamedTuple):
@@ -252,7 +254,7 @@ class Analysis:
     def _cycles(self, i: int) -> int:
         """Return how many cycles at least pass from instruction i to the next."""
         stall = int(self.control.stall[i])
-        if self.names[i] == ERRBAR and not stall:
+        if self.names[i] in LATE and not stall:
             return self.most
         return stall if self.control.dual[i] else max(stall, 1)
 

@@ -131,7 +131,7 @@ def start_warp(w: int, code: Code, machine: Machine, log: Log) -> None:
         machine.predicates[w, p] = 0 if p != 7 else machine.predicates[w, p]
     for limit in range(code.iterations.size):
         machine.iterations[w, limit] = 0
-    machine.products[w] = 0
+    machine.products[w], machine.held[w] = 0, code.held
     machine.carry[w], machine.pc[w], machine.depth[w], machine.waiting[w], machine.ended[w] = 0, 0, 0, 0, 0
     machine.active[w] = machine.alive[w] = machine.existing[w]
     machine.reconverge[w] = code.operation.size

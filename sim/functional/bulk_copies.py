@@ -1,4 +1,4 @@
-"""UBLKCP: bytes in a row from global to shared memory, which complete at a barrier there, or back (PTX `cp.async.bulk`).
+"""UBLKCP: bytes in a row from global to shared memory, which complete at a barrier there, or back (PTX `cp.async.bulk`); and tiles.
 
 They are moved at once: whoever reads them before the barrier says so reads what a GPU may not have there yet, and is not told.
 """
@@ -12,23 +12,57 @@ from sim.functional.memory import find, keep_access, room_for_access
 from sim.functional.operands import row_of
 from sim.functional.stack import fault
 from sim.functional.state import FIRST, SECOND, THIRD, Code, Fault, Log, Machine, Memory, Progress, Report, Status, Store
+from sim.functional.tiles import bytes_of_tile, move_tile, read_map
 from sim.functional.translation import translate
 from sim.functional.watch import READ, WRITE, Seen, touch
-from sim.traces.trace import BYTES, PHASE, SCATTERED, SOURCE, TARGET
+from sim.traces.trace import APART, BYTES, COPY_LANES, COUNTS, DIMENSIONS, PHASE, SCATTERED, SOURCE, TARGET, TILED
 
 UNIT, MOST, IN_BLOCK = np.int64(16), np.int64(0xFFFF), np.int64(0xFFFFFF)  # bytes; units of one copy; of an address in a cluster
 
 
 @outlined
 def copy_bulk(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
-    """Execute UBLKCP i once for the warp, with the uniform registers of the first lane of `mask`; return a Status."""
+    """Execute UBLKCP, UTMALDG or UTMASTG i once for the warp, with the uniform registers of the first lane of `mask`; return a Status."""
     room = room_for_access(w, log, store)
     if room != Status.RUNNING:
         return room
     if mask == 0:
         keep_access(w, mask, np.int64(0), np.int64(0), machine, log, store)
         return Status.RUNNING
-    k, stores = first_bit(mask), code.function[i]
+    k, problem = first_bit(mask), np.int64(-1)
+    if code.function[i] > 1:
+        problem = copy_tile(i, w, k, code, machine, memory, progress)
+    else:
+        problem = copy_bytes(i, w, k, code, machine, memory, progress)
+    if problem >= 0:
+        return fault(problem, w, k, i, progress)
+    keep_access(w, np.int64(COPY_LANES), np.int64(0), SCATTERED, machine, log, store)
+    return Status.RUNNING
+
+
+@outlined
+def copy_tile(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Execute UTMALDG or UTMASTG with the uniform registers of lane k; return the Fault, -1 for none."""
+    problem, stores = read_map(i, w, k, code, machine, memory, progress), code.function[i] & 1
+    if problem >= 0:
+        return problem
+    near = row_of(code.operand[i, FIRST], w, code, machine)
+    inside, phase = np.int64(machine.rows[near, k]) & IN_BLOCK, np.int64(0)
+    seen = Seen(np.int64(i), np.int64(w), np.int64(k), np.int64(READ if stores else WRITE))
+    problem = move_tile(inside, stores, seen, machine, memory, progress)
+    if problem < 0 and not stores:
+        barrier = np.int64(machine.rows[near + 1, k]) & IN_BLOCK
+        problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress)
+        if problem < 0:
+            phase = complete(barrier, bytes_of_tile(machine), memory, progress)
+    machine.target[TARGET], machine.target[PHASE], machine.target[TILED] = inside, phase, 1
+    return problem
+
+
+@outlined
+def copy_bytes(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Execute UBLKCP with the uniform registers of lane k; return the Fault, -1 for none."""
+    stores = code.function[i]
     to, source = row_of(code.operand[i, FIRST], w, code, machine), row_of(code.operand[i, SECOND], w, code, machine)
     far, near = (to, source) if stores else (source, to)
     inside = np.int64(machine.rows[near, k]) & IN_BLOCK
@@ -47,15 +81,15 @@ def copy_bulk(i: int, w: int, mask: int, code: Code, machine: Machine, memory: M
         problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress)
         if problem < 0:
             phase = load_bulk(address, inside, size, barrier, memory, progress)
-    if problem >= 0:
-        return fault(problem, w, k, i, progress)
-    if memory.watch.asked[0]:
+    if problem < 0 and memory.watch.asked[0]:
         seen = Seen(np.int64(i), np.int64(w), np.int64(k), np.int64(READ if stores else WRITE))
         for byte in range(size):
             touch(inside + byte, np.int64(-1), seen, machine, memory.watch)
     machine.target[SOURCE], machine.target[BYTES], machine.target[TARGET], machine.target[PHASE] = address, size, inside, phase
-    keep_access(w, np.int64(15), np.int64(0), SCATTERED, machine, log, store)
-    return Status.RUNNING
+    machine.target[TILED] = 0
+    for d in range(DIMENSIONS):
+        machine.target[COUNTS + d], machine.target[APART + d] = 1, 0
+    return problem
 
 
 @outlined
@@ -63,6 +97,12 @@ def load_bulk(address: int, inside: int, size: int, barrier: int, memory: Memory
     """Move bytes to shared memory, and complete them at a barrier there; return the phase that they count for."""
     for word in range(size >> 2):
         memory.shared[(inside >> 2) + word] = memory.words[((address - memory.base) >> 2) + word]
+    return complete(barrier, size, memory, progress)
+
+
+@outlined
+def complete(barrier: int, size: int, memory: Memory, progress: Progress) -> int:
+    """Complete bytes at a barrier; return the phase that they count for."""
     phase = memory.phases[barrier >> 3, CURRENT]
     change(barrier >> 2, np.int64(0), -size, np.int64(0), memory, progress)
     return phase

@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from isa import matrices
-from isa.disassembly import registers_needed
+from isa.disassembly import registers_needed, takes_registers
 from isa.errors import UserError
 from isa.vocabulary import Flag, Operation, Space
 from sim.functional.constants import unknown
-from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report
+from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report, TileFault
 from sim.functional.translation import as_seen
 from sim.launch.launch import Launch
 from sim.launch.parameters import STRUCTURE
@@ -36,6 +36,21 @@ SAID = {
         "warps 4 n to 4 n + 3 multiply together: give the block a multiple of 128 threads",
     ),
 }  # faults that need no more words
+TILES = {
+    TileFault.NO_MAP: ("there is no tensor map of a known type at {value:#x}", "pass sim.tensor_map(array, box=...) for the parameter"),
+    TileFault.RANK: (
+        "the tensor map has {dimensions} dimensions, the instruction names others",
+        "as many as the array that it was made of",
+    ),
+    TileFault.INTERLEAVE: ("the tensor map interleaves channels, which is not modelled", "take CU_TENSOR_MAP_INTERLEAVE_NONE"),
+    TileFault.NEGATIVE: ("a tile is stored at coordinate {value}", "a GPU refuses stores at negative coordinates (H100): clip the tile"),
+    TileFault.COORDINATE: (
+        "a tile begins {value} bytes into its rows, no multiple of 16",
+        "a GPU refuses that (H100): let the coordinate of the fastest dimension be a multiple of 16 bytes",
+    ),
+    TileFault.MAP_ADDRESS: ("the tensor map's address {value:#x} is no multiple of 64", "let a map in memory be aligned to 64 bytes"),
+    TileFault.SHARED_ADDRESS: ("the tile's place {value:#x} in shared memory is no multiple of 128", "let tiles be aligned to 128 bytes"),
+}
 VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic", Operation.MBARRIER: "barrier access", Operation.BULK_COPY: "bulk copy"}
 VERBS |= dict.fromkeys(matrices.OF_WARPGROUP, "matrix")
 
@@ -62,7 +77,7 @@ def check_launch(launch: Launch) -> None:
         message = f"grid {launch.grid} x block {launch.block}: {launch.blocks * launch.warps_per_block:,} warps"
         raise UserError(message, path=program.path, hint=f"a trace holds at most {MOST_WARPS:,}: simulate a smaller grid of the same shape")
     used = registers_needed(program.encoded)
-    if launch.registers_per_thread < used:
+    if launch.registers_per_thread < used and not takes_registers(program.encoded):
         message = f"{launch.registers_per_thread} registers per thread; the program uses R{used - 1}"
         raise UserError(message, path=program.path, hint=f"give at least {used}")
     if len(launch.args) != len(program.parameters):
@@ -114,6 +129,10 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
     message, hint = SAID.get(fault, ("", ""))
     if fault in (Fault.OUT_OF_RANGE, Fault.MISALIGNED, Fault.READ_ONLY):
         message, hint = access_message(launch, placed, memory, fault, i, int(report[Report.ADDRESS]), int(report[Report.EXPECTED]))
+    elif fault == Fault.TILE:
+        value = int(report[Report.ADDRESS])
+        message, hint = TILES[TileFault(int(report[Report.EXPECTED]))]
+        message = message.format(value=value, dimensions=value + 1)
     elif fault == Fault.UNKNOWN_CONSTANT:
         message, hint = unknown(launch.program, int(report[Report.ADDRESS]))
     elif fault == Fault.DIVERGENT_BARRIER:

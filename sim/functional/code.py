@@ -45,6 +45,7 @@ ADDITIONS = (Operation.IADD, Operation.IADD3, Operation.LEA, Operation.LEA_HI)
 CARRIED = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.IMAD_CARRY, Operation.LEA_HI, Operation.XMAD)
 FORMS = np.array([OPERATIONS[k].form if k in OPERATIONS else -1 for k in range(max(OPERATIONS) + 1)], np.int64)
 HIGH_A, HIGH_B = 256, 512  # bits of XMAD's function
+GRANULE = 8  # registers per thread that a warp has at least, and more
 VOLTA_PARAMETERS = 0x160  # parameters start here or later from Volta on, where MUFU.SIN and COS take turns
 
 
@@ -117,6 +118,7 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
         limit=limits(launch, names),
         iterations=np.array([launch.iterations[name] for name in names], np.int64),
         registers=uniform + uniform_registers(program),
+        held=-(-launch.registers_per_thread // GRANULE) * GRANULE,
         turns=int(program.parameter_base >= VOLTA_PARAMETERS),
         apart=int(bool(program.architecture) and era(program.architecture) == "volta"),
         converges=int(program.markers and not np.isin(e.operation, (Operation.SSY, Operation.PBK, Operation.CAL)).any()),

@@ -47,6 +47,19 @@ class Fault(IntEnum):
     SEVERAL_BARRIERS = 18  # lanes of one SYNCS name several
     TOO_MANY_ARRIVALS = 19
     WARPGROUP_IN_PART = 20  # a product of four warps of which the block lacks some
+    TILE = 21  # a map, coordinates or a place that no tile may have: which, TileFault says
+
+
+class TileFault(IntEnum):
+    """What is wrong with a tile (Report.EXPECTED; Report.ADDRESS has the value)."""
+
+    NO_MAP = 0
+    RANK = 1  # the map's dimensions - 1
+    INTERLEAVE = 2
+    NEGATIVE = 3  # coordinate of a store
+    COORDINATE = 4  # bytes, no multiple of 16
+    MAP_ADDRESS = 5
+    SHARED_ADDRESS = 6
 
 
 class Report(IntEnum):

@@ -9,7 +9,7 @@ import numpy as np
 from isa.errors import UserError
 from isa.program import Parameter, Program
 from isa.sass.variables import ADDRESS_BANK
-from sim.functional.state import CONSTANT_WINDOW, DRIVER_WINDOW, LOCAL_BYTES, LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BITS
+from sim.functional.state import CONSTANT_WINDOW, DRIVER_WINDOW, LOCAL_BYTES, LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW, WINDOW_BITS
 from sim.launch.launch import Launch
 from sim.launch.placement import Places
 from sim.launch.pointers import BYTES, check_order, is_structure
@@ -30,7 +30,7 @@ PLACES: dict[int, tuple[tuple[str, int], ...]] = {
     ),  # sm_70 to sm_86
     0x210: (
         *(("block", 0x0), ("grid", 0xC), ("local_window", 0x20), ("stack", 0x28), ("dynamic", 0x2C), ("constant_window", 0xD0)),
-        *(*CLUSTERS, ("descriptor", 0x208)),
+        *(*CLUSTERS, ("descriptor", 0x208), ("parameters", 0x198)),
     ),  # sm_90
     0x380: (
         *(("block", 0x360), ("grid", 0x370), ("stack", 0x37C), ("local_window", 0x2F8), ("constant_window", 0x120)),
@@ -137,6 +137,7 @@ def put(bank: bytearray, what: str, offset: int, launch: Launch) -> int:
         "local_window": (0, int(LOCAL_WINDOW)),
         "low_local_window": (0,),  # a low word; where no array lies, so a generic access through it is refused
         "constant_window": (0, int(CONSTANT_WINDOW)),
+        "parameters": (launch.program.parameter_base, int(PARAMETER_WINDOW)),  # where they lie, as a generic address: of tensor maps
     }[what]
     struct.pack_into(f"<{len(values)}I", bank, offset, *values)
     return 4 * len(values)

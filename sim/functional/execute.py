@@ -13,6 +13,7 @@ from sim.functional.code import Literals, resolve
 from sim.functional.constants import build
 from sim.functional.device import copy_back
 from sim.functional.hazards import asked, hazards
+from sim.functional.registers import check_registers
 from sim.functional.resolved import resolved
 from sim.functional.state import Memory, Store
 from sim.functional.turns import Place, Turns
@@ -40,6 +41,7 @@ def execute(
     """
     checks = asked(check)
     check_launch(launch)
+    check_registers(launch.program)
     places = Places(launch)
     placed, literals = places.allocations, Literals()
     banks = build(launch, places)

@@ -8,9 +8,9 @@ from isa.semantics.words import high_word, pair, signed, word
 from isa.vocabulary import PT
 from sim.compiled.kernel import first_bit, inner
 from sim.functional.comparisons import conclude
-from sim.functional.flags import CC, HIGH, NEGATE, SIGNED, WIDE, X
+from sim.functional.flags import CC, EVERY, HIGH, NEGATE, SIGNED, WIDE, X
 from sim.functional.operands import predicate, write_carry, write_predicate
-from sim.functional.state import FIRST, OUT, SECOND, Code, Machine
+from sim.functional.state import FIRST, FULL, OUT, SECOND, Code, Machine
 from sim.functional.sums import carries_in
 
 HIGH_A, HIGH_B = 256, 512  # bits of XMAD's function
@@ -79,14 +79,15 @@ def add_pairs(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code,
 
 @inner
 def to_uniform(i: int, w: int, mask: int, rows: tuple[int, int, int], code: Code, machine: Machine) -> None:
-    """Execute R2UR: the word of the first lane; the predicate: the lanes that hold another."""
+    """Execute R2UR: the word of the first lane; the predicate: the lanes that hold another, with .OR those of before, too."""
     a, out, others = machine.rows[rows[0]], machine.rows[OUT], np.int64(0)
     for k in range(machine.lanes[0]):
         out[k] = a[k]
         others |= np.int64(a[k] != a[first_bit(mask)]) << k
     p = code.predicate_destination[i, 0]
     if p != PT:
-        machine.predicates[w, p] = (machine.predicates[w, p] & ~mask) | (others & mask)
+        kept = np.int64(FULL) if code.flags[i] & EVERY else ~mask
+        machine.predicates[w, p] = (machine.predicates[w, p] & kept) | (others & mask)
 
 
 @inner

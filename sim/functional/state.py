@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.functional.columns import Fault, Report, Spin, Status, Turn  # noqa: F401  what the columns and the answers of kernels mean
+from sim.functional.columns import Fault, Report, Spin, Status, TileFault, Turn  # noqa: F401  what the columns and the answers of kernels mean
 
 LANES, FULL = 32, 0xFFFFFFFF  # of a warp, and their mask
 FIRST, SECOND, THIRD = np.int64(0), np.int64(1), np.int64(2)  # slots; not literals, for which Numba compiles a kernel each
@@ -23,9 +23,11 @@ NO_INDEX = np.int64(-(2**31))
 SPINS, NOBODY = np.int64(-1), np.int64(-1)  # in Machine.waiting: a warp that spins; in Machine.expected: no warp came since it opened last
 AT_PHASE = np.int64(-2)  # in Machine.waiting: a warp that waits for a phase of a barrier in shared memory
 AT_WARPGROUP = np.int64(-3)  # a warp that waits for the other warps of its group to begin the products that it has begun
+AT_REGISTERS = np.int64(-4)  # a warp that waits for registers that others of its block give back
 LOCAL_BYTES, WINDOW_BITS = 4096, 32  # local memory per thread; the high word of a generic address says of which memory it is
 NOWHERE = np.int64(1 << 62)  # set in an address of a launch with memory at its addresses: no allocation has it
 SHARED_WINDOW, LOCAL_WINDOW, CONSTANT_WINDOW, DRIVER_WINDOW = np.int64(1), np.int64(2), np.int64(3), np.int64(4)
+PARAMETER_WINDOW = np.int64(5)  # where parameters lie, at the offsets that they have in constant bank 0
 
 
 class Code(NamedTuple):
@@ -63,6 +65,7 @@ class Code(NamedTuple):
     limit: np.ndarray  # int64 [n] column of Machine.iterations that a branch counts in, -1 = none
     iterations: np.ndarray  # int64 [limits] how often each may be executed
     registers: int  # rows per warp
+    held: int  # registers per thread that a block begins with, a multiple of 8
     turns: int  # 1 = MUFU.SIN and COS take turns, not radians
     apart: int  # 1 = lanes of a warp may arrive at a barrier apart (from Volta on)
     converges: int  # 1 = lanes meet by convergence registers, and nowhere else
@@ -114,6 +117,7 @@ class Machine(NamedTuple):
     bits: np.ndarray  # int64 [3, 512] matrices that are being multiplied (`sim.functional.matrices`)
     parts: np.ndarray  # int32 [6, 512] their numbers taken apart
     products: np.ndarray  # int64 [warps] products of its group that the warp has begun
+    held: np.ndarray  # int64 [warps] registers per thread
     window: np.ndarray  # int64 [1] Space of the lanes whose generic addresses are being carried out
     spin: np.ndarray  # int64 [warps, len(Spin)]
     tallies: np.ndarray  # int64 [4, n] the Store's tallies before a round

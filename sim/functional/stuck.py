@@ -7,7 +7,7 @@ from isa.operations import Form
 from isa.vocabulary import Space
 from sim.functional.checks import lanes
 from sim.functional.code import FORMS as BY_OPERATION
-from sim.functional.state import AT_PHASE, AT_WARPGROUP, SPINS, Spin
+from sim.functional.state import AT_PHASE, AT_REGISTERS, AT_WARPGROUP, SPINS, Spin
 from sim.launch.launch import Launch
 from sim.launch.placement import Places
 from sim.traces.trace import SCATTERED
@@ -38,6 +38,9 @@ def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed
         hint = "a phase ends when all arrivals and bytes have come: compare mbarrier.init and expect_tx with who arrives and what is copied"
     if any(place.machine.waiting[w] == AT_WARPGROUP for place, w in rows):
         hint = "the four warps of a warpgroup execute the same products: what keeps one from a wgmma that the others execute?"
+    if any(place.machine.waiting[w] == AT_REGISTERS for place, w in rows):
+        begun = launch.registers_per_thread
+        hint = f"a block has what its warps begin with, {begun} registers per thread: take fewer, or give more back"
     if started < blocks:
         hint += f"; {blocks - started:,} blocks have not started, as not all fit: a wait for a later block needs a smaller grid"
     if blocks < launch.blocks:
@@ -67,6 +70,9 @@ def _what(launch: Launch, places: Places, place: "Place", w: int) -> str:
     if place.machine.waiting[w] == AT_WARPGROUP:
         at = instructions[int(place.machine.pc[w])]
         return f"waits for products that other warps of its group have not begun, line {at.line}: {at.text}"
+    if place.machine.waiting[w] == AT_REGISTERS:
+        at = instructions[int(place.machine.pc[w])]
+        return f"waits for registers, of which its block has too few left, line {at.line}: {at.text}"
     if place.machine.waiting[w] != SPINS:
         at = instructions[int(place.machine.pc[w]) - 1]
         return f"waits at barrier {int(place.machine.waiting[w]) - 1}, line {at.line}: {at.text}"

@@ -23,6 +23,7 @@ from sim.functional.matrices import multiply_matrices
 from sim.functional.mbarriers import use_barrier
 from sim.functional.memory import access
 from sim.functional.paths import record
+from sim.functional.registers import set_registers
 from sim.functional.spins import look
 from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store, Turn
 from sim.functional.warpgroups import multiply_of_warpgroup, wait_for_warpgroup
@@ -33,6 +34,7 @@ PRODUCTS = {
     Form.PRODUCT_OF_MATRICES: multiply_matrices,
     Form.PRODUCT_OF_WARPGROUP: multiply_of_warpgroup,
     Form.WARPGROUP_WAIT: wait_for_warpgroup,
+    Form.REGISTERS: set_registers,
 }
 ARMS |= PRODUCTS
 MEMORY = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}

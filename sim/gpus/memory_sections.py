@@ -77,6 +77,10 @@ class SharedMemory(Section):
         default=1, description="cycles from the issue of a bulk copy until it asks for its first line"
     )
     copy_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=64, description="of bulk copies into shared memory, per SM")
+    tile_latency: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="the same as copy_latency, of a tile (TMA)")
+    tile_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(
+        default=64, description="of tiles into shared memory, per SM; a row asks for each of its lines, one a cycle at most"
+    )
     barrier_latency: Annotated[int, Field(ge=0, le=4096)] = Field(
         default=0,
         description="cycles that a look at an mbarrier takes longer than a shared load, from the last arrival on if that is later",

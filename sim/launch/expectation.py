@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from isa.errors import UserError
-from sim.launch import arrays
+from sim.launch import arrays, tensor_maps
 from sim.launch.launch import Launch
 
 MOST_SHOWN = 8
@@ -99,9 +99,14 @@ class Rule(NamedTuple):
 Expectation = dict[str, Rule]  # array name -> what it should hold after the run
 
 
-def expectation(table: Mapping[str, str | Expected], arguments: Mapping[str, Any], file: Path) -> Expectation:
-    """Return the expected arrays, worked out from the arguments as they are now. Raises UserError."""
-    rules = {}
+def expectation(
+    table: Mapping[str, str | Expected], arguments: Mapping[str, Any], file: Path, others: Mapping[str, np.ndarray] | None = None
+) -> Expectation:
+    """Return the expected arrays, worked out from the arguments as they are now. Raises UserError.
+
+    others: arrays that are no arguments, whose names expressions may use.
+    """
+    rules, arguments = {}, {name: tensor_maps.array_of(value) for name, value in arguments.items()}
     for name, given in table.items():
         if not isinstance(arguments.get(name), np.ndarray):
             names = ", ".join(key for key, value in arguments.items() if isinstance(value, np.ndarray))
@@ -110,7 +115,9 @@ def expectation(table: Mapping[str, str | Expected], arguments: Mapping[str, Any
         array = arguments[name]
         try:
             with np.errstate(all="ignore"):  # NaN and infinity have no integer value; the comparison shows what came of them
-                values = np.broadcast_to(np.asarray(_wanted(wanted, arguments, file)).astype(array.dtype), array.shape)
+                values = np.broadcast_to(
+                    np.asarray(_wanted(wanted, {**(others or {}), **arguments}, file)).astype(array.dtype), array.shape
+                )
         except (ValueError, TypeError, SyntaxError, ArithmeticError, IndexError, OSError, MemoryError, RecursionError) as error:
             raise UserError(f"expect.{name}: {str(error) or 'nested too deeply'}", path=str(file)) from None
         rules[name] = Rule(values, wanted.relative, wanted.absolute)
@@ -161,7 +168,8 @@ def _node(node: ast.AST, names: Mapping[str, Any]) -> Any:
 def check(launch: Launch, expectation: Expectation) -> list[Mismatch]:
     """Return where the launch's arrays differ from what is expected, at most 8 elements per array."""
     found = []
-    values = {parameter.name: value for parameter, value in zip(launch.program.parameters, launch.args, strict=True)} | launch.symbols
+    named = zip(launch.program.parameters, launch.args, strict=True)
+    values = {parameter.name: tensor_maps.array_of(value) for parameter, value in named} | launch.symbols
     values |= {f"memory {address:#x}": array for address, array in launch.memory.items()}
     for name, rule in expectation.items():
         got = values[name]

@@ -19,6 +19,10 @@
     [[args]]
     name = "view"
     value = "{&x+16, s32:100}"    # pointers, structures by value, arrays of pointers: `sim.launch.composed`
+    [[args]]
+    name = "tiles"                # a tensor map (CUtensorMap) of an array: `sim.tensor_map`
+    of = "x"
+    box = [128, 64]               # and swizzle, steps, fill, dtype; expectations call the array as the map is called
 
     [[arrays]]                    # arrays that only pointers lead to, written as array arguments are
     name = "rows"
@@ -61,7 +65,8 @@ from sim.launch.composed import composed
 from sim.launch.expectation import Expectation, check, expectation
 from sim.launch.launch import Launch
 from sim.launch.parameters import bound
-from sim.launch.table import SCALARS, Composed, LaunchTable, Scalar, Sizes, validated
+from sim.launch.table import SCALARS, Composed, LaunchTable, Scalar, Sizes, Tiled, validated
+from sim.launch.tensor_maps import tensor_map
 
 __all__ = ["LaunchFile", "check", "load_launch"]
 
@@ -97,7 +102,7 @@ def load_launch(path: str | Path, program: Program | Callable[[str | None], Prog
         program = isa.load(listing, table.function)
     elif not isinstance(program, Program):
         program = program(table.function)
-    values, symbols = _values(table, program, arguments, file)
+    values, symbols, arrays = _values(table, program, arguments, file)
     program = _with_parameters(program, table, values, file)
     constants = _constants(table, file)
     launch = Launch(
@@ -115,7 +120,7 @@ def load_launch(path: str | Path, program: Program | Callable[[str | None], Prog
         uninitialised=tuple(rule.name for rule in _arrays(table) if rule.init == "none" and not rule.file and rule.name not in arguments),
         name=file.stem,
     )
-    return LaunchFile(launch, expectation(table.expect, values | symbols | constants, file))
+    return LaunchFile(launch, expectation(table.expect, values | symbols | constants, file, arrays))
 
 
 def beside(listing: Path) -> Path:
@@ -136,8 +141,10 @@ def _register(name: str, file: Path) -> int:
     return int(name[1:])
 
 
-def _values(table: LaunchTable, program: Program, arguments: Mapping[str, Any], file: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return every argument by name, and every symbol; those of `arguments` replace the file's."""
+def _values(
+    table: LaunchTable, program: Program, arguments: Mapping[str, Any], file: Path
+) -> tuple[dict[str, Any], dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Return every argument by name, every symbol, and every array; those of `arguments` replace the file's."""
     known = [argument.name for argument in table.args]
     for name in arguments:
         if name not in known:
@@ -156,10 +163,23 @@ def _values(table: LaunchTable, program: Program, arguments: Mapping[str, Any], 
                     if isinstance(value, str)
                     else _declared(argument.name, value, program, file)
                 )
+            elif isinstance(argument, Tiled):
+                values[argument.name] = arguments.get(argument.name) or _map(argument, arrays, file)
         symbols = build_arrays(table.symbols, {}, file)
     except UserError as error:
         raise _at_its_line(error, [*known, *(rule.name for rule in (*table.arrays, *table.symbols))], file) from None
-    return {name: arrays[name] if name in arrays else values[name] for name in known}, symbols
+    return {name: arrays[name] if name in arrays else values[name] for name in known}, symbols, arrays
+
+
+def _map(rule: Tiled, arrays: Mapping[str, np.ndarray], file: Path) -> Any:
+    """Return the tensor map of an argument."""
+    if rule.of not in arrays:
+        message = f"args: {rule.name} is a map of {rule.of}, which is no array here"
+        raise UserError(message, path=str(file), hint=f"arrays: {', '.join(arrays) or 'none'}")
+    try:
+        return tensor_map(arrays[rule.of], rule.box, rule.swizzle, rule.steps, rule.fill, rule.dtype)
+    except UserError as error:
+        raise UserError(f"args: {rule.name}: {error.message}", path=str(file), hint=error.hint) from None
 
 
 def _arrays(table: LaunchTable) -> list[Array]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from isa.errors import UserError
 from isa.program import Parameter, Program
+from sim.launch import tensor_maps
 from sim.launch.pointers import BYTES, Pointer, is_structure
 
 KINDS = {"u": "u", "i": "s", "f": "f", "b": "u"}
@@ -40,7 +41,7 @@ def bound(program: Program, args: Sequence[Any], names: Sequence[str] | None = N
         if slot and slot.size != size:
             message = f"argument {position} has {slot.size} bytes; {_words(value)} of {size} was given"
             raise UserError(message, path=program.path, hint="pass a NumPy scalar of the parameter's type, or an array for a pointer")
-        alignment = value.dtype.alignment if kind == STRUCTURE else size
+        alignment = tensor_maps.ALIGNMENT if tensor_maps.is_map(value) else value.dtype.alignment if kind == STRUCTURE else size
         offset = slot.offset if slot else -(-end // alignment) * alignment
         found.append(Parameter(name, kind, offset, size))
         end = offset + size

@@ -34,6 +34,19 @@ class Composed(BaseModel):
     value: str | int | float
 
 
+class Tiled(BaseModel):
+    """A tensor map of an array: `sim.tensor_map`."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    of: str
+    box: list[int]
+    swizzle: str = "none"
+    steps: list[int] | None = None
+    fill: str = "zeros"
+    dtype: str | None = None
+
+
 class Constants(Array):
     """An array that lies in a constant bank."""
 
@@ -51,7 +64,7 @@ class LaunchTable(BaseModel):
     shared_dynamic: int = Field(0, ge=0)
     shared_static: int | None = Field(None, ge=0)
     registers: int | None = Field(None, ge=1, le=255)
-    args: list[Scalar | Composed | Array] = []
+    args: list[Scalar | Composed | Tiled | Array] = []
     arrays: list[Array] = []
     symbols: list[Array] = []
     constants: list[Constants] = []
@@ -63,11 +76,15 @@ class LaunchTable(BaseModel):
 SECTIONS: dict[str, type[BaseModel]] = {
     "Scalar": Scalar,
     "Composed": Composed,
+    "Tiled": Tiled,
     "Array": Array,
     "Constants": Constants,
     "Expected": Expected,
     "LaunchTable": LaunchTable,
 }
+
+
+KINDS = ("Scalar", "Composed", "Tiled", "Array")  # of arguments
 
 
 def validated(file: Path, overrides: Mapping[str, Any]) -> LaunchTable:
@@ -87,21 +104,17 @@ def _in_words(error: ValidationError, table: Mapping[str, Any], file: Path) -> U
     """Return pydantic's findings as one message. Of an argument, those of the kind that it is: scalars have a type."""
     messages, hints = [], []
     for problem in error.errors():
-        kinds = [str(part) for part in problem["loc"] if part in ("Scalar", "Composed", "Array")]
+        kinds = [str(part) for part in problem["loc"] if part in KINDS]
         given = table["args"][int(problem["loc"][1])] if kinds else None
         if kinds and kinds != [_kind(given)]:
             continue
-        loc = [
-            str(part)
-            for part in problem["loc"]
-            if part not in ("Scalar", "Composed", "Array", "Expected", "str", "int", "float", "list[int]")
-        ]
+        loc = [str(part) for part in problem["loc"] if part not in (*KINDS, "Expected", "str", "int", "float", "list[int]")]
         where = f"args[{loc[1]}].{loc[2]}" if loc[0] == "args" and len(loc) > 2 else ".".join(loc)
         if problem["type"] == "extra_forbidden":
             sections = {"expect": "Expected", "constants": "Constants", "arrays": "Array", "symbols": "Array"}
             model = SECTIONS[kinds[0] if kinds else sections.get(loc[0], "LaunchTable")]
             messages.append(f"unknown key {where}")
-            keys = dict.fromkeys(key for kind in ((Scalar, Composed, Array) if kinds else (model,)) for key in kind.model_fields)
+            keys = dict.fromkeys(key for kind in ((Scalar, Composed, Tiled, Array) if kinds else (model,)) for key in kind.model_fields)
             near = nearest(loc[-1], keys)
             hints.append(f"did you mean {near}?" if near else f"keys here: {', '.join(keys)}")
         else:
@@ -112,4 +125,4 @@ def _in_words(error: ValidationError, table: Mapping[str, Any], file: Path) -> U
 def _kind(given: Any) -> str:
     """Return the model that an entry of `args` is meant to be."""
     keys = given if isinstance(given, dict) else {}
-    return "Scalar" if "type" in keys else "Composed" if "value" in keys else "Array"
+    return "Scalar" if "type" in keys else "Composed" if "value" in keys else "Tiled" if "box" in keys else "Array"

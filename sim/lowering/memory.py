@@ -47,6 +47,8 @@ class Hierarchy(NamedTuple):
     barrier_latency: np.int64
     copy_latency: np.int64
     copy_ticks: np.int64  # per sector
+    tile_latency: np.int64
+    tile_ticks: np.int64  # per sector
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
     l1_ways: np.int64
@@ -160,8 +162,9 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "store_line_ticks": round(TICKS * lsu.store_line_cycles),
         "bank_rule": BANK_RULES.index(gpu.shared.rule),
         **dict(zip(("banks", "pass_bytes", "interleave", "bank_row"), GEOMETRY[gpu.shared.rule], strict=True)),
-        **{name: getattr(gpu.shared, name) for name in ("pass_cycles", "barrier_latency", "copy_latency")},
+        **{name: getattr(gpu.shared, name) for name in ("pass_cycles", "barrier_latency", "copy_latency", "tile_latency")},
         "copy_ticks": ticks(gpu.shared.copy_bytes_per_cycle, SECTOR),
+        "tile_ticks": ticks(gpu.shared.tile_bytes_per_cycle, SECTOR),
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         "l1_sets": lines // ways if ways else 0,
         "l1_ways": ways,

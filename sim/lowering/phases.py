@@ -4,6 +4,8 @@ The trace says which phase (`sim.traces.trace.PHASE_SHIFT`), so the engines need
 been carried out as counted for it when the program was executed.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from isa.errors import UserError
@@ -13,7 +15,8 @@ from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR
 from sim.lowering.memory import SECTORS
 from sim.result.causes import RESULT_CAUSE, StallCause
-from sim.traces.trace import BYTES, PHASE, PHASE_SHIFT, SOURCE, Trace, bulk_copies, instruction_of
+from sim.traces.trace import APART, BYTES, DIMENSIONS, PHASE, PHASE_SHIFT, SOURCE, Trace, bulk_copies, instruction_of
+from sim.traces.trace import COUNTS as ROWS
 
 NO_PHASE, COUNTS, WAITS = range(3)  # Op.phase
 NO_COPY, COPY_IN, COPY_OUT = range(3)  # Op.copies
@@ -42,15 +45,44 @@ def copies(program: Program, i: int) -> int:
     """Return NO_COPY, COPY_IN of a bulk copy whose lines count for a phase when they are there, or COPY_OUT."""
     if program.encoded.operation[i] != Operation.BULK_COPY:
         return NO_COPY
-    return COPY_OUT if program.encoded.function[i] else COPY_IN
+    return COPY_OUT if program.encoded.function[i] & 1 else COPY_IN
+
+
+def lines_of_row(row: list[int]) -> list[tuple[int, int]]:
+    """Return the lines that a copy asks for, with a mask of their sectors: of a tile those of each row. row: of the trace."""
+    if not row[BYTES]:
+        return []
+    starts = starts_of_rows(row[SOURCE], row[ROWS : ROWS + DIMENSIONS], row[APART : APART + DIMENSIONS])
+    return [line for start in starts.tolist() for line in lines_of_copy(start, row[BYTES])]
+
+
+def starts_of_rows(source: int, counts: Sequence[int], apart: Sequence[int]) -> np.ndarray:
+    """Return int64 [rows]: where the rows of a tile begin, the second dimension the fastest."""
+    starts = np.array([source], np.int64)
+    for count, distance in zip(counts, apart, strict=True):
+        starts = (starts + np.arange(count, dtype=np.int64)[:, None] * distance).ravel()
+    return starts
 
 
 def lines_of_copy(source: int, size: int) -> list[tuple[int, int]]:
-    """Return the 128-byte lines of a bulk copy, with a mask of their sectors."""
+    """Return the 128-byte lines of bytes in a row, with a mask of their sectors."""
     first, end = source // SECTOR, -(-(source + size) // SECTOR)
     lines = range(first // SECTORS, -(-end // SECTORS))
     whole = (1 << SECTORS) - 1
     return [(n, whole & (whole << max(first - SECTORS * n, 0)) & (whole >> max(SECTORS * n + SECTORS - end, 0))) for n in lines]
+
+
+def lines_of_rows(rows: np.ndarray) -> np.ndarray:
+    """Return int64 [copies]: how many lines bulk copies ask for. rows: int64 [copies, 32], of the trace."""
+    where = np.arange(APART, APART + DIMENSIONS)
+    alike = rows.copy()  # copies that differ by whole lines ask for as many
+    alike[:, [SOURCE, *where]] %= LINE
+    alike, which = np.unique(alike[:, [SOURCE, BYTES, *range(ROWS, ROWS + DIMENSIONS), *where]], axis=0, return_inverse=True)
+    found = np.zeros(len(alike), np.int64)
+    for k, (source, size, *rest) in enumerate(alike.tolist()):
+        starts = starts_of_rows(source, rest[:DIMENSIONS], rest[DIMENSIONS:])
+        found[k] = (-(-(starts + size) // LINE) - starts // LINE).sum() if size else 0
+    return found[which.reshape(-1)]
 
 
 def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
@@ -74,8 +106,7 @@ def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
     phase = np.where(barriers[instruction], trace.arrays.access_base >> PHASE_SHIFT, 0)
     counting = np.array([phase_use(trace.program, i) == COUNTS for i in range(len(trace.program))])[instruction] & (mask != 0)
     rows = trace.arrays.scattered[trace.arrays.access_base[bulk_copies(trace)]].astype(np.int64)
-    lines = -(-(rows[:, SOURCE] + rows[:, BYTES]) // LINE) - rows[:, SOURCE] // LINE
-    lines[rows[:, BYTES] == 0] = 0
+    lines = lines_of_rows(rows)
     most = max(int(phase.max(initial=0)), int(rows[:, PHASE].max(initial=0)))
     counts = np.bincount(phase[counting], minlength=most + 1) + np.bincount(rows[:, PHASE], lines, most + 1).astype(np.int64)
     counts[0] = 0

@@ -83,7 +83,7 @@ def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
         if unit.next <= now:
             take(m, now, hw, code, sm)
         if unit.copy_next <= now:
-            ask_for_lines(m, now, hw, code, sm)
+            ask_for_lines(m, now, hw, code, sm, trace)
     for q in range(hw.schedulers):
         if sm.schedulers[m, q].visit <= now:
             visit(sm.schedulers[m, q], now, hw, code, sm, trace)

@@ -21,7 +21,11 @@ FLOPS = {Operation.FADD: 1, Operation.FMUL: 1, Operation.FFMA: 2}
 ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM, Operation.MBARRIER, Operation.BULK_COPY)
 PHASE_SHIFT = np.int64(32)  # of SYNCS, the base has the number of a phase from this bit on, above the barrier's address
 ADDRESS = (1 << 32) - 1
-SOURCE, BYTES, TARGET, PHASE = range(4)  # what the row in `scattered` of a bulk copy holds: in global memory, -, in shared memory, or 0
+# What the row in `scattered` of a bulk copy holds: its place in global memory, bytes, the place in shared memory, the phase or 0; of a
+# tile, what lies inside: bytes of each row of the fastest dimension, then for four others how many, and so many bytes apart. TILED: 1 of
+# a tile, 0 of bytes, of which there is one row.
+SOURCE, BYTES, TARGET, PHASE, COUNTS, APART, TILED = 0, 1, 2, 3, 4, 8, 12
+DIMENSIONS, COPY_LANES = 4, 0x1FFF  # dimensions beside the fastest; the row's columns as lanes
 SCATTERED = np.int64(-(2**62))  # stride of an access whose addresses lie in `scattered`; its base is the row number
 
 
@@ -101,7 +105,7 @@ class Trace:
         return {lane: (base & ADDRESS) + lane * stride for lane in lanes}
 
     def bytes_of_copy(self, access: int) -> int:
-        """Return the bytes of a bulk copy that was executed."""
+        """Return the bytes of a bulk copy that was executed, of a tile those of a row."""
         return int(self.arrays.scattered[int(self.arrays.access_base[access]), BYTES])
 
     @property

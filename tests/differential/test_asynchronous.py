@@ -1,4 +1,4 @@
-"""Barriers in shared memory and bulk copies on random machines: the engines agree in all, and chains of causes have no gap."""
+"""Barriers in shared memory, bulk copies and tiles on random machines: the engines agree in all, and chains of causes have no gap."""
 
 from typing import Any
 
@@ -13,6 +13,7 @@ from sim.result.compare import first_difference
 from tests.differential.cases import EVERYTHING, check_chains
 from tests.unit.mbarrier_programs import PING_PONG, bulk_copy, launch
 from tests.unit.test_bulk_copies import product, stores
+from tests.unit.tile_programs import two_rows_of_blocks
 
 
 def drawn(rng: np.random.Generator) -> tuple[Launch, dict[str, Any]]:
@@ -22,13 +23,16 @@ def drawn(rng: np.random.Generator) -> tuple[Launch, dict[str, Any]]:
         stores(int(rng.integers(0, 2))),
         bulk_copy(size=16 * int(rng.integers(1, 60)), at=16 * int(rng.integers(0, 4))),
         launch(PING_PONG)[0],
-    ][rng.choice(4, p=[0.7, 0.1, 0.1, 0.1])]
+        two_rows_of_blocks((int(rng.integers(1, 5)), 1))[0],
+    ][rng.choice(5, p=[0.5, 0.1, 0.1, 0.1, 0.2])]
     changes = {
         "sms": int(rng.integers(1, 4)),
         "core.kind": str(rng.choice(["control", "scoreboard"])),
         "core.schedulers": int(rng.choice([1, 2, 4])),
         "shared.copy_latency": int(rng.integers(1, 200)),
         "shared.copy_bytes_per_cycle": float(rng.choice([7, 33, 64, 98, 500])),
+        "shared.tile_latency": int(rng.integers(1, 200)),
+        "shared.tile_bytes_per_cycle": float(rng.choice([7, 33, 110, 500])),
         "shared.barrier_latency": int(rng.integers(0, 60)),
         "interconnect.depth": int(rng.choice([8, 16, 64])),
         "interconnect.request_bytes_per_cycle": float(rng.choice([4, 34.4, 200])),

@@ -1,8 +1,9 @@
-"""Bulk copies (UBLKCP): a unit of each SM asks for their lines, or sends them, copy after copy, past L1.
+"""Bulk copies (UBLKCP) and tiles (UTMALDG): a unit of each SM asks for their lines, or sends them, copy after copy, past L1.
 
-A copy may begin `shared.copy_latency` after its issue, and the port towards L2 must have room for a line. A line is asked for when the one
-before it has been, at `shared.copy_bytes_per_cycle`; its answer crosses the port from L2 at that rate too, and then counts for the phase of
-the copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read shared memory.
+A copy may begin `shared.copy_latency` after its issue, and the port towards L2 must have room for a line. A line is asked for when the
+one before it has been, at `shared.copy_bytes_per_cycle`, one a cycle at most; its answer crosses the port from L2 at that rate, and then
+counts for the phase of the copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read
+shared memory. Tiles have a latency and a rate of their own, and ask for the lines of each of their rows.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sim.lowering.memory import REQUEST_WEIGHT, TICKS
-from sim.lowering.phases import lines_of_copy
+from sim.lowering.phases import lines_of_row
 from sim.reference.decode import Kind
 from sim.reference.memory.l1 import words_of
 from sim.reference.memory.network import Packet
 from sim.reference.moments import latest
-from sim.traces.trace import BYTES, PHASE, SOURCE
+from sim.traces.trace import PHASE, TILED
 
 if TYPE_CHECKING:
     from sim.reference.memory.lsu import LoadStoreUnit
@@ -36,6 +37,8 @@ class Copy:
     phase: int
     ready: Moment  # when the first may be
     pending: Pending | None  # of a copy from shared memory
+    ticks: int  # per sector
+    rate: str  # what they are of
 
 
 class CopyUnit:
@@ -50,13 +53,15 @@ class CopyUnit:
         """Queue the copy of an access of the trace, which the warp issues now."""
         arrays = self.lsu.sm.machine.trace.arrays
         row = arrays.scattered[int(arrays.access_base[access])].tolist()
-        ready = warp.issued.then(warp.issued.cycle + int(self.lsu.numbers.copy_latency), "shared.copy_latency")
-        self.lsu.env.timeout(int(self.lsu.numbers.copy_latency))  # something is due: nobody may take the machine for stuck
-        self.copies.append(Copy(warp, deque(lines_of_copy(row[SOURCE], row[BYTES])), row[PHASE], ready, pending))
+        numbers, kind = self.lsu.numbers, "tile" if row[TILED] else "copy"
+        latency, ticks = int(getattr(numbers, f"{kind}_latency")), int(getattr(numbers, f"{kind}_ticks"))
+        ready = warp.issued.then(warp.issued.cycle + latency, f"shared.{kind}_latency")
+        self.lsu.env.timeout(latency)  # something is due: nobody may take the machine for stuck
+        self.copies.append(Copy(warp, deque(lines_of_row(row)), row[PHASE], ready, pending, ticks, f"shared.{kind}_bytes_per_cycle"))
 
     def step(self) -> None:
         """Ask for what can be asked for now."""
-        now, numbers = int(self.lsu.env.now), self.lsu.numbers
+        now = int(self.lsu.env.now)
         while self.copies and max(self.copies[0].ready.cycle, self.free // TICKS) <= now and self.lsu.requests.room_for(REQUEST_WEIGHT):
             copy = self.copies[0]
             line, mask = copy.lines.popleft()
@@ -66,15 +71,15 @@ class CopyUnit:
                 self._send(copy, line, sectors, start)
             else:
                 self._ask(copy, line, sectors, start)
-                self.free = max(now * TICKS, self.free) + len(sectors) * int(numbers.copy_ticks)
-                self.sent = start.then(self.free // TICKS, "shared.copy_bytes_per_cycle")
+                self.free = max(now * TICKS, self.free) + max(len(sectors) * copy.ticks, TICKS)
+                self.sent = start.then(self.free // TICKS, copy.rate)
             if not copy.lines:
                 self.copies.popleft()
 
     def _ask(self, copy: Copy, line: int, sectors: set[int], start: Moment) -> None:
         """Ask for sectors of a line."""
         deliver, block = partial(self._land, copy.phase), copy.warp.block
-        self.lsu.requests.send(Packet(self.lsu.sm.number, line, sectors, set(), Kind.LOAD, 1, deliver, block, start, copied=True))
+        self.lsu.requests.send(Packet(self.lsu.sm.number, line, sectors, set(), Kind.LOAD, 1, deliver, block, start, copied=copy.ticks))
 
     def _send(self, copy: Copy, line: int, sectors: set[int], start: Moment) -> None:
         """Send sectors of a line; with the last one the copy has read them all."""

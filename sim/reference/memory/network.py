@@ -40,7 +40,7 @@ class Packet:
     block: Block  # that sent it
     moment: Moment  # when it will have come to where it is on its way
     arrived: bool = False  # at L2
-    copied: bool = False  # a line of a bulk copy
+    copied: int = 0  # ticks per sector of a line of a bulk copy; 0: no such line
 
 
 def weight_of(kind: Kind, packets: int) -> int:
@@ -130,7 +130,7 @@ class ResponsePort:
         while self.arrived and self.free // TICKS <= now:
             packet = heappop(self.arrived)[-1]
             self.begun = packet.moment if packet.moment.cycle * TICKS >= self.free else self.sent
-            ticks = self.numbers.copy_ticks if packet.copied else self.numbers.response_ticks
+            ticks = packet.copied or self.numbers.response_ticks
             self.free = max(now * TICKS, self.free) + len(packet.sectors) * int(ticks)
             self.sent = self.begun.then(self.free // TICKS, "interconnect.response_bytes_per_cycle", packet.moment.work)
             assert packet.deliver is not None

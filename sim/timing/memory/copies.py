@@ -1,8 +1,9 @@
-"""Bulk copies (UBLKCP): a unit of each SM asks for their lines, or sends them, copy after copy, past L1.
+"""Bulk copies (UBLKCP) and tiles (UTMALDG): a unit of each SM asks for their lines, or sends them, copy after copy, past L1.
 
 A copy may begin `copy_latency` after its issue, and the port towards L2 must have room for a line. A line is asked for when the one
-before it has been, at `copy_bytes_per_cycle`; its answer crosses the port from L2 at that rate too, and then counts for the phase of the
-copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read shared memory.
+before it has been, at `copy_bytes_per_cycle`, one a cycle at most; its answer crosses the port from L2 at that rate too, and then counts
+for the phase of the copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read
+shared memory. Tiles have a latency and a rate of their own, and ask for the lines of each of their rows.
 """
 
 import numpy as np
@@ -20,7 +21,7 @@ from sim.timing.memory.requests import forget, room_from, sector_count, send, wh
 from sim.timing.memory.results import resolve
 from sim.timing.memory.state import COPIES, FIRST_COPY, NONE, Memory
 from sim.timing.state import NEVER, Machine
-from sim.traces.trace import BYTES, PHASE, SOURCE, TraceArrays
+from sim.traces.trace import APART, BYTES, COUNTS, DIMENSIONS, PHASE, SOURCE, TILED, TraceArrays
 
 WHOLE = np.int64((1 << SECTORS) - 1)
 
@@ -38,14 +39,35 @@ def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Cod
         return
     unit, row = memory.units[m], trace.scattered[trace.access_base[warp.access - 1]]
     copy = memory.copies[m, (unit.oldest_copy + unit.copies) % COPIES]
-    copy.sector = np.int64(row[SOURCE]) // SECTOR
-    copy.end = (np.int64(row[SOURCE]) + np.int64(row[BYTES]) + SECTOR - 1) // SECTOR
-    copy.phase, copy.ready = np.int64(row[PHASE]), now + mh.copy_latency
+    copy.row, copy.begun, copy.rows = trace.access_base[warp.access - 1], 0, 1
+    for d in range(DIMENSIONS):
+        copy.rows *= row[COUNTS + d]
+    begin_row(copy, trace)
+    copy.phase, copy.ready = np.int64(row[PHASE]), now + (mh.tile_latency if row[TILED] else mh.copy_latency)
+    copy.tiled = np.int64(row[TILED])
     copy.kind, copy.slot, copy.instruction, copy.block = op.copies, warp.slot, warp.instruction, warp.place
     copy.ticket = ticket
     unit.copies += 1
     plan_copies(m, mh, memory)
     sm.cores[m].next = min(sm.cores[m].next, unit.copy_next)
+
+
+@inner
+def copy_ticks(tiled: int, mh: np.record) -> int:
+    """Return the ticks that a sector of a bulk copy takes, or of a tile."""
+    return mh.tile_ticks if tiled else mh.copy_ticks
+
+
+@inner
+def begin_row(copy: np.record, trace: TraceArrays) -> None:
+    """Go to the next row of a copy's tile; bytes have one."""
+    row, number = trace.scattered[copy.row], np.int64(copy.begun)
+    start = np.int64(row[SOURCE])
+    for d in range(DIMENSIONS):
+        start += number % np.int64(row[COUNTS + d]) * np.int64(row[APART + d])
+        number //= np.int64(row[COUNTS + d])
+    copy.sector, copy.end = start // SECTOR, (start + np.int64(row[BYTES]) + SECTOR - 1) // SECTOR
+    copy.begun += 1
 
 
 @inner
@@ -60,7 +82,7 @@ def plan_copies(m: int, mh: np.record, memory: Memory) -> None:
 
 
 @outlined
-def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Ask for what can be asked for now, if the port still has room."""
     mh, memory = hw.memory[0], sm.memory
     unit = memory.units[m]
@@ -77,9 +99,12 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> No
             send(m, now, line, sectors, words_of(sectors), np.int64(STORE), np.int64(1), np.int64(NONE), np.int64(copy.block), mh, memory)
             unit.copy_free = unit.request_free
         else:
-            send(m, now, line, sectors, np.uint32(0), np.int64(LOAD), np.int64(1), FIRST_COPY - copy.phase, np.int64(NONE), mh, memory)
-            unit.copy_free = max(now * TICKS, unit.copy_free) + sector_count(sectors) * mh.copy_ticks
-        if copy.sector >= copy.end:
+            says = FIRST_COPY - 2 * copy.phase - copy.tiled
+            send(m, now, line, sectors, np.uint32(0), np.int64(LOAD), np.int64(1), says, np.int64(NONE), mh, memory)
+            unit.copy_free = max(now * TICKS, unit.copy_free) + max(sector_count(sectors) * copy_ticks(copy.tiled, mh), np.int64(TICKS))
+        if copy.sector >= copy.end and copy.begun < copy.rows:
+            begin_row(copy, trace)
+        elif copy.sector >= copy.end:
             unit.oldest_copy = (unit.oldest_copy + 1) % COPIES
             unit.copies -= 1
             if copy.kind == COPY_OUT:
@@ -92,5 +117,6 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> No
 @inner
 def land(m: int, mshr: int, ready: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """A line of a copy is in shared memory at cycle `ready`. mshr: says its phase."""
-    if mshr != FIRST_COPY:
-        count_for_phase(m, FIRST_COPY - mshr, ready, hw, code, sm)
+    phase = (FIRST_COPY - mshr) >> 1
+    if phase:
+        count_for_phase(m, phase, ready, hw, code, sm)

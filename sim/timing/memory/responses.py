@@ -8,7 +8,7 @@ from sim.lowering.accesses import ATOMIC, LOAD
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import TICKS
 from sim.timing.blocks import store_answered
-from sim.timing.memory.copies import land, plan_copies
+from sim.timing.memory.copies import copy_ticks, land, plan_copies
 from sim.timing.memory.l1 import NO_SECTORS, words_of
 from sim.timing.memory.l2 import prefetch_line, prefetch_set, serve
 from sim.timing.memory.lsu import finish_access, plan
@@ -150,7 +150,7 @@ def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
         pop(m, memory)
         answer = memory.responses[m, unit.responses]
         sectors, mshr, place = answer.sectors, np.int64(answer.mshr), np.int64(answer.place)
-        sector_ticks = mh.copy_ticks if mshr <= FIRST_COPY else mh.response_ticks
+        sector_ticks = copy_ticks((FIRST_COPY - mshr) & 1, mh) if mshr <= FIRST_COPY else mh.response_ticks
         unit.response_free = max(now * TICKS, unit.response_free) + sector_count(sectors) * sector_ticks
         next_response(unit, m, memory)
         ready = whole_cycles(unit.response_free) + FILL
