@@ -174,6 +174,9 @@ class L2(Section):
     write_port: bool = Field(
         False, description="stores, and sectors that DRAM sends, have a port of each slice for themselves, beside that of loads"
     )
+    coalesced: Annotated[int, Field(ge=1, le=65535)] = Field(
+        1, description="loads of the same sectors, whatever their SMs, that one read of a slice serves while it is under way; 1 = none joins another"
+    )
     atomic_cycles: Annotated[float, Field(gt=0, le=10000)] = Field(
         1,
         json_schema_extra={"clock": "l2"},

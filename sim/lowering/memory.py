@@ -80,6 +80,7 @@ class Hierarchy(NamedTuple):
     partial_ticks: np.int64  # per sector stored in part
     slice_mask_ticks: np.int64  # more, per request that stores a sector in part
     write_port: np.int64  # 1 = stores and what DRAM sends have a port of their own
+    coalesced: np.int64  # loads that one read of a slice serves
     atomic_ticks: np.int64  # of an atomic per packet
     far: np.int64  # cycles to the other part of L2; 0 = there is one part
     l2_start: np.int64  # index in L2_START
@@ -196,6 +197,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
         "slice_mask_ticks": round(l2_ticks(gpu) * l2.mask_cost) if l2 else 0,
         "write_port": bool(l2 and l2.write_port),
+        "coalesced": l2.coalesced if l2 else 1,
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
         "far": l2.far if l2 else 0,
         "l2_start": L2_START.index(l2.start) if l2 else 0,

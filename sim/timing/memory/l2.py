@@ -30,6 +30,11 @@ half_of = inner(part_of)
 def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
     number = np.int64(request.slice)
+    place = find(request.line, np.int64(request.set), mh, memory) if mh.l2_sets else np.int64(-1)
+    if mh.coalesced > 1 and request.kind == LOAD and place >= 0:
+        leaves = join_read(m, request, place, now, mh, memory)
+        if leaves > now:
+            return now, leaves
     bank = memory.slices[number]
     turn = bank.served % mh.slice_depth
     admitted = max(now * TICKS, memory.slice_done[number, turn])
@@ -39,7 +44,7 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
     if mh.l2_sets == 0:
         done, there = without_cache(request, number, done, mh, memory)
     else:
-        done, there = with_cache(m, request, number, done, mh, memory)
+        done, there = with_cache(m, request, number, place, done, mh, memory)
     if writes:
         bank.written = done
     else:
@@ -79,9 +84,33 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
 
 
 @inner
-def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
-    """Look a request up; return (ticks when the slice is free, cycle in which its sectors are there)."""
-    place = find(request.line, np.int64(request.set), mh, memory)
+def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, memory: Memory) -> int:
+    """Join a load to the latest read of its line, whose answer it gets too; return the cycle in which that leaves L2, not after now: it cannot."""
+    entry = memory.l2[place]
+    if entry.readers >= mh.coalesced or request.sectors & ~entry.read != NO_SECTORS:
+        return np.int64(0)
+    there = max(whole_cycles(entry.read_done), last_there(place, request.sectors, memory))
+    if there + mh.l2_latency <= now:
+        return np.int64(0)
+    entry.readers += np.uint32(1)
+    touch(np.int64(request.set), place, mh, memory)
+    if mh.far and m & 1 != half_of(request.line):
+        there += copy(request, entry, mh)
+    return there + mh.l2_latency
+
+
+@inner
+def touch(first: int, place: int, mh: np.record, memory: Memory) -> None:
+    """Note the use of a line that is there, for what decides which goes."""
+    if mh.l2_replacement == LRU:
+        use(first, place, memory)
+    else:
+        note(np.int64(USED), first, place, mh, memory)
+
+
+@inner
+def with_cache(m: int, request: np.record, number: int, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+    """Look up a request whose line is at `place`, NONE: it is not there; return (ticks when the slice is free, cycle in which its sectors are there)."""
     was_there = place >= 0
     written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
     if place < 0:
@@ -89,14 +118,14 @@ def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record
         written = memory.l2[place].words
         evicted_valid = memory.l2[place].valid
         memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = tag_of(request.line), NO_WORDS, NO_SECTORS
-        memory.l2[place].copied = NO_SECTORS
+        memory.l2[place].copied = memory.l2[place].read = NO_SECTORS
         for sector in range(SECTORS):
             memory.l2_fill[place * SECTORS + sector] = 0
     entry = memory.l2[place]
-    if mh.l2_replacement == LRU:
-        use(np.int64(request.set), place, memory)
+    if was_there or mh.l2_replacement == LRU:
+        touch(np.int64(request.set), place, mh, memory)
     else:
-        note(np.int64(USED if was_there else FILLED), np.int64(request.set), place, mh, memory)
+        note(np.int64(FILLED), np.int64(request.set), place, mh, memory)
     there = np.int64(0)
     if request.kind != STORE:
         missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
@@ -106,9 +135,12 @@ def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record
         if mh.far and m & 1 != half_of(request.line):
             there = max(there, whole_cycles(done)) + copy(request, entry, mh)
     count_hits(request, missing, memory)
-    if request.kind != LOAD:
+    if request.kind == LOAD:
+        entry.read, entry.readers, entry.read_done = request.sectors, np.uint32(1), done
+    else:
         entry.words |= request.words
         entry.copied &= ~request.sectors
+        entry.read = NO_SECTORS
     if written != NO_WORDS:
         done = write_back(number, written, evicted_valid, done, mh, memory)
     return done, there

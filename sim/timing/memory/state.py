@@ -129,6 +129,9 @@ L2Line = records.kind(
     ("valid", "u4"),
     ("words", "u4"),  # not written back
     ("copied", "u4"),  # sectors that the other part has
+    ("read", "u4"),  # sectors that its latest read sends, if no store came after it
+    ("readers", "u4"),  # loads that this read serves
+    ("read_done", "i8"),  # ticks: its slice has served it
 )
 
 
