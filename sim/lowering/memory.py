@@ -88,6 +88,7 @@ class Hierarchy(NamedTuple):
     dram_latency: np.int64  # from the channel to the network, beyond l2_latency
     dram_ticks: np.int64  # per sector read
     write_ticks: np.int64  # per sector written
+    line_ticks: np.int64  # of a line at least, read or written
     turnaround_ticks: np.int64  # of a channel, each way; 0: it writes in order, at once
     write_batch: np.int64  # sectors that it gathers at least
     refresh: np.int64  # cycles that a bank is away
@@ -213,6 +214,7 @@ def _of_dram(gpu: Gpu) -> dict[str, int]:
         "dram_latency": path(gpu).dram,
         "dram_ticks": dram_ticks(gpu),
         "write_ticks": round(dram_ticks(gpu) * dram.write_cost),
+        "line_ticks": round(TICKS * dram.line_cycles),
         "turnaround_ticks": TICKS * dram.turnaround,
         "write_batch": SECTORS * dram.write_batch,
         "refresh": dram.refresh,

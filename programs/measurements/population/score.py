@@ -2,8 +2,8 @@
 
 `../h200/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles`, `elapsed_cycles` with the clocks as they boost
 (median of twelve), `warm_...` after matrix products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at
-`warm_l2_mhz`. Where the arrays of a launch lie decides when its loads meet a refresh, on the GPU as here: a median is compared with a median,
-of an ensemble (`sim.traces.ensemble`) whose members are fewer the longer a launch is, and the more all of them are alike.
+`warm_l2_mhz`. Where the arrays of a launch lie decides when its loads meet a refresh, on the GPU as here: its median is compared with that
+of an ensemble (`sim.traces.ensemble`), of fewer members the longer a launch is, and the more all of them are alike.
 """
 
 import statistics

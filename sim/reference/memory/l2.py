@@ -170,7 +170,8 @@ class Slice:
         if wanted:
             if self.numbers.write_port:
                 self.queue.occupy(1, self.queue.end, len(wanted) * int(self.numbers.store_ticks), self.queue.served)
-            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(len(wanted), 0)))
+            before = sum(there.cycle > self.queue.served.cycle for there in line.there.values())
+            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(len(wanted), 0, before)))
 
     def _write_back(self, line: Line) -> None:
         """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""
@@ -179,9 +180,9 @@ class Slice:
         if dirty:
             self._transfer(len(part), len(dirty))
 
-    def _transfer(self, read: int, written: int) -> Moment:
+    def _transfer(self, read: int, written: int, before: int = 0) -> Moment:
         """Move sectors over the channel, for which the slice waits while the channel's queue is full; return when those read are there."""
-        room, there = self.channel.transfer(self.queue.end, read, written, self.queue.served)
+        room, there = self.channel.transfer(self.queue.end, read, written, self.queue.served, before)
         self.queue.prolong(*room)
         return there
 

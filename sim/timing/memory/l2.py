@@ -6,19 +6,18 @@ written in part is completed from DRAM when its line is evicted."""
 
 import numpy as np
 
-from sim.compiled.kernel import inner, outlined, prefetch
+from sim.compiled.kernel import inner, prefetch
 from sim.lowering.accesses import ATOMIC, LOAD, STORE
 from sim.lowering.memory import L2_START, SECTORS, TICKS, part_of
-from sim.policies import Replacement
-from sim.policies.replacement import FILLED, USED, VICTIM, replaced
+from sim.policies.replacement import FILLED
 from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.memory.dram import from_dram, transfer
 from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
+from sim.timing.memory.replacement import LRU, going, note, touch, victim
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import Memory
 
-LRU = int(Replacement.LRU)
 L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Tally.L2_HITS)
 SLICE_FULL = int(Tally.SLICE_FULL)
 TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a cache line of the processor that simulates
@@ -79,13 +78,13 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
         memory.tallies[L2_WRITES] += count
     read = np.int64(0) if request.kind == STORE else count
     written = np.int64(0) if request.kind == LOAD else count
-    admitted, sent = transfer(number, done, read, written, mh, memory)
+    admitted, sent = transfer(number, done, read, written, np.int64(0), mh, memory)
     return max(done, admitted), from_dram(request.line, sent, mh)
 
 
 @inner
 def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, memory: Memory) -> int:
-    """Join a load to the latest read of its line, whose answer it gets too; return the cycle in which that leaves L2, not after now: it cannot."""
+    """Join a load to the latest read of its line; return the cycle in which that leaves L2, not after now: it cannot."""
     entry = memory.l2[place]
     if entry.readers >= mh.coalesced or request.sectors & ~entry.read != NO_SECTORS:
         return np.int64(0)
@@ -100,17 +99,8 @@ def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, m
 
 
 @inner
-def touch(first: int, place: int, mh: np.record, memory: Memory) -> None:
-    """Note the use of a line that is there, for what decides which goes."""
-    if mh.l2_replacement == LRU:
-        use(first, place, memory)
-    else:
-        note(np.int64(USED), first, place, mh, memory)
-
-
-@inner
 def with_cache(m: int, request: np.record, number: int, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
-    """Look up a request whose line is at `place`, NONE: it is not there; return (ticks when the slice is free, cycle in which its sectors are there)."""
+    """Look up a request, its line at `place`, -1: nowhere; return (ticks when the slice is free, cycle when its sectors are there)."""
     was_there = place >= 0
     written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
     if place < 0:
@@ -204,40 +194,6 @@ def find(line: int, first: int, mh: np.record, memory: Memory) -> int:
 
 
 @inner
-def victim(first: int, mh: np.record, memory: Memory) -> int:
-    """Return the place of the least recently used line of the set that begins at place `first`."""
-    return first + np.int64(memory.l2_order[first + mh.l2_ways - 1])
-
-
-@outlined
-def going(first: int, mh: np.record, memory: Memory) -> int:
-    """Return the place that goes by another policy than LRU, the first without a line, if any, of the set that begins at `first`."""
-    for place in range(first, first + mh.l2_ways):
-        if memory.l2_tag[place] == np.uint32(0):
-            return np.int64(place)
-    return first + replaced(mh.l2_replacement, np.int64(VICTIM), memory.l2_state, first, np.int64(0), memory.l2_may_go, first)
-
-
-@outlined
-def note(event: int, first: int, place: int, mh: np.record, memory: Memory) -> None:
-    """Tell the policy what happens to a place of the set that begins at place `first`."""
-    replaced(mh.l2_replacement, event, memory.l2_state, first, place - first, memory.l2_may_go, first)
-
-
-@inner
-def use(first: int, place: int, memory: Memory) -> None:
-    """Make a place the most recently used of the set that begins at place `first`."""
-    way, k = np.uint16(place - first), first
-    before = memory.l2_order[k]
-    while before != way:
-        k += 1
-        following = memory.l2_order[k]
-        memory.l2_order[k] = before
-        before = following
-    memory.l2_order[first] = way
-
-
-@inner
 def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.record, memory: Memory) -> int:
     """Fetch sectors from DRAM, whole accesses of it; return the ticks when the slice is free."""
     entry = memory.l2[place]
@@ -249,7 +205,7 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
                 wanted |= group << np.uint32(first)
         wanted &= ~(entry.valid & ~missing)
     count = sector_count(wanted)
-    admitted, sent = transfer(number, done, count, np.int64(0), mh, memory)
+    admitted, sent = transfer(number, done, count, np.int64(0), on_their_way(place, whole_cycles(done), memory), mh, memory)
     there = from_dram(line, sent, mh)
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
@@ -259,6 +215,15 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
         bank = memory.slices[number]
         bank.written = max(bank.written, done) + count * mh.store_ticks
     return max(done, admitted)
+
+
+@inner
+def on_their_way(place: int, now: int, memory: Memory) -> int:
+    """Return how many sectors of a line DRAM has yet to send."""
+    count = np.int64(0)
+    for sector in range(SECTORS):
+        count += memory.l2_fill[place * SECTORS + sector] > now
+    return count
 
 
 @inner
@@ -280,7 +245,7 @@ def write_back(number: int, words: int, valid: int, done: int, mh: np.record, me
         if written != NO_WORDS:
             dirty += 1
             part += written != np.uint32(0xFF) and (valid >> np.uint32(sector)) & np.uint32(1) == NO_SECTORS
-    admitted, _ = transfer(number, done, part, dirty, mh, memory)
+    admitted, _ = transfer(number, done, part, dirty, np.int64(0), mh, memory)
     return max(done, admitted)
 
 

@@ -123,6 +123,7 @@ Channel = records.kind(  # of DRAM
     ("served", "i8"),  # requests so far
     ("writing", "i8"),  # 1: what it did last was writing
     ("waiting", "i8"),  # sectors to be written
+    ("waiting_ticks", "i8"),  # that they take
     ("since", "i8"),  # ticks: when they became a batch
 )
 L2Line = records.kind(
