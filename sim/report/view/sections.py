@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.causes.advice import diagnose
+from sim.causes.advice import advise
 from sim.gpus.occupancy import UNLIMITED
 from sim.report import memory as memory_text
 from sim.report import text
@@ -42,7 +42,7 @@ def head(result: Result, run: dict[str, Any], window: tuple[int, int]) -> dict[s
         "title": run["title"],
         "launch": f"{blocks} of {sizes(result.block)} threads, {count(int(counters['sms_used']), 'SM')} of {result.gpu.sms}",
         "numbers": numbers,
-        "verdict": diagnose(result).sentence,
+        "verdict": " ".join(one.sentence for one in advise(result)),
         "part": part,
         "fitting": run["fitting"],
         "holds_most": run["holds_most"],
