@@ -23,12 +23,16 @@ START = Annotated[
 TESTS = Annotated[bool, typer.Option("--tests", help="With --start: the README's tests, too.")]
 
 
+SWEEPS = Annotated[bool, typer.Option("--sweeps", help="Measure `simtlab sweep` alone: points per second on all cores.")]
+
+
 class Alone(NamedTuple):
     """What is measured in place of the rates."""
 
     lab: LAB = False
     start: START = False
     tests: TESTS = False
+    sweeps: SWEEPS = False
 
 
 @command()
@@ -41,6 +45,8 @@ def bench(alone: Alone, repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMP
         if scale != 1 or (alone.lab and alone.start):
             raise UserError("--lab and --start are measured alone, without --scale", hint="leave one of them out")
         return write_json(json, _lab(repeats) if alone.lab else _start(alone.tests))
+    if alone.sweeps:
+        return write_json(json, {"sweeps": _sweeps(scale)})
     with working("measuring"):
         from sim import bench as measure
 
@@ -50,13 +56,10 @@ def bench(alone: Alone, repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMP
             *measure.growth(repeats, scale),
             *measure.engines(repeats),
         ]
-        swept = list(measure.sweeps(scale))
         loading = measure.loading(repeats)
         compilation = measure.compilation() if compile_ else None
     _table(found, repeats)
-    for one in swept:
-        what = f"{one.points:,} variants of {one.program} ({one.instructions:,} warp instructions each)"
-        typer.echo(f"{what}: {one.seconds:.1f} s, {one.per_second:.0f} variants per second on {count(one.workers, 'core')}")
+    swept = _sweeps(scale)
     forms = ", ".join(f"{seconds:.2f} s ({form})" for form, seconds in loading.items())
     typer.echo(f"processor time to read a listing of {measure.LISTED:,} different instructions: {forms}")
     if compilation:
@@ -67,11 +70,23 @@ def bench(alone: Alone, repeats: REPEATS = 5, scale: SCALE = 1.0, compile_: COMP
         json,
         {
             "rates": [rate._asdict() | {"million_per_second": rate.best, "spread": rate.spread} for rate in found],
-            "sweeps": [one._asdict() | {"per_second": one.per_second} for one in swept],
+            "sweeps": swept,
             "loading_seconds": loading,
             "compilation": compilation._asdict() if compilation else None,
         },
     )
+
+
+def _sweeps(scale: float) -> list[dict[str, Any]]:
+    """Print and return how fast sweeps are."""
+    from sim.sweep_rates import sweeps
+
+    found = []
+    for one in sweeps(scale):
+        what = f"sweep of {one.points:,} points, {one.program} ({one.instructions:,} warp instructions each)"
+        typer.echo(f"{what}: {one.seconds:.1f} s, {one.per_second:.0f} points per second on {count(one.workers, 'core')}")
+        found.append(one._asdict() | {"per_second": one.per_second})
+    return found
 
 
 def _start(tests: bool) -> dict[str, Any]:
