@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SMALL = 0.002  # of a parameter's effect, below which it is left out
 ROWS = 15
-LOWER, HIGHER = "#E69F00", "#0072B2"  # light and dark in grey
+LOWER, HIGHER, NOISE = "#E69F00", "#0072B2", "#DDDDDD"  # light and dark in grey; what a run moves by itself
 
 
 def verdict(found: Sensitivity) -> str:
@@ -149,10 +149,12 @@ def _draw(axes: "Axes", bars: Sequence[Bar]) -> None:
                 _write(axes, row - apart if down else row + apart, max(ends) if change > 0 else min(ends), _number(value))
     axes.set_yticks(range(len(bars)), [_label(bar) for bar in bars], fontsize=8)
     axes.invert_yaxis()
+    if noise := 100 * (bars[0].noise - 1) * (bars[0].lower_range is None and bars[0].higher_range is None):
+        axes.axvspan(-noise, noise, color=NOISE, zorder=0)
     axes.axvline(0, color="#000000", linewidth=1)
     axes.set_xlim(-1.25 * reach, 1.25 * reach)
     axes.set_xlabel("speed of the run, percent more or less")
-    _legend(axes)
+    _legend(axes, noise > 0)
     axes.grid(axis="x", alpha=0.3)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -175,10 +177,10 @@ def _write(axes: "Axes", place: float, end: float, text: str) -> None:
         axes.annotate(text, (end, place), xytext=(3 * sign, 0), textcoords="offset points", ha=side, va="center", fontsize=7)
 
 
-def _legend(axes: "Axes") -> None:
+def _legend(axes: "Axes", noise: bool) -> None:
     from matplotlib.patches import Patch
 
-    kinds = (("a step down", LOWER, "", "#666666"), ("a step up", HIGHER, "//", "white"))
+    kinds = [("a step down", LOWER, "", "#666666"), ("a step up", HIGHER, "//", "white"), *([("noise", NOISE, "", NOISE)] * noise)]
     axes.legend(
         handles=[Patch(facecolor=c, hatch=h, edgecolor=e, label=text) for text, c, h, e in kinds], loc="lower right", framealpha=1.0
     )
