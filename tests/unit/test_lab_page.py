@@ -14,6 +14,7 @@ from sim.lab import exercises, state
 from sim.lab.server import Setting, application
 from sim.lab.workers import Limits
 from tests.unit.conftest import PATIENCE
+from tests.unit.test_lab import WORDS
 
 uvicorn = pytest.importorskip("uvicorn", reason="the lab's server is not installed: pip install 'simtlab[lab]'")
 
@@ -97,6 +98,38 @@ def test_slide_edit_step_and_link(browser: Any, address: str, width: int, height
     again.close()
 
 
+def test_shared_memory_of_the_block_is_that_of_the_cursor_s_cycle(browser: Any, address: str) -> None:
+    """What a warp sees there comes from the other one, too, once that has issued its store."""
+    tab = Tab(browser, address)
+    page = tab.page
+    tab.drawn(lambda: page.fill("#listing-pane textarea", WORDS))
+    field = tab.slider("of-launch", "warps per block")
+    field.fill("2")
+    tab.drawn(lambda: field.press("Enter"))
+    page.click("#registers summary")
+    rows = page.locator("#registers h3 ~ table tr")
+
+    def step(key: str, cells: list[list[int]], changed: int, theirs: int) -> None:
+        page.keyboard.press(f"Alt+{key}")
+        page.wait_for_function(
+            "size => document.querySelectorAll('#registers h3 ~ table tr').length === size", arg=len(cells) + bool(cells)
+        )
+        for row, words in enumerate(cells, 1):
+            assert rows.nth(row).locator("td").all_inner_texts()[1:] == [f"{word:x}" for word in words]
+        assert page.locator("#registers h3 ~ table td.changed").count() == changed
+        assert page.locator("#registers h3 ~ table td.theirs").count() == theirs
+
+    own, other = [list(range(first, first + 32)) for first in (1, 33)]
+    for _ in range(20):
+        page.keyboard.press("Alt+p")
+    page.wait_for_function("document.querySelector('#registers .where').textContent.includes(' 1 instructions issued')")
+    step("n", [], 0, 0)
+    step("n", [], 0, 0)
+    step("n", [own], 32, 0)  # the store of warp 0, of which the one of warp 1 is not there yet
+    step("n", [own, other], 0, 32)
+    tab.close()
+
+
 def test_mistakes_are_marked_at_their_lines_and_the_old_timeline_stays(browser: Any, address: str) -> None:
     tab = Tab(browser, address)
     tab.page.fill("#listing-pane textarea", EXAMPLE.replace("FFMA", "FFMX"))
@@ -125,6 +158,31 @@ def test_an_exercise_hides_the_timeline_until_a_number_is_said(browser: Any, add
     tab.drawn(lambda: tab.page.press("#guess", "Enter"))
     assert tab.page.inner_text(".verdict").startswith("Not quite: you said 100, the simulator 324 cycles.")
     assert tab.page.locator("#frames iframe:not(.coming)").count() == 1
+    tab.close()
+
+
+def test_issue_slots_are_drawn_with_the_keyboard_and_compared(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    page = tab.page
+    page.select_option("#exercises", "03_instructions")
+    page.wait_for_selector("#drawing:not([hidden])")
+    assert page.locator(".slots input").count() == 2 * 30
+    page.focus(".slots input")
+    for key in ("Space", *["ArrowRight"] * 2, "Space", *["ArrowRight"] * 3, "Space", "ArrowDown", "ArrowLeft", "Space"):
+        page.keyboard.press(key)
+    assert page.inner_text("#drawing .cell") == "warp 1, cycle 44"
+    page.keyboard.press("Tab")  # past the other cells
+    assert page.evaluate("document.activeElement.textContent") == "commit the drawing"
+    assert page.locator("#frames iframe:not(.coming)").count() == 0
+    tab.drawn(lambda: page.keyboard.press("Enter"))
+    assert page.inner_text(".drawn").startswith("Not quite: 9 missed (striped), 1 too many (red). Three issues")
+    marked = page.evaluate("[...document.querySelectorAll('.slots input')].filter(({ className }) => className).map((at) => at.ariaLabel)")
+    assert [mark for mark in marked if "not marked" not in mark] == [
+        *("warp 0, cycle 40: right", "warp 0, cycle 42: right", "warp 0, cycle 45: marked, does not issue", "warp 1, cycle 44: right"),
+    ]
+    assert len(marked) == 4 + 9
+    page.select_option("#exercises", "06_bank_conflicts")
+    page.wait_for_selector("#drawing", state="hidden")
     tab.close()
 
 
