@@ -161,12 +161,15 @@ class Lab {
   }
 
   hide() {
+    this.listing.mark([]);
+    this.launch.mark([]);
     this.frame?.remove();
     this.coming?.remove();
     this.frame = this.coming = null;
     this.listing.annotate([], this.images);
     this.listing.highlight(0);
     this.explain(null);
+    get("mistake").hidden = true;
     get("values").textContent = get("busy").textContent = "";
     get("frames").querySelector(".veiled").hidden = false;
   }

@@ -67,7 +67,7 @@ class Registers {
     const lanes = [...Array(LANES).keys()].filter((lane) => (active >>> lane) & 1).length;
     const name = at.run ? " (the second machine's cursor)" : "";
     this.place.querySelector(".where").textContent =
-      `Warp ${at.warp} of block ${at.block}, cycle ${at.cycle.toLocaleString("en")}${name}: ${at.issued} instructions issued; ${lanes} lanes go on together. ` +
+      `Warp ${at.warp} of block ${at.block}, cycle ${at.cycle.toLocaleString("en")}${name}: ${at.issued} instruction${at.issued === 1 ? "" : "s"} issued; ${lanes} lane${lanes === 1 ? " goes on" : "s go on together"}. ` +
       "Bold: changed by the last. Italic: the result is still under way.";
     const table = document.createElement("table");
     table.append(this.row("th", ["lane", ...Array.from({ length: LANES }, (_, lane) => lane)]));
