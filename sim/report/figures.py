@@ -106,12 +106,12 @@ def _waits(issue: Issue) -> list[tuple[str, int, int]]:
 
 def _number(axes: "Axes", row: int, warp: Warp, room: float) -> None:
     """Write an instruction's number at the end of its wait, before its bar, as the page does, where the wait is of `room` cycles."""
-    style: dict[str, Any] = {"xytext": (-2, 0), "ha": "right", "textcoords": "offset points", "fontsize": 6, "va": "center", "annotation_clip": True}
+    place: dict[str, Any] = {"xytext": (-2, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
     background: dict[str, Any] = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
     begins = [warp.issues[0].since, *(issue.end for issue in warp.issues)]
     for issue, begin in zip(warp.issues, begins, strict=False):
         if issue.cycle - begin >= room:
-            axes.annotate(f"I{issue.instruction}", (issue.cycle, row), bbox=background, **style)
+            axes.annotate(f"I{issue.instruction}", (issue.cycle, row), bbox=background, fontsize=6, annotation_clip=True, **place)
 
 
 def _label(axes: "Axes", drawn: list[Warp], result: Result) -> None:
