@@ -108,12 +108,13 @@ def test_a_request_whose_client_has_gone_gives_its_worker_back(pool: Pool) -> No
 
 @pytest.mark.slow
 def test_a_class_on_a_real_server_loses_nothing() -> None:
-    found = measure.load_test(measure.Students(sessions=12, at_once=12, seconds=2.0, pause=0.1))
+    """More changes come than two workers can simulate, several of each session at a time."""
+    found = measure.load_test(measure.Students(sessions=12, at_once=12, seconds=1.0, pause=0.02))
     assert (found.lost, found.wrong, found.refused) == (0, 0, {})
-    assert found.replaced == 0  # a worker is not ended for what takes less time than to start another
-    assert found.overtaken > 0  # 120 changes a second are more than any machine of two workers simulates
-    assert found.sent == found.overtaken + len(found.times.seconds)
-    assert all(0 < part < 2 << 30 for halves in found.memory for part in halves)
+    assert found.sent == 12 * 50 == found.overtaken + len(found.times.seconds)
+    assert found.overtaken > 0
+    if Path("/proc/self/status").exists():
+        assert all(0 < part < 2 << 30 for halves in found.memory for part in halves)
 
 
 def test_every_keystroke_is_another_program() -> None:
