@@ -1,7 +1,7 @@
-"""How fast the simulator is: warp instructions per second of each half and of both, variants per second, and what compiling costs.
+"""How fast the simulator is: warp instructions per second of each half and of both, and what compiling costs.
 
-Rates are of one thread unless they name more, sweeps take all cores; programs are large enough that set-up is a few percent at most; the
-first, compiling run counts not.
+Rates are of one thread unless they name more (of sweeps: `sweep_rates.py`); programs are large enough that set-up is a few percent at
+most; the first, compiling run counts not.
 """
 
 import os
@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,6 @@ from sim.gpus.loader import load
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.result.result import Result
-from sim.sweeps import sweep
 from sim.timing import simulate
 from sim.traces import reader, writer
 
@@ -124,21 +122,6 @@ class Rate(NamedTuple):
         return max(self.seconds) / min(self.seconds) - 1
 
 
-class Swept(NamedTuple):
-    """How long a sweep over variants of a GPU took, executing the program included."""
-
-    program: str
-    points: int
-    instructions: int  # warp instructions of each
-    workers: int  # processes
-    seconds: float
-
-    @property
-    def per_second(self) -> float:
-        """Variants per second."""
-        return self.points / self.seconds
-
-
 class Compilation(NamedTuple):
     """Seconds from the start of a fresh Python process to its first result."""
 
@@ -199,20 +182,6 @@ def growth(repeats: int = 3, scale: float = 1.0) -> Iterator[Rate]:
         launch = elementwise(COPY, _scaled(instructions // (8 * 11), scale))
         n = execute(launch).warp_instructions
         yield _rate("growth", f"copy, h100, {launch.blocks} blocks", n, partial(_both, launch, load("h100")), repeats)
-
-
-def sweeps(scale: float = 1.0, gpus: tuple[str, ...] = ("gtx480",)) -> Iterator[Swept]:
-    """Measure sweeps over a thousand variants of a GPU, on all cores; about 100,000 warp instructions each."""
-    launches = {"FFMA chain": chain(15, 8, 4), "copy": elementwise(COPY, 1136)}
-    points = _scaled(40, scale)
-    over = {"dram.latency": range(600, 600 + points), "units.fp32.latency": range(6, 31)}
-    for (name, launch), key in product(launches.items(), gpus):
-        gpu = load(key).replace({"dram.latency": 1000, "l2.latency": 400})
-        sweep(launch, gpu, {"dram.latency": [700, 710]}, workers=1)  # loads what is compiled, and pandas
-        start = time.perf_counter()
-        sweep(launch, gpu, over)
-        seconds = time.perf_counter() - start
-        yield Swept(f"{name}, {key}", 25 * points, execute(launch).warp_instructions, cores(), seconds)
 
 
 def elementwise(listing: str, blocks: int) -> Launch:

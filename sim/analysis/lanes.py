@@ -1,5 +1,6 @@
 """SIMT efficiency: of the 32 lanes that an issue could keep busy, how many are active, how many execute."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,12 @@ class IdleLanes(NamedTuple):
     text: str
     share: float
     lanes: Lanes
+
+
+def threads_per_warp(result: Result) -> float:
+    """Return how many of its 32 lanes a warp has threads for, in the mean of a block."""
+    threads = math.prod(result.block)
+    return threads / math.ceil(threads / WARP)
 
 
 def lanes(result: Result) -> Lanes:

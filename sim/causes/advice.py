@@ -9,14 +9,14 @@
 
 import math
 
-from sim.analysis.lanes import lanes
+from sim.analysis.lanes import lanes, threads_per_warp
 from sim.analysis.resources import ISSUE, resources
 from sim.causes.memory_advice import Verdict, full_memory, queue, waiting, wasteful
 from sim.causes.residency import number, resident_blocks, resident_warps, room
-from sim.gpus.occupancy import WARP
+from sim.causes.shape import shape
 from sim.result.result import Result
 
-DIVERGENT = 0.75  # share of the lanes that execute, below which divergence is named
+DIVERGENT = 0.75  # share of the lanes with a thread that execute, below which divergence is named
 FULL = 0.9  # share of a resource's capacity from which it is said to bind
 UNEVEN = 0.75  # share of the run that its SMs are busy, below which the tail is said to bind
 
@@ -34,6 +34,11 @@ THROTTLES = ("math_pipe_throttle", "mio_throttle", "lg_throttle")
 def utilisation(result: Result) -> dict[str, float]:
     """Return how full each resource was that instructions pass through, 0 to 1: the issue slots, and "<name> pipe" for each pipe used."""
     return {one.name: one.use(result) for one in resources(result) if one.kind in ("issue", "pipe")}
+
+
+def advise(result: Result) -> list[Verdict]:
+    """Return what binds the run, then what the shape of its blocks and of its grid costs it, where that matters."""
+    return [diagnose(result), *shape(result)]
 
 
 def diagnose(result: Result) -> Verdict:
@@ -85,22 +90,23 @@ def _full(result: Result, use: dict[str, float]) -> Verdict:
 
 def _divergence(result: Result) -> str:
     """Return what branches that lanes take apart cost a run whose issue slots are full, as a clause; "" for little."""
-    active, executing = lanes(result)
-    if executing >= DIVERGENT * WARP:
+    (active, executing), have = lanes(result), threads_per_warp(result)
+    if executing >= DIVERGENT * have:
         return ""
     off = f", {executing:.1f} execute it" if active - executing >= 1 else ""
     return (
-        f", or fuller ones: of {WARP} lanes {active:.1f} are active per instruction{off}, so sorting the work so that the lanes of a warp "
-        f"branch alike could save up to {1 - executing / WARP:.0%} of them"
+        f", or fuller ones: of {number(have)} lanes {active:.1f} are active per instruction{off}, so sorting the work so that the lanes "
+        f"of a warp branch alike could save up to {1 - executing / have:.0%} of them"
     )
 
 
 def _apart(result: Result) -> str:
     """Return the same of a run whose warps wait: each part of a warp takes a turn of its own."""
-    active, executing = lanes(result)
-    if executing >= DIVERGENT * WARP:
+    (active, executing), have = lanes(result), threads_per_warp(result)
+    if executing >= DIVERGENT * have:
         return ""
-    return f"; lanes that branch apart take turns (of {WARP} lanes {active:.1f} are active per instruction, {executing:.1f} execute it)"
+    of = f"of {number(have)} lanes {active:.1f} are active per instruction, {executing:.1f} execute it"
+    return f"; lanes that branch apart take turns ({of})"
 
 
 def _tail(result: Result) -> Verdict:

@@ -25,10 +25,12 @@ SHORT = 0.25  # share of a block's stay that starting and retiring it take, from
 
 class Verdict(NamedTuple):
     """kind: full, latency, cap, barrier, burst or tail; of memory dram, l2, l2_queue, shared, conflicts, blocks, queue, uncoalesced,
-    bytes or memory. sentence: for a person."""
+    bytes or memory; of the shape of a launch lanes, block_slots or last_wave. sentence: for a person. share: of the run's time, at most,
+    that following it saves; None where that is not known."""
 
     kind: str
     sentence: str
+    share: float | None = None
 
 
 def uses(result: Result) -> dict[str, float]:

@@ -107,13 +107,16 @@ def _check(found: "dict[str, Exercise]", names: dict[str, str]) -> None:
     wrong = 0
     for name, exercise in found.items():
         try:
-            seen = exercise.observed(names)
+            seen, slots = exercise.observed(names), exercise.drawn(names)
         except UserError as error:
             raise UserError(f"exercise {name}: {error}") from None
         wrong += not agrees(exercise.answer, seen)
         typer.echo(
             f"{'right' if agrees(exercise.answer, seen) else 'WRONG'}  {name}: {exercise.answer:g} {exercise.unit}, simulated {seen:g}"
         )
+        if exercise.draw:
+            wrong += exercise.draw.slots != slots
+            typer.echo(f"{'right' if exercise.draw.slots == slots else 'WRONG'}  {name}: issue slots, simulated {slots}")
     if wrong:
         raise typer.Exit(1)
 

@@ -9,6 +9,7 @@ import sim
 from isa.errors import UserError
 from sim.analysis import energy, roofline
 from sim.analysis.lanes import branches
+from sim.causes.advice import advise
 from sim.cli.commands import command
 from sim.cli.inputs import machine, prepare
 from sim.cli.options import ENGINE, JSON, LISTING, THREADS, Given
@@ -129,7 +130,8 @@ def run(
         typer.echo("note: results were not compared: what a launch file expects holds for its own grid and block", err=True)
     _show_hazards(hazards, check)
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
-    found = _found(result.trace, bool(check)) | ({"energy": used.as_dict()} if used else {})
+    found = _found(result.trace, bool(check)) | {"advice": [one._asdict() for one in advise(result)]}
+    found |= {"energy": used.as_dict()} if used else {}
     write_json(json, result.as_dict() | {"changes": text.changes(gpu, result.words)} | {"roofline": roof.as_dict()} | checked | found)
     if also.memory_figure is not None:
         memory_figure.save(result, also.memory_figure)

@@ -2,9 +2,10 @@
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -20,6 +21,10 @@ from sim.launch.launch import Launch
 from sim.report import sweep_figures as figures
 from sim.report import sweeps as tables
 from sim.sweeps.axes import Family
+from sim.sweeps.noise import costs_little, noise
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 LISTINGS = Annotated[list[Path], typer.Argument(metavar="LISTING...", help="As of `simtlab run`; several are one more thing to vary.")]
 OVER = Annotated[
@@ -119,12 +124,25 @@ def sweep(
         )
         raise
     metric = tables.metric(frame, shown.metric, names)
-    show(tables.fastest(frame, tuple(names), metric))
-    typer.echo(tables.summary(frame, time.perf_counter() - start) + (f"; all in {where.output}" if where.output else ""))
-    write_json(json, tables.plain(frame))
+    took = time.perf_counter() - start
+    moves = _noise(frame, metric, partial(noise, family, gpu), rows)
+    show(tables.fastest(frame, tuple(names), metric, moves))
+    typer.echo(tables.summary(frame, took) + (f"; all in {where.output}" if where.output else ""))
+    if certain := tables.certainty(frame, metric, moves):
+        typer.echo(certain)
+    write_json(json, tables.plain(frame, tables.within_noise(frame, metric, moves)))
     if figure is not None:
         figures.save(frame, gpu, tuple(names), metric, weights, figure, shown.plot)
         typer.echo(f"figure: {figure}")
+
+
+def _noise(frame: "DataFrame", metric: str, of: Callable[[dict[str, Any]], float], rows: list[dict[str, Any]]) -> float | None:
+    """Return the noise of the best point, None where points have bands, or it takes long."""
+    good = tables.best(frame, metric)
+    if metric not in tables.TIMES or "cycles_low" in frame or len(good) < 2:
+        return None
+    little = costs_little(good["warp_instructions"].iloc[0], good["warp_instructions"].sum())
+    return of(rows[good.index[0]]) if little else None
 
 
 def _changed(given: Given, shape: Mapping[str, Any]) -> Given:

@@ -1,4 +1,5 @@
-"""What every warp's registers and predicates hold after each of its instructions: for small programs, to be looked at step by step.
+"""What every warp's registers and predicates, and its block's shared memory, hold after each instruction: for small programs, to be
+looked at step by step.
 
 The kernel knows nothing of it. It returns when a warp's log is full; here the log is full after one instruction, and is emptied
 each time, so that the kernel executes one instruction per call. That costs some 70 us each, hence the limit. The trace of such an
@@ -28,19 +29,23 @@ class Step(NamedTuple):
     """What one instruction of a warp changed.
 
     issued: how many instructions the warp has executed with this one. registers: name -> uint32 [32], a word per lane. predicates:
-    name -> mask of the lanes in which it is true. active: the lanes that go on together afterwards.
+    name -> mask of the lanes in which it is true. active: the lanes that go on together afterwards. shared: word of the block's shared
+    memory -> uint32 now there. order: the instructions that its block had executed with this one.
     """
 
     issued: int
     registers: dict[str, np.ndarray]
     predicates: dict[str, int]
     active: int
+    shared: dict[int, int]
+    order: int
 
 
 def steps(launch: Launch, most: int = MOST_STEPS) -> dict[tuple[int, int], list[Step]]:
     """Execute a launch instruction by instruction; return the steps of each warp by (block, warp).
 
-    The first step of a warp holds all that it starts with, and `issued` 0; the others what changed. What a warp's last
+    The first step of a warp holds all that it starts with, and `issued` 0; the others what changed. Words of shared memory, zero at
+    first, are there when something else comes to stand in them; a copy into it counts where its instruction begins it. What a warp's last
     instruction changes is not recorded: it is an EXIT. The caller's arrays stay as they are. Raises UserError for mistakes of the
     program, and for one of more than `most` warp instructions.
     """
@@ -59,6 +64,8 @@ class _Recorder(Turns):
         super().__init__(*given)
         self.left, self.found = most, found
         self.before: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}  # rows and predicates after the latest step
+        self.shared: dict[int, np.ndarray] = {}  # by block, after the latest step
+        self.order: dict[int, int] = {}
 
     def _run(self, place: Place) -> tuple[int, Place]:
         rows = place.log.instruction.shape[0]
@@ -87,10 +94,19 @@ class _Recorder(Turns):
         rows, predicates = machine.rows[first : first + self.code.registers].copy(), machine.predicates[w].copy()
         mine, nothing = self.found.setdefault((block, w), []), np.zeros_like(predicates)
         if not mine:
-            mine.append(Step(0, *self._changes(machine.initial, nothing, None), int(machine.existing[w])))
+            mine.append(Step(0, *self._changes(machine.initial, nothing, None), int(machine.existing[w]), {}, 0))
         old = self.before.get((block, w), (machine.initial, nothing))
         self.before[block, w] = rows, predicates
-        mine.append(Step(mine[-1].issued + executed, *self._changes(rows, predicates, old), int(machine.active[w])))
+        self.order[block] = self.order.get(block, 0) + executed
+        changes, shared = self._changes(rows, predicates, old), self._stored(block, place.memory.shared)
+        mine.append(Step(mine[-1].issued + executed, *changes, int(machine.active[w]), shared, self.order[block]))
+
+    def _stored(self, block: int, now: np.ndarray) -> dict[int, int]:
+        """Return the words of a block's shared memory that differ from those after the step before."""
+        before = self.shared.setdefault(block, np.zeros_like(now))
+        words = np.flatnonzero(now != before)
+        before[words] = now[words]
+        return dict(zip(words.tolist(), now[words].tolist(), strict=True))
 
     def _changes(
         self, rows: np.ndarray, predicates: np.ndarray, old: tuple[np.ndarray, np.ndarray] | None

@@ -40,6 +40,13 @@ def leaves(model: type[BaseModel], table: Mapping[str, Any]) -> Iterator[str]:
     yield from _leaves(root, root, table, "")
 
 
+@functools.cache
+def names(model: type[BaseModel], pipes: tuple[str, ...], units: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the dotted names of a GPU's fields, sources left out; made once: every variant in a sweep asks for them."""
+    table = {"pipes": dict.fromkeys(pipes), "units": dict.fromkeys(units)}
+    return tuple(name for name in leaves(model, table) if not name.startswith("source"))
+
+
 def meaning(model: type[BaseModel], name: str) -> str:
     """Return what the field `name` is and which values are legal; "" when there is no such field."""
     root = _schema(model)

@@ -14,7 +14,7 @@ from isa.errors import UserError
 from isa.vocabulary import Unit
 from sim.gpus.checks import LATENCY_ELSEWHERE, problems
 from sim.gpus.clocks import renamed, rescaled, unknown_clock
-from sim.gpus.fields import leaves, meaning, nearest, user_error
+from sim.gpus.fields import meaning, names, nearest, user_error
 from sim.gpus.front_sections import Blocks, Constants, Fetch, WarpGroup
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, Memory, SharedMemory
 from sim.gpus.section import Count, Positive, Section
@@ -224,8 +224,7 @@ class Gpu(Section):
 
     def names(self) -> Iterator[str]:
         """Yield the dotted name of every field that `replace` takes."""
-        table = {"pipes": self.pipes, "units": self.units}
-        return (name for name in leaves(type(self), table) if not name.startswith("source"))
+        return iter(names(type(self), tuple(self.pipes), tuple(self.units)))
 
     def source_of(self, name: str) -> Source | None:
         """Return where the field `name` comes from: its own entry, else its section's."""

@@ -22,7 +22,7 @@ def answer(job: tuple[Any, ...], gpus: dict[str, str]) -> dict[str, Any]:
             case "pictures":
                 return {"result": work.pictures(state, gpus, *rest)}
             case "registers":
-                return {"result": work.registers(state, *rest)}
+                return {"result": work.registers(state, gpus, *rest)}
             case _:
                 return {"result": work.opcodes(machine(state.machines[0], gpus))}
     except UserError as error:

@@ -1,4 +1,4 @@
-"""Exercises: a TOML each, which a lecturer writes. The page shows the question; the answer stays here until a number has been said.
+"""Exercises: a TOML each, which a lecturer writes. The page shows the question; the answer stays here until one is committed to.
 
 title = "How long is a chain?"
 question = "One warp executes ..."          # shown; the answer's unit beside the field
@@ -21,19 +21,26 @@ compare = "ratio"                           # or "difference": of a second run, 
 S04 = "S12"
 # or: the smallest value of a slider with which the metric reaches a share of its largest value
 # smallest = "warps", from = [1, 2, ...], reaches = 0.95
+[draw]                                      # may be left out: the student may also draw when warps issue
+question = "The first FFMA issues in ..."
+cycles = [36, 72]                           # the first and the last that are drawn
+warps = [0]                                 # of block 0: a row each
+slots = [[36, 54, 72]]                      # of each warp the cycles in which it issues: `check` and the tests compare
+explanation = "..."
 """
 
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, ValidationError, model_validator
 
 from isa.errors import UserError
 from sim.lab import work
 from sim.lab.state import DEFAULT_LAUNCH, Machine, State
 
 FOLDER = Path(__file__).parent / "exercises"
+MOST_CYCLES = 64  # of a drawing
 LAUNCHED = ("warps", "blocks", "registers", "shared")
 
 
@@ -49,6 +56,33 @@ class Observation(BaseModel):
     smallest: str | None = None
     among: list[int | float] = Field([], alias="from")
     reaches: Annotated[float, Field(gt=0, le=1)] = 0.95
+
+
+class Drawing(BaseModel):
+    """Issue slots that are drawn; see above."""
+
+    model_config = ConfigDict(extra="forbid")
+    question: str
+    cycles: tuple[NonNegativeInt, NonNegativeInt]
+    warps: Annotated[list[NonNegativeInt], Field(min_length=1, max_length=8)]
+    slots: list[list[int]]
+    explanation: str
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Drawing":
+        first, last = self.cycles
+        if not first <= last < first + MOST_CYCLES:
+            raise ValueError(f"cycles: the first and the last of at most {MOST_CYCLES}")
+        if len(self.slots) != len(self.warps) or any(not first <= cycle <= last for row in self.slots for cycle in row):
+            raise ValueError("slots: for each of the warps those of the cycles in which it issues")
+        return self
+
+    def judged(self, drawn: list[list[int]]) -> dict[str, Any]:
+        """Return how a drawing differs from the issue slots, which these are, and why. drawn: of each warp the cycles marked."""
+        missed = sum(len({*row} - {*mine}) for row, mine in zip(self.slots, drawn, strict=True))
+        excess = sum(len({*mine} - {*row}) for row, mine in zip(self.slots, drawn, strict=True))
+        right = not missed and not excess
+        return {"right": right, "missed": missed, "excess": excess, "slots": self.slots, "explanation": self.explanation}
 
 
 class Exercise(BaseModel):
@@ -72,6 +106,7 @@ class Exercise(BaseModel):
     gpu: str = "gtx480"
     set: dict[str, int | float | str] = {}
     observe: Observation
+    draw: Drawing | None = None
 
     def state(self, changes: dict[str, Any] | None = None) -> State:
         """Return what the page shows at first, with sliders moved."""
@@ -103,6 +138,10 @@ class Exercise(BaseModel):
             raise UserError(f"observe: {metric} is 0, so there is no ratio to it", hint='compare = "difference"')
         return there / here
 
+    def drawn(self, gpus: dict[str, str]) -> list[list[int]]:
+        """Return the cycles of the drawing in which each of its warps issues, as the simulator gives them now. Raises UserError."""
+        return work.issues(self.state(), gpus, self.draw.warps, self.draw.cycles) if self.draw else []
+
     def judged(self, guess: float) -> dict[str, Any]:
         """Return whether a guess is right, the answer, and why."""
         off = abs(guess - self.answer)
@@ -121,6 +160,7 @@ class Exercise(BaseModel):
             "question": self.question,
             "unit": self.unit,
             "hints": self.hints,
+            "draw": self.draw.model_dump(include={"question", "cycles", "warps"}) if self.draw else None,
             "free": self.free,
             "state": self.state().model_dump(),
         }

@@ -37,7 +37,10 @@ MOST_PAGES = 64  # of runs, kept for the browsers to fetch
 MOST_PAGE_BYTES = 64 << 20  # of all these together
 ASSETS = {
     "lab.css": "text/css",
-    **{f"{name}.js": "text/javascript" for name in ("editor", "knobs", "registers", "exercise", "permalink", "saves", "lab")},
+    **{
+        f"{name}.js": "text/javascript"
+        for name in ("editor", "knobs", "shared", "registers", "drawing", "exercise", "permalink", "saves", "lab")
+    },
 }
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; "
@@ -123,8 +126,10 @@ class Lab:
         return await self._ask(("registers", read(asked.get("state")), block, warp), asked)
 
     async def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Judge a guess."""
+        """Judge a guess: a number, or a drawing."""
         exercise, guess = self.setting.exercises.get(str(asked.get("exercise"))), asked.get("guess")
+        if exercise is not None and exercise.draw is not None and "drawn" in asked:
+            return {"result": exercise.draw.judged(_drawn(asked["drawn"], len(exercise.draw.warps)))}
         if exercise is None or isinstance(guess, bool) or not isinstance(guess, int | float) or abs(guess) > MOST_GUESS:
             raise UserError("no such exercise, or no number")
         return {"result": exercise.judged(guess)}
@@ -185,6 +190,15 @@ def application(setting: Setting) -> "Starlette":
         *(Route(f"/{name}", _posted(method), methods=["POST"]) for name, method in posts.items()),
     ]
     return Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(setting.hosts))])
+
+
+def _drawn(rows: Any, warps: int) -> list[list[int]]:
+    """Return the cycles that a page marks, of each warp. Raises UserError."""
+    if not isinstance(rows, list) or len(rows) != warps or any(not isinstance(row, list) for row in rows):
+        raise UserError("drawn is a list of cycles for each warp")
+    if any(type(cycle) is not int for row in rows for cycle in row):
+        raise UserError("cycles are numbers")
+    return rows
 
 
 def _window(asked: dict[str, Any]) -> tuple[int, int]:

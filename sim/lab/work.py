@@ -12,8 +12,9 @@ from typing import Any
 import isa
 import sim
 from isa.errors import UserError
+from sim.analysis.banks import GEOMETRY, WORD
 from sim.analysis.difference import difference
-from sim.functional.stepping import steps
+from sim.functional.stepping import Step, steps
 from sim.gpus.model import Gpu
 from sim.lab.state import State, launch, machine
 from sim.launch.file import check
@@ -27,6 +28,7 @@ from sim.traces.trace import Trace
 
 MOST_ISSUES = 200_000  # that a timeline holds
 MOST_STEPS = 4_000  # instructions of one warp whose registers go to the page
+MOST_WORDS = 100_000  # of shared memory that instructions of a block change
 EVERYTHING = (0, 1 << 60)
 MOST_DRAWN = 16  # warps of a picture
 ROWS = 5  # causes that the difference of two machines names
@@ -68,8 +70,9 @@ def pictures(state: State, gpus: dict[str, str], window: tuple[int, int], sm: in
     return found
 
 
-def registers(state: State, block: int, warp: int) -> dict[str, Any]:
-    """Return what a warp's registers and predicates hold at first, and what each of its instructions changes. Raises UserError."""
+def registers(state: State, gpus: dict[str, str], block: int, warp: int) -> dict[str, Any]:
+    """Return what a warp's registers and predicates hold at first, and what each of its instructions changes; what each instruction of
+    its block changes in shared memory, as the executor comes to them. Raises UserError."""
     found = steps(launch(state).launch)
     mine = found.get((block, warp))
     if mine is None:
@@ -88,8 +91,27 @@ def registers(state: State, block: int, warp: int) -> dict[str, Any]:
                 "active": step.active,
             }
             for step in mine
-        ]
+        ],
+        "shared": _stores(found, block) | _banks(machine(state.machines[0], gpus)),
     }
+
+
+def _stores(found: dict[tuple[int, int], list[Step]], block: int) -> dict[str, Any]:
+    """Return who changed shared memory of a block: [warp, instructions it had issued, [[word, value]]]; and whether that is all."""
+    steps = [(step.order, warp, step) for (one, warp), steps in found.items() if one == block for step in steps if step.shared]
+    stores, left = [], MOST_WORDS
+    for _, warp, step in sorted(steps, key=lambda one: one[0]):
+        left -= len(step.shared)
+        if left < 0:
+            break
+        stores.append([warp, step.issued, list(step.shared.items())])
+    return {"stores": stores, "whole": left >= 0}
+
+
+def _banks(gpu: Gpu) -> dict[str, Any]:
+    """Return how many words a row of the drawing has: one per bank, where banks are a word wide."""
+    found = GEOMETRY[gpu.shared.rule]
+    return {"columns": found.banks, "banks": found.interleave == WORD}
 
 
 def observe(state: State, gpus: dict[str, str], metric: str) -> float:
@@ -103,6 +125,16 @@ def observe(state: State, gpus: dict[str, str], metric: str) -> float:
     if metric not in own and metric not in result.counters:
         raise UserError(f"observe: there is no counter {metric}", hint=f"counters: {', '.join([*own, *result.counters])}")
     return own[metric] if metric in own else float(result.counters[metric])
+
+
+def issues(state: State, gpus: dict[str, str], chosen: list[int], cycles: tuple[int, int]) -> list[list[int]]:
+    """Return of each chosen warp of block 0 the cycles, of those from the first to the last, in which it issues. Raises UserError."""
+    result = _timed(_executed(state)[0], machine(state.machines[0], gpus))
+    found = {warp.warp: {issue.cycle for issue in warp.issues} for warp in timeline.warps(result) if warp.block == 0}
+    absent = [warp for warp in chosen if warp not in found]
+    if absent:
+        raise UserError(f"draw: block 0 has no warp {absent[0]}")
+    return [sorted(cycle for cycle in found[warp] if cycles[0] <= cycle <= cycles[1]) for warp in chosen]
 
 
 def lines(result: Result) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
 """Processes that simulate, kept warm: a request has a time and a memory, and one that its client has overtaken is given up.
 
 A client is a page: it numbers its requests, and only the latest counts. A request that waits for a worker is dropped when a later one
-comes; one that runs is ended, with its process, when it is overtaken or takes too long. Another process takes its place.
+comes, which takes its turn: whoever types on a busy server waits no longer than others. One that runs is ended, with its process, when it
+is overtaken or takes too long. Another process takes its place.
 """
 
 import asyncio
@@ -20,10 +21,10 @@ from typing import Any, NamedTuple
 from isa.errors import UserError
 
 SECONDS = 10.0  # that a request may take
-GRACE = 1.0  # seconds that an overtaken request may go on: most end by themselves, and a new process costs two
+GRACE = 1.0  # seconds that an overtaken request may go on, at least; most end by themselves
 BYTES = 2 << 30  # that a worker may take beyond what it has when it is warm
 MOST_CLIENTS = 1000  # whose latest request is remembered
-MOST_WAITING = 100  # requests in all
+MOST_WAITING = 400  # clients, with a request each of at most server.MOST_BODY
 POLL = 0.02  # seconds between two looks at a worker
 START = 300.0  # seconds until a worker must be warm: it may have to compile
 
@@ -56,14 +57,16 @@ class Worker:
             self.process.start()
         theirs.close()
         self.is_warm = False
+        self.grace = GRACE
 
     def ask(self, job: tuple[Any, ...], is_overtaken: Callable[[], bool]) -> dict[str, Any]:
         """Return the answer to a job. Raises OvertakenError, and UserError for one that takes too long or ends its process."""
         try:
             if not self.is_warm:
-                self.is_warm = self.pipe.poll(START) and self.pipe.recv() == "warm"
-            if not self.is_warm:
-                raise UserError(f"the simulator is not compiled after {START:g} s", hint="try again later")
+                self.is_warm = self.pipe.poll(START)
+                if not self.is_warm:
+                    raise UserError(f"the simulator is not compiled after {START:g} s", hint="try again later")
+                self.grace = min(max(GRACE, self.pipe.recv()), self.limits.seconds / 2)  # no sense to end what ends before another is warm
             began = time.monotonic()
             self.pipe.send(job)
             while not self.pipe.poll(POLL):
@@ -73,7 +76,7 @@ class Worker:
                     raise UserError(
                         f"this took over {self.limits.seconds:g} s and was ended", hint="make the program or the launch smaller"
                     )
-                if taken > GRACE and is_overtaken():
+                if taken > self.grace and is_overtaken():
                     self.restart()
                     raise OvertakenError
             answer: dict[str, Any] = self.pipe.recv()
@@ -101,15 +104,13 @@ class Worker:
 
 
 class Pool:
-    """The workers, and which request of each client is the latest."""
+    """The workers, who waits for one, and which request of each client is the latest."""
 
     def __init__(self, gpus: dict[str, str], limits: Limits) -> None:
         self.workers = [Worker(gpus, limits) for _ in range(limits.processes)]
-        self.idle: asyncio.Queue[Worker] = asyncio.Queue()
-        for worker in self.workers:
-            self.idle.put_nowait(worker)
+        self.idle = list(self.workers)
+        self.waiting: OrderedDict[str, asyncio.Future[Worker]] = OrderedDict()  # client -> its turn, the next one first
         self.latest: OrderedDict[str, int] = OrderedDict()
-        self.waiting = 0
 
     async def ask(self, job: tuple[Any, ...], client: str, number: int) -> dict[str, Any]:
         """Return the answer to a job of a client. Raises OvertakenError and UserError."""
@@ -117,23 +118,44 @@ class Pool:
         def is_overtaken() -> bool:
             return self.latest.get(client, number) > number
 
-        if self.waiting >= MOST_WAITING:
+        if is_overtaken():
+            raise OvertakenError
+        worker = await self._turn(client, number)
+        try:
+            return await asyncio.to_thread(worker.ask, job, is_overtaken)
+        finally:
+            self._free(worker)
+
+    async def _turn(self, client: str, number: int) -> Worker:
+        """Return a worker when it is the client's turn. Raises OvertakenError, and UserError when too many wait."""
+        before = self.waiting.get(client)
+        if before is None and len(self.waiting) >= MOST_WAITING:
             raise UserError("too many requests wait", hint="try again in a moment")
-        self.latest[client] = max(number, self.latest.get(client, number))
+        self.latest[client] = number
         self.latest.move_to_end(client)
         while len(self.latest) > MOST_CLIENTS:
             self.latest.popitem(last=False)
-        self.waiting += 1
+        if self.idle:
+            return self.idle.pop()
+        mine = self.waiting[client] = asyncio.get_running_loop().create_future()  # where the one before stood
+        if before is not None and not before.done():
+            before.set_exception(OvertakenError())
         try:
-            worker = await self.idle.get()
-        finally:
-            self.waiting -= 1
-        try:
-            if is_overtaken():
-                raise OvertakenError
-            return await asyncio.to_thread(worker.ask, job, is_overtaken)
-        finally:
-            self.idle.put_nowait(worker)
+            return await mine
+        except asyncio.CancelledError:
+            if self.waiting.get(client) is mine:
+                del self.waiting[client]
+            elif not mine.cancelled() and mine.exception() is None:
+                self._free(mine.result())
+            raise
+
+    def _free(self, worker: Worker) -> None:
+        """Give a worker to whoever has waited longest."""
+        while self.waiting:
+            _, turn = self.waiting.popitem(last=False)
+            if not turn.done():
+                return turn.set_result(worker)
+        self.idle.append(worker)
 
     def close(self) -> None:
         for worker in self.workers:
@@ -141,7 +163,8 @@ class Pool:
 
 
 def serve(pipe: Connection, gpus: dict[str, str], memory: int) -> None:
-    """Answer jobs until the other end is closed: what runs in a worker."""
+    """Tell how many seconds it took to get warm, then answer jobs until the other end is closed: what runs in a worker."""
+    began = time.monotonic()
     from sim import warming
     from sim.lab import answers
 
@@ -149,7 +172,7 @@ def serve(pipe: Connection, gpus: dict[str, str], memory: int) -> None:
     warming.compile_kernels()
     answers.warm(gpus)
     _bound(memory)
-    pipe.send("warm")
+    pipe.send(time.monotonic() - began)
     while True:
         try:
             job = pipe.recv()

@@ -89,6 +89,7 @@ class Block:
         self.machine.seen("block")
         self.sm.blocks.remove(self)
         last = latest(*(warp.end for warp in self.warps))
+        self.machine.blocks.ends[self.number] = int(env.now)
         self.machine.record.end = over = last.then(int(env.now), work=Work(self.number))
         freed = over.then(over.cycle + timing.retire_latency, "blocks.retire_latency")
         if timing.awaits_stores:

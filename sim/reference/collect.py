@@ -32,6 +32,7 @@ def result(machine: Machine) -> Result:
         issues_by_instruction=np.array(account.issues, np.int64),
         clock_reads=np.array(account.clock_reads, np.int64).reshape(-1, 4),
         block_starts=machine.blocks.starts,
+        block_ends=machine.blocks.ends,
         timeline=timeline(account.rows) if account.window else None,
     )
 

@@ -36,6 +36,7 @@ class BlockScheduler:
         self.timing, self.last_sm = machine.gpu.blocks, machine.gpu.sms - 1
         self.order = start_order(self.timing.order, work_of_blocks(machine.trace)).tolist()
         self.starts = np.zeros(self.total, np.int64)  # cycle in which each block starts
+        self.ends = np.zeros(self.total, np.int64)  # cycle in which its last warp has ended
         self.interval = round(TICKS * machine.gpu.blocks.start_interval)
         self.due = 0  # tick from which the start interval allows the next block
         self.may_start = True  # false before that

@@ -43,7 +43,7 @@ def figure(result: Result, show: tuple[int, ...] | None = None) -> "Figure":
     axes = drawing.subplots()
     causes = _draw(axes, drawn)
     _label(axes, drawn, result)
-    legend = [patches.Patch(facecolor=ISSUE, label="issues, holds its port")]
+    legend = [patches.Patch(facecolor=ISSUE, label="issues, holds its port; its number stands before it")]
     legend += [patches.Patch(facecolor=_style(c)[0], hatch=_style(c)[1], edgecolor="#666666", label=_meaning(c)) for c in causes]
     drawing.legend(handles=legend, loc="outside lower center", ncols=min(len(legend), 3), frameon=False, fontsize=8)
     return drawing
@@ -105,12 +105,13 @@ def _waits(issue: Issue) -> list[tuple[str, int, int]]:
 
 
 def _number(axes: "Axes", row: int, warp: Warp, room: float) -> None:
-    """Write an instruction's number after its bar, where the next one leaves `room` cycles for it."""
-    style: dict[str, Any] = {"xytext": (2, 0), "textcoords": "offset points", "fontsize": 6, "va": "center", "annotation_clip": True}
+    """Write an instruction's number at the end of its wait, before its bar, as the page does, where the wait is of `room` cycles."""
+    place: dict[str, Any] = {"xytext": (-2, 0), "textcoords": "offset points", "ha": "right", "va": "center"}
     background: dict[str, Any] = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    for issue, following in zip(warp.issues, warp.issues[1:], strict=False):
-        if following.cycle - issue.end >= room:
-            axes.annotate(f"I{issue.instruction}", (issue.end, row), bbox=background, **style)
+    begins = [warp.issues[0].since, *(issue.end for issue in warp.issues)]
+    for issue, begin in zip(warp.issues, begins, strict=False):
+        if issue.cycle - begin >= room:
+            axes.annotate(f"I{issue.instruction}", (issue.cycle, row), bbox=background, fontsize=6, annotation_clip=True, **place)
 
 
 def _label(axes: "Axes", drawn: list[Warp], result: Result) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
-from sim.causes.sensitivity import LEAST, Bar, Sensitivity
+from sim.causes.sensitivity import Bar, Sensitivity
 from sim.report.figures import check_path, write
 from sim.report.text import heading
 
@@ -16,28 +16,41 @@ if TYPE_CHECKING:
 
 SMALL = 0.002  # of a parameter's effect, below which it is left out
 ROWS = 15
-LOWER, HIGHER = "#E69F00", "#0072B2"  # light and dark in grey
+LOWER, HIGHER, NOISE = "#E69F00", "#0072B2", "#DDDDDD"  # light and dark in grey; what a run moves by itself
 
 
 def verdict(found: Sensitivity) -> str:
     """Return which limit binds, in one paragraph."""
     result, binding = found.result, found.binding
     if binding is None:
-        text = f"No limit alone binds: without any one of them the run is less than {LEAST:.2f} times as fast"
+        text = f"No limit alone binds: without any one of them the run is less than {found.least:.2f} times as fast"
         if found.pair:
             first, second, speed = found.pair
             text += f". {first.limit.name} and {second.limit.name} bind together: without both it would be {speed:.2f} times as fast"
         text += "."
     else:
         text = f"What binds: {binding.limit.name}. With {binding.limit.words}, the run would be {binding.speed_up:.2f} times as fast"
-        others = [one for one in found.removed if one.limit.binds and one is not binding and one.speed_up >= LEAST]
-        text += f"; next {others[0].limit.name}, {others[0].speed_up:.2f}." if others else "; no other limit alone gains as much as 5 %."
-    return f"{heading(result)}\n{result.cycles:,} cycles of the core clock\n\n{textwrap.fill(text, 100)}"
+        others = [one for one in found.removed if one.limit.binds and one is not binding and one.speed_up >= found.least]
+        text += (
+            f"; next {others[0].limit.name}, {others[0].speed_up:.2f}."
+            if others
+            else f"; no other limit alone gains {found.least - 1:.0%}."
+        )
+    return f"{heading(result)}\n{result.cycles:,} cycles of the core clock; {noise(found)}\n\n{textwrap.fill(text, 100)}"
+
+
+def noise(found: Sensitivity) -> str:
+    """Return how far the run moves by what no user controls, as a clause."""
+    runs = f"{found.members} runs with arrays elsewhere and neighbouring blocks in another order"
+    return f"{runs} differ by {found.noise - 1:.1%}" if found.noise > 1 else f"{runs} take the same"
 
 
 def tables(found: Sensitivity) -> "list[Table]":
     """Return the removed limits, the bounds, and the parameters that matter, as tables."""
-    limits = [(_named(found, one.limit.name), f"{one.speed_up:.2f}", f"{one.cycles:,}", one.limit.words) for one in found.removed]
+    limits = [
+        (_named(found, one.limit.name), f"{_within(one.is_noise)}{one.speed_up:.2f}", f"{one.cycles:,}", one.limit.words)
+        for one in found.removed
+    ]
     cycles = found.result.cycles
     roofs = [(bound.kind, bound.resource, f"{bound.cycles:,.0f}", f"{bound.cycles / cycles:.0%}") for bound in found.bounds]
     shown = [_table("Without one limit", ("without", "speed-up", "cycles", "the machine has"), limits, (1, 2))]
@@ -46,8 +59,8 @@ def tables(found: Sensitivity) -> "list[Table]":
         (
             f"{bar.step.field}{' *' * bar.scheduled}",
             *(_number(value) for value in (bar.step.lower, bar.step.value, bar.step.higher)),
-            _speed(bar.lower, bar.lower_range),
-            _speed(bar.higher, bar.higher_range),
+            _speed(bar, bar.lower, bar.lower_range),
+            _speed(bar, bar.higher, bar.higher_range),
         )
         for bar in moving(found)[:ROWS]
     ]
@@ -81,8 +94,17 @@ def as_dict(found: Sensitivity) -> dict[str, Any]:
         "binds": found.binding.limit.name if found.binding else None,
         "bind_together": [one.limit.name for one in found.pair[:2]] if found.pair else None,
         "limits": [
-            {"name": one.limit.name, "machine": one.limit.words, "cycles": one.cycles, "speed_up": one.speed_up} for one in found.removed
+            {
+                "name": one.limit.name,
+                "machine": one.limit.words,
+                "cycles": one.cycles,
+                "speed_up": one.speed_up,
+                "within_noise": one.is_noise,
+            }
+            for one in found.removed
         ],
+        "noise": found.noise,
+        "noise_runs": found.members,
         "bounds": [bound._asdict() for bound in found.bounds],
         "cycles_by_words_laid_down_again": found.scheduled,
         "parameters": [
@@ -127,10 +149,12 @@ def _draw(axes: "Axes", bars: Sequence[Bar]) -> None:
                 _write(axes, row - apart if down else row + apart, max(ends) if change > 0 else min(ends), _number(value))
     axes.set_yticks(range(len(bars)), [_label(bar) for bar in bars], fontsize=8)
     axes.invert_yaxis()
+    if noise := 100 * (bars[0].noise - 1) * (bars[0].lower_range is None and bars[0].higher_range is None):
+        axes.axvspan(-noise, noise, color=NOISE, zorder=0)
     axes.axvline(0, color="#000000", linewidth=1)
     axes.set_xlim(-1.25 * reach, 1.25 * reach)
     axes.set_xlabel("speed of the run, percent more or less")
-    _legend(axes)
+    _legend(axes, noise > 0)
     axes.grid(axis="x", alpha=0.3)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -153,10 +177,10 @@ def _write(axes: "Axes", place: float, end: float, text: str) -> None:
         axes.annotate(text, (end, place), xytext=(3 * sign, 0), textcoords="offset points", ha=side, va="center", fontsize=7)
 
 
-def _legend(axes: "Axes") -> None:
+def _legend(axes: "Axes", noise: bool) -> None:
     from matplotlib.patches import Patch
 
-    kinds = (("a step down", LOWER, "", "#666666"), ("a step up", HIGHER, "//", "white"))
+    kinds = [("a step down", LOWER, "", "#666666"), ("a step up", HIGHER, "//", "white"), *([("noise", NOISE, "", NOISE)] * noise)]
     axes.legend(
         handles=[Patch(facecolor=c, hatch=h, edgecolor=e, label=text) for text, c, h, e in kinds], loc="lower right", framealpha=1.0
     )
@@ -170,11 +194,17 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _speed(speed: float | None, reach: tuple[float, float] | None) -> str:
-    if speed is None or reach is None:
-        return "-" if speed is None else f"{speed:.3f}"
-    noise = ", within noise" if reach[0] <= 1 <= reach[1] and reach[0] < reach[1] else ""
-    return f"{speed:.3f} ({reach[0]:.3f} to {reach[1]:.3f}{noise})"
+def _speed(bar: Bar, speed: float | None, reach: tuple[float, float] | None) -> str:
+    if speed is None:
+        return "-"
+    hidden = bar.hides(speed, reach)
+    if reach is None:
+        return f"{_within(hidden)}{speed:.3f}"
+    return f"{speed:.3f} ({reach[0]:.3f} to {reach[1]:.3f}{', within noise' * hidden})"
+
+
+def _within(noise: bool) -> str:
+    return "within noise " if noise else ""
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> "Table":

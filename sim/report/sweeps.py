@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 from isa.errors import UserError
 from sim.gpus.fields import nearest
 from sim.report.words import count, seconds
+from sim.traces.ensemble import MEMBERS
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
     from rich.table import Table
 
 ROWS = 20
 WORK = ("listing", "grid", "block", "warps")  # launches that differ in these do different work: cycles alone do not compare them
 SMALLER = ("cycles", "elapsed_cycles", "seconds")  # is better
+TIMES = (*SMALLER, "ipc")  # of which noise is known
 
 
 def metric(frame: "DataFrame", name: str | None, axes: Iterable[str]) -> str:
@@ -30,25 +32,66 @@ def metric(frame: "DataFrame", name: str | None, axes: Iterable[str]) -> str:
     return name
 
 
-def fastest(frame: "DataFrame", axes: Sequence[str], column: str) -> "Table":
-    """Return the best points by `column`, at most ROWS, with what their warps waited for most."""
+def best(frame: "DataFrame", column: str) -> "DataFrame":
+    """Return the points that could be simulated, the best first."""
+    return frame[frame["error"].isna()].sort_values(column, ascending=column in SMALLER, kind="stable")
+
+
+def within_noise(frame: "DataFrame", column: str, noise: float | None) -> "Series | None":
+    """Return for each point whether it is no different from the best; None where nothing says.
+
+    By the bands of both, or by `noise`: how many times the slowest of some runs of one machine takes as long as the fastest.
+    """
+    if column not in TIMES or ("cycles_low" not in frame and noise is None):
+        return None
+    first = best(frame, column).iloc[0]
+    time, fastest = (one[column] if column in SMALLER else 1 / one[column] for one in (frame, first))
+    if "cycles_low" in frame:
+        low, high = frame["cycles_low"] / frame["cycles"], first["cycles_high"] / first["cycles"]
+        return (time * low <= fastest * high) & (frame.index != first.name)
+    return (time <= fastest * noise) & (frame.index != first.name)
+
+
+def fastest(frame: "DataFrame", axes: Sequence[str], column: str, noise: float | None = None) -> "Table":
+    """Return the best points by `column`, at most ROWS, with what their warps waited for most; noise: as of `within_noise`."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    good = frame[frame["error"].isna()].sort_values(column, ascending=column in SMALLER, kind="stable")
+    good, alike = best(frame, column), within_noise(frame, column, noise)
     table = Table(box=box.SIMPLE_HEAD, title=f"The best of {count(len(frame), 'point')} by {column}", title_justify="left")
     band = ["cycles_low", "cycles_high"] if "cycles_low" in frame else []
     shown = [*axes, *dict.fromkeys([column, "cycles", *band, "ipc", "achieved_occupancy"])]
     for name in shown:
         table.add_column(name, justify="right", overflow="fold")
     table.add_column("most waited for", overflow="fold")
+    marked = alike is not None and bool(alike[good.index[:ROWS]].any())
+    if marked:
+        table.add_column("from the best")
     waits = [name for name in frame.columns if name.startswith("stall_") and name != "stall_selected"]
-    for _, row in good.head(ROWS).iterrows():
+    for place, row in good.head(ROWS).iterrows():
         cause = max(waits, key=lambda name: row[name])
         share = row[cause] / row["warp_cycles"] if row["warp_cycles"] else 0.0
-        table.add_row(*(_cell(name, row[name]) for name in shown), Text(f"{cause.removeprefix('stall_')} {share:.0%}"))
+        mark = ["within noise" if alike[place] else ""] if marked and alike is not None else []
+        table.add_row(*(_cell(name, row[name]) for name in shown), Text(f"{cause.removeprefix('stall_')} {share:.0%}"), *mark)
     return table
+
+
+def certainty(frame: "DataFrame", column: str, noise: float | None) -> str:
+    """Return how far differences from the best point are certain, in a line."""
+    how = f"--repeat {MEMBERS} gives every point a band"
+    if len(best(frame, column)) < 2:
+        return ""
+    alike = within_noise(frame, column, noise)
+    if alike is None:
+        return f"no noise was measured: small differences may be accidents of where arrays lie and which block starts first; {how}"
+    many = int(alike.sum())
+    points = f"{count(many, 'other point')} {'is' if many == 1 else 'are'}" if many else "no other point is"
+    if noise is None:
+        return f"{points} within noise of the best, by their bands"
+    runs = f"{MEMBERS} runs of the best point, arrays elsewhere and neighbouring blocks in another order,"
+    moves = f"differ by {noise - 1:.1%}" if noise > 1 else "take the same"
+    return f"{runs} {moves}: {points} within that noise; {how}"
 
 
 def summary(frame: "DataFrame", took: float) -> str:
@@ -77,8 +120,10 @@ def _words(frame: "DataFrame") -> list[str]:
     return lines
 
 
-def plain(frame: "DataFrame") -> list[dict[str, Any]]:
-    """Return the rows as plain values, what a row lacks left out."""
+def plain(frame: "DataFrame", alike: "Series | None" = None) -> list[dict[str, Any]]:
+    """Return the rows as plain values, what a row lacks left out. alike: of `within_noise`."""
+    if alike is not None:
+        frame = frame.assign(within_noise=alike)
     return [row.dropna().to_dict() for _, row in frame.astype(object).iterrows()]
 
 

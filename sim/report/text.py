@@ -9,11 +9,11 @@ from isa.architecture import number
 from isa.vocabulary import Operation, Space, Special, Unit
 from sim.analysis.accesses import in_windows
 from sim.analysis.lanes import WHOLE, branches, idle_lanes, lanes
-from sim.causes.advice import diagnose, utilisation
+from sim.causes.advice import advise, utilisation
+from sim.causes.shape import waves
 from sim.gpus.model import SET_BY_USER, Gpu
 from sim.gpus.occupancy import WARP
 from sim.gpus.unread import why_unread
-from sim.gpus.waves import Waves
 from sim.lowering.accesses import is_cached
 from sim.lowering.control_words import obeys_control_words
 from sim.lowering.unread import why_unread_by
@@ -46,7 +46,7 @@ def report(result: Result) -> str:
         not_known(result),
         timed_as_global(result),
         cached_all_the_same(result),
-        textwrap.fill(diagnose(result).sentence, 100),
+        *(textwrap.fill(one.sentence, 100) for one in advise(result)),
         printed(result),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -228,11 +228,6 @@ def parting(result: Result) -> str:
     share = found.parted / found.executed
     head = f"Divergent branches: {found.parted:,} of {found.executed:,} executed ({share:.1%}); share of each line's own"
     return "\n".join([head, *(f"  line {line:>4}  {text:<{width}}  {n / all_:>6.1%}" for line, text, all_, n in found.lines[:SHOWN])])
-
-
-def waves(result: Result) -> Waves:
-    """Return the waves of blocks of a run."""
-    return Waves(math.prod(result.grid), result.gpu.sms * result.occupancy.blocks)
 
 
 def by_control_words(result: Result) -> bool:

@@ -31,7 +31,8 @@ def differences(a: Result, b: Result) -> Iterator[str]:
     yield from _tables("stalls", a.stalls, b.stalls, names)
     if not np.array_equal(a.clock_reads, b.clock_reads):
         yield from _rows("clock read", a.clock_reads, b.clock_reads, names)
-    yield from _starts(a, b, names)
+    yield from _moments("start", a.block_starts, b.block_starts, names)
+    yield from _moments("end", a.block_ends, b.block_ends, names)
 
 
 def _pair(field: str, a: object, b: object, names: tuple[str, str]) -> Iterator[str]:
@@ -58,12 +59,12 @@ def _instructions(a: Result, b: Result, names: tuple[str, str]) -> Iterator[str]
             yield from _pair(f"{where}, warp-cycles of {CAUSE_NAMES[cause]}", *values, names)
 
 
-def _starts(a: Result, b: Result, names: tuple[str, str]) -> Iterator[str]:
-    """Yield the first block that starts in another cycle."""
-    yield from _pair("blocks", len(a.block_starts), len(b.block_starts), names)
-    for block, (ours, theirs) in enumerate(zip(a.block_starts.tolist(), b.block_starts.tolist(), strict=False)):
+def _moments(what: str, a: np.ndarray, b: np.ndarray, names: tuple[str, str]) -> Iterator[str]:
+    """Yield the first block that starts, or ends, in another cycle."""
+    yield from _pair("blocks", len(a), len(b), names)
+    for block, (ours, theirs) in enumerate(zip(a.tolist(), b.tolist(), strict=False)):
         if ours != theirs:
-            yield f"start of block {block}: {names[0]} cycle {ours}, {names[1]} cycle {theirs}"
+            yield f"{what} of block {block}: {names[0]} cycle {ours}, {names[1]} cycle {theirs}"
             return
 
 

@@ -63,6 +63,7 @@ class Result:
     issues_by_instruction: np.ndarray
     clock_reads: np.ndarray  # int64 [reads, 4]: cycle, block, warp, instruction of each clock read
     block_starts: np.ndarray = field(repr=False)  # int64 [blocks] cycle in which each block starts, in launch order
+    block_ends: np.ndarray = field(repr=False)  # int64 [blocks] cycle in which its last warp has ended
     timeline: Timeline | None = None
     words: Words = field(default_factory=Words)
     sample: Sample | None = None  # of a sampled run: what was executed and timed, and the bars of what is estimated from it

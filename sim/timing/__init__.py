@@ -38,7 +38,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     hw = lower.hardware(gpu, launch, occupancy)
     code, dependences = lower.code(gpu, trace.program)
     sm = allocate(hw, code, dependences, timeline, gpu.core, counts_of_phases(trace, gpu))
-    sm = sm._replace(starts=np.zeros(launch.blocks, np.int64))
+    sm = sm._replace(starts=np.zeros(launch.blocks, np.int64), ends=np.zeros(launch.blocks, np.int64))
     if gpu.l2 and gpu.l2.start != "cold":
         warm_up(hw.memory[0], sm.memory, lines_of(launch))
     if gpu.blocks.order != "launch":

@@ -144,6 +144,7 @@ def end_block(m: int, number: int, hw: Hardware, sm: Machine) -> None:
     core, place = sm.cores[m], sm.places[m, number]
     core.resident -= 1
     core.busy_until = max(core.busy_until, place.end)
+    sm.ends[place.block] = place.end
     sm.chip[0].end = max(sm.chip[0].end, place.end)
     if place.stores == 0 or hw.awaits_stores == 0:
         free_place(m, number, hw, sm)

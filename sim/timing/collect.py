@@ -92,5 +92,6 @@ def result(trace: Trace, gpu: Gpu, occupancy: Occupancy, hw: Hardware, sm: Machi
         issues_by_instruction=sm.issues.copy(),
         clock_reads=clocks,
         block_starts=sm.starts,
+        block_ends=sm.ends,
         timeline=None if rows is None else Timeline(*np.ascontiguousarray(rows.T)),
     )

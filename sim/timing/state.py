@@ -39,6 +39,7 @@ class Machine(NamedTuple):
     places: Any  # Place [m, places]
     order: np.ndarray  # int64 [blocks] in which they start; [0] = in launch order
     starts: np.ndarray  # int64 [blocks] cycle in which each starts
+    ends: np.ndarray  # int64 [blocks] cycle in which its last warp has ended
     free: np.ndarray  # int64 [m] free places, for the policy of blocks
     arrived: np.ndarray  # int64 [m, places, 2 * BARRIERS] warps that came to each barrier, and to those for a number of warps
     warps: Any  # Warp [m, s]

@@ -13,6 +13,7 @@ from isa.vocabulary import Space
 from sim.launch.placement import Places
 from sim.traces.trace import ACCESSES, SCATTERED, SOURCE, Trace, bulk_copies, instruction_of
 
+MEMBERS = 5  # that say how far a run moves by itself, where nobody asks for another number
 WINDOW = 16  # blocks that follow each other in launch order and may change places
 
 

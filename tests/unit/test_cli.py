@@ -192,6 +192,17 @@ def test_bench_measures_every_part(tmp_path: Path) -> None:
     assert all(len(rate["seconds"]) == 2 and rate["million_per_second"] > 0 for rate in rates)
 
 
+def test_bench_measures_sweeps_alone(tmp_path: Path) -> None:
+    result = simtlab("bench", "--sweeps", "--scale", "0.002", "--json", tmp_path / "b.json")
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "b.json").read_text())["sweeps"]
+    programs = [one["program"] for one in found]
+    assert any("lesson" in program for program in programs)
+    assert any("sm_90, h100" in program for program in programs)
+    assert all(one["per_second"] == pytest.approx(one["points"] / one["seconds"]) and one["instructions"] > 1000 for one in found)
+    assert f"{found[0]['per_second']:.0f} points per second" in result.stdout
+
+
 def test_a_command_is_registered_by_the_file_of_its_name() -> None:
     assert sorted(typer.main.get_command(app).commands) == sorted(COMMANDS)  # type: ignore[attr-defined]
 

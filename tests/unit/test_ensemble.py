@@ -6,16 +6,21 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import isa
 import sim
 from isa.errors import UserError
-from sim.causes.sensitivity import Bar, sensitivity
+from sim.causes.sensitivity import Bar, Removed, binding, sensitivity
+from sim.causes.sensitivity.limits import LIMITS
 from sim.causes.sensitivity.steps import Step
 from sim.launch.file import load_launch
 from sim.launch.placement import GAP, Places
-from sim.traces.ensemble import member, members, moved, shuffled
+from sim.report.sensitivity import as_dict, verdict
+from sim.report.sweeps import certainty, within_noise
+from sim.sweeps.noise import LITTLE, costs_little
+from sim.traces.ensemble import MEMBERS, member, members, moved, shuffled
 from sim.traces.trace import Trace
 from tests.unit.test_cli import PROGRAMS, refused, simtlab
 
@@ -94,6 +99,62 @@ def test_a_bar_whose_members_disagree_is_noise() -> None:
     assert Bar(step, None, 1.01, False, None, (0.99, 1.03)).is_noise
     assert not Bar(step, None, 1.02, False, None, (1.01, 1.03)).is_noise
     assert not Bar(step, None, 1.01).is_noise
+
+
+def test_a_single_run_no_farther_off_than_the_unchanged_machine_moves_is_noise() -> None:
+    step = Step("l2.ways", 16, 14, 18)
+    assert Bar(step, 0.99, 1.01, noise=1.02).is_noise
+    assert not Bar(step, 0.99, 1.03, noise=1.02).is_noise
+    mixed = Bar(step, 0.99, 1.03, noise=1.02)
+    assert [mixed.hides(speed, None) for speed in (0.97, 0.99, 1.01, 1.03)] == [False, True, True, False]
+    removed = [Removed(limit, 100, 1.06, noise) for limit, noise in zip(LIMITS, (1.07, 1.0), strict=False)]
+    assert [one.is_noise for one in removed] == [True, False]
+    assert binding(removed[:1]) is None
+
+
+def test_sensitivity_says_how_far_the_unchanged_machine_moves_by_itself() -> None:
+    one = trace(grid=(40,), args={"n": 40 * 256})
+    found = sensitivity(one, GTX480, parameters=False)
+    cycles = [sim.simulate(each, GTX480).cycles for each in members(one, MEMBERS)]
+    assert found.noise == max(cycles) / min(cycles) > 1
+    assert all(row.is_noise == (1 / found.noise <= row.speed_up <= found.noise) for row in found.removed)
+    assert f"5 runs with arrays elsewhere and neighbouring blocks in another order differ by {found.noise - 1:.1%}" in verdict(found)
+    assert as_dict(found)["noise"] == found.noise
+    still = sensitivity(trace("volkov/ffma_ilp1.sass", grid=(1,), block=(64,), args={"iterations": 2}), GTX480, parameters=False)
+    assert still.noise == 1
+    assert not any(row.is_noise for row in still.removed)
+    assert "take the same" in verdict(still)
+
+
+def test_a_sweep_says_which_points_are_no_different_from_the_best(tmp_path: Path) -> None:
+    """strided at stride 32 moves by 2 % where arrays lie elsewhere."""
+    file = tmp_path / "r.json"
+    swept = simtlab("sweep", PROGRAMS / "access" / "strided.sass", "--over", "dram.bandwidth=177,178,100", "--json", file)
+    assert swept.exit_code == 0, swept.output
+    rows = {row["dram.bandwidth"]: row for row in json.loads(file.read_text())}
+    assert rows[100]["cycles"] > 1.1 * rows[177]["cycles"]
+    assert [rows[speed]["within_noise"] for speed in (177, 178, 100)].count(True) == 1
+    assert not rows[100]["within_noise"]
+    assert "within noise" in swept.stdout
+    assert "1 other point is within that noise; --repeat 5 gives every point a band" in swept.stdout
+
+
+def test_bands_that_overlap_that_of_the_best_are_within_noise() -> None:
+    bands = {"cycles_low": [98, 101, 104], "cycles_high": [102, 103, 106]}
+    frame = pd.DataFrame({"cycles": [100, 102, 105], "ipc": [1, 100 / 102, 100 / 105], "error": None} | bands)
+    for column in ("cycles", "ipc"):
+        assert list(within_noise(frame, column, None)) == [False, True, False]
+    assert within_noise(frame, "cycles_low", None) is None
+    assert list(within_noise(frame.drop(columns=list(bands)), "ipc", 1.03)) == [False, True, False]
+
+
+def test_a_sweep_without_noise_says_how_to_get_it() -> None:
+    frame = pd.DataFrame({"cycles": [100, 102], "error": None})
+    assert certainty(frame, "cycles", None).startswith("no noise was measured")
+    assert "--repeat 5" in certainty(frame, "cycles", None)
+    assert costs_little(LITTLE / MEMBERS, 0)
+    assert not costs_little(LITTLE / MEMBERS + 1, 10 * LITTLE - 1)
+    assert costs_little(2 * LITTLE / MEMBERS, 20 * LITTLE)
 
 
 @pytest.mark.slow

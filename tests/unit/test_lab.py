@@ -33,6 +33,7 @@ GPUS = {name: name for name in sim.gpus()}
 EXERCISES = exercises.load()
 SPIN = ".kernel spin\n.param ptr x\nMOV R2, c[0x0][x]\nMOV R3, c[0x0][x+4]\n.Loop:\nIADD R1, R1, 1\nLDG.E R4, [R2]\nBRA .Loop\n"
 ARRAY = 'grid = 1\nblock = 32\n[[args]]\nname = "x"\nshape = 64\n'
+WORDS = ".kernel f\n.shared 256\nS2R R0, SR_TID.X\nIADD R1, R0, 1\nSHL R2, R0, 2\nSTS [R2], R1\nEXIT"
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +186,19 @@ def test_registers_follow_the_warp(client: TestClient) -> None:
     assert "the lab shows the registers of 4,000" in error
 
 
+def test_shared_memory_follows_all_warps_of_the_block(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"listing": WORDS, "warps": 2, "blocks": 2}
+    found = client.post("/registers", json={"state": one, "block": 1, "warp": 0}).json()["result"]["shared"]
+    assert (found["columns"], found["banks"], found["whole"]) == (32, True, True)
+    seen = {warp: (issued, words) for warp, issued, words in found["stores"]}
+    assert seen == {warp: (4, [[k, k + 1] for k in range(32 * warp, 32 * warp + 32)]) for warp in range(2)}
+    g80 = client.post("/registers", json={"state": one | {"machines": [{"gpu": "g80"}]}, "block": 0, "warp": 0}).json()["result"]["shared"]
+    assert g80["columns"] == 16
+    monkeypatch.setattr(work, "MOST_WORDS", 40)
+    short = work.registers(state.read(one), GPUS, 0, 1)["shared"]
+    assert (len(short["stores"]), short["whole"]) == (1, False)
+
+
 def test_sliders_tell_range_unit_and_source(client: TestClient) -> None:
     found = client.post("/knobs", json={"gpu": "h100"}).json()
     latency = next(knob for knob in found["machine"] if knob["field"] == "dram.latency")
@@ -204,6 +218,8 @@ def test_the_answer_of_an_exercise_comes_after_the_guess(client: TestClient) -> 
     begin = client.post("/start", json={}).text
     assert "explanation" not in begin
     assert '"answer"' not in begin
+    assert '"slots"' not in begin
+    assert '"cycles":[36,72]' in begin
     judged = client.post("/answer", json={"exercise": "06_bank_conflicts", "guess": 2}).json()["result"]
     assert judged["right"]
     assert judged["answer"] == 2
@@ -211,6 +227,34 @@ def test_the_answer_of_an_exercise_comes_after_the_guess(client: TestClient) -> 
     huge = '{"exercise": "06_bank_conflicts", "guess": 1' + "0" * 400 + "}"
     assert "no number" in client.post("/answer", content=huge, headers={"content-type": "application/json"}).json()["error"]["text"]
     assert "no such exercise" in client.post("/answer", json={"exercise": "../x", "guess": 3}).json()["error"]["text"]
+
+
+def test_a_drawing_is_compared_cell_by_cell(client: TestClient) -> None:
+    def draw(drawn: Any, name: str = "03_instructions") -> dict[str, Any]:
+        return client.post("/answer", json={"exercise": name, "drawn": drawn}).json()
+
+    issues = [40, 42, 44, 62, 64, 66]
+    right = draw([issues, issues[::-1]])["result"]
+    assert (right["right"], right["missed"], right["excess"], right["slots"]) == (True, 0, 0, [issues, issues])
+    wrong = draw([[40, 41, 42], [*issues, 69, 69]])["result"]
+    assert (wrong["right"], wrong["missed"], wrong["excess"]) == (False, 4, 2)
+    assert draw([[], []])["result"]["missed"] == 12
+    for bad in (None, [], [issues], [issues, 3], [issues, ["40"]], [issues, [True]]):
+        assert "drawn is a list" in draw(bad)["error"]["text"] or "cycles are numbers" in draw(bad)["error"]["text"]
+    assert "no such exercise, or no number" in draw([[2]], "06_bank_conflicts")["error"]["text"]
+
+
+def test_issue_slots_to_draw_are_those_of_the_simulator() -> None:
+    drawn = {name: exercise.draw for name, exercise in EXERCISES.items() if exercise.draw}
+    assert len(drawn) >= 2
+    for name, drawing in drawn.items():
+        assert EXERCISES[name].drawn(GPUS) == drawing.slots
+        assert EXERCISES[name].shown(name)["draw"] == {
+            "question": drawing.question,
+            "cycles": drawing.cycles,
+            "warps": drawing.warps,
+        }
+    assert EXERCISES["02_threads"].drawn(GPUS) == []
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -290,12 +334,20 @@ def test_exercises_with_mistakes_are_named(tmp_path: Path) -> None:
         (('title = "', 'blocks = 9999\ntitle = "'), "blocks: input should be less than or equal to 4096"),
         (('metric = "cycles"', 'smallest = "warps"\nmetric = "cycles"'), "smallest needs the values to try"),
         (('metric = "cycles"', 'metric = "cycles"\nreplace = {S99 = "S1"}'), "the listing has no S99"),
+        (("cycles = [36, 72]", "cycles = [36, 172]"), "draw: value error, cycles: the first and the last of at most 64"),
+        (("slots = [[36, 54, 72]]", "slots = [[36, 54, 72], []]"), "slots: for each of the warps"),
+        (("slots = [[36, 54, 72]]", "slots = [[36, 54, 73]]"), "slots: for each of the warps"),
+        (("warps = [0]", "warps = [3]"), "draw: block 0 has no warp 3"),
         (('metric = "cycles"', 'metric = "stall.barrier"\nagainst = {warps = 2}'), "stall.barrier is 0, so there is no ratio to it"),
     ):
         assert change[0] in begin
         (tmp_path / "one.toml").write_text(begin.replace(*change), encoding="utf-8")
         done = CliRunner().invoke(app, ["lab", "--exercises", str(tmp_path), "--check"])
         assert (done.exit_code, says in done.stderr) == (2, True), done.output
+
+    (tmp_path / "one.toml").write_text(begin.replace("slots = [[36, 54, 72]]", "slots = [[36, 54]]"), encoding="utf-8")
+    done = CliRunner().invoke(app, ["lab", "--exercises", str(tmp_path), "--check"])
+    assert (done.exit_code, "WRONG  one: issue slots, simulated [[36, 54, 72]]" in done.stdout) == (1, True)
 
 
 def test_sizes_over_several_lines_are_replaced_in_the_files_of_a_state() -> None:

@@ -1,72 +1,25 @@
 """The lab in a browser: edit, slide, mistake, step, exercise, link, two machines, at the size of a laptop and with the keyboard alone."""
 
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import sim
 from sim.cli.lab import EXAMPLE
-from sim.lab import exercises, state
-from sim.lab.server import Setting, application
-from sim.lab.workers import Limits
-from tests.unit.conftest import PATIENCE
-
-uvicorn = pytest.importorskip("uvicorn", reason="the lab's server is not installed: pip install 'simtlab[lab]'")
+from sim.lab import state
+from tests.unit.lab_tab import Tab, served
+from tests.unit.test_lab import WORDS
 
 pytestmark = pytest.mark.slow
-LOADED = "body[data-drawn]"
 FOCUSED = "(at => at.id || at.getAttribute('aria-label') || at.tagName)(document.activeElement)"
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Return the address of a lab on this computer."""
-    setting = Setting(
-        state.State(listing=EXAMPLE), {name: name for name in sim.gpus()}, exercises.load(), limits=Limits(seconds=120.0, processes=1)
-    )
-    server = uvicorn.Server(uvicorn.Config(application(setting), port=0, log_level="warning", ws="none"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
-    server.should_exit = True
-    thread.join()
-
-
-class Tab:
-    """A page of the lab; what went wrong on it fails the test that opened it."""
-
-    def __init__(self, browser: Any, address: str, width: int = 1280, height: int = 720, scheme: str = "light") -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-        self.context.set_default_timeout(PATIENCE)
-        self.page, self.wrong = self.context.new_page(), []
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("console", lambda message: self.wrong.append(message.text) if message.type == "error" else None)
-        self.page.on("dialog", lambda dialog: self.wrong.append(dialog.message))
-        self.page.goto(address)
-        self.page.wait_for_selector(LOADED)
-
-    def drawn(self, act: Callable[[], Any]) -> str:
-        """Do something, wait until the timeline of it is there, and return what the head says."""
-        before = self.page.get_attribute("body", "data-drawn")
-        act()
-        self.page.wait_for_function("before => document.body.dataset.drawn !== before", arg=before)
-        return str(self.page.inner_text("#busy"))
-
-    def slider(self, place: str, label: str) -> Any:
-        return self.page.locator(f"#{place} .knob", has_text=label).locator("input[type=number]")
-
-    def frame(self) -> Any:
-        return self.page.frame_locator("#frames iframe:not(.coming)")
-
-    def close(self) -> None:
-        self.context.close()
-        assert self.wrong == []
+    with served() as found:
+        yield found
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 720, "light"), (1600, 1000, "dark")])
@@ -97,6 +50,38 @@ def test_slide_edit_step_and_link(browser: Any, address: str, width: int, height
     again.close()
 
 
+def test_shared_memory_of_the_block_is_that_of_the_cursor_s_cycle(browser: Any, address: str) -> None:
+    """What a warp sees there comes from the other one, too, once that has issued its store."""
+    tab = Tab(browser, address)
+    page = tab.page
+    tab.drawn(lambda: page.fill("#listing-pane textarea", WORDS))
+    field = tab.slider("of-launch", "warps per block")
+    field.fill("2")
+    tab.drawn(lambda: field.press("Enter"))
+    page.click("#registers summary")
+    rows = page.locator("#registers h3 ~ table tr")
+
+    def step(key: str, cells: list[list[int]], changed: int, theirs: int) -> None:
+        page.keyboard.press(f"Alt+{key}")
+        page.wait_for_function(
+            "size => document.querySelectorAll('#registers h3 ~ table tr').length === size", arg=len(cells) + bool(cells)
+        )
+        for row, words in enumerate(cells, 1):
+            assert rows.nth(row).locator("td").all_inner_texts()[1:] == [f"{word:x}" for word in words]
+        assert page.locator("#registers h3 ~ table td.changed").count() == changed
+        assert page.locator("#registers h3 ~ table td.theirs").count() == theirs
+
+    own, other = [list(range(first, first + 32)) for first in (1, 33)]
+    for _ in range(20):
+        page.keyboard.press("Alt+p")
+    page.wait_for_function("document.querySelector('#registers .where').textContent.includes(' 1 instruction issued')")
+    step("n", [], 0, 0)
+    step("n", [], 0, 0)
+    step("n", [own], 32, 0)  # the store of warp 0, of which the one of warp 1 is not there yet
+    step("n", [own, other], 0, 32)
+    tab.close()
+
+
 def test_mistakes_are_marked_at_their_lines_and_the_old_timeline_stays(browser: Any, address: str) -> None:
     tab = Tab(browser, address)
     tab.page.fill("#listing-pane textarea", EXAMPLE.replace("FFMA", "FFMX"))
@@ -125,6 +110,31 @@ def test_an_exercise_hides_the_timeline_until_a_number_is_said(browser: Any, add
     tab.drawn(lambda: tab.page.press("#guess", "Enter"))
     assert tab.page.inner_text(".verdict").startswith("Not quite: you said 100, the simulator 324 cycles.")
     assert tab.page.locator("#frames iframe:not(.coming)").count() == 1
+    tab.close()
+
+
+def test_issue_slots_are_drawn_with_the_keyboard_and_compared(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    page = tab.page
+    page.select_option("#exercises", "03_instructions")
+    page.wait_for_selector("#drawing:not([hidden])")
+    assert page.locator(".slots input").count() == 2 * 30
+    page.focus(".slots input")
+    for key in ("Space", *["ArrowRight"] * 2, "Space", *["ArrowRight"] * 3, "Space", "ArrowDown", "ArrowLeft", "Space"):
+        page.keyboard.press(key)
+    assert page.inner_text("#drawing .cell") == "warp 1, cycle 44"
+    page.keyboard.press("Tab")  # past the other cells
+    assert page.evaluate("document.activeElement.textContent") == "commit the drawing"
+    assert page.locator("#frames iframe:not(.coming)").count() == 0
+    tab.drawn(lambda: page.keyboard.press("Enter"))
+    assert page.inner_text(".drawn").startswith("Not quite: 9 missed (striped), 1 too many (red). Three issues")
+    marked = page.evaluate("[...document.querySelectorAll('.slots input')].filter(({ className }) => className).map((at) => at.ariaLabel)")
+    assert [mark for mark in marked if "not marked" not in mark] == [
+        *("warp 0, cycle 40: right", "warp 0, cycle 42: right", "warp 0, cycle 45: marked, does not issue", "warp 1, cycle 44: right"),
+    ]
+    assert len(marked) == 4 + 9
+    page.select_option("#exercises", "06_bank_conflicts")
+    page.wait_for_selector("#drawing", state="hidden")
     tab.close()
 
 

@@ -48,6 +48,7 @@ def test_more_schedulers_and_warps_are_equal_in_both_engines() -> None:
         ({"dram.latency": 100}, r"contains the way to DRAM and back \(l2.latency = 283\)"),
         ({"core.barrier_latency": 0}, "other schedulers have had this cycle's turn"),
         ({"interconnect.latency": 0}, "leaves at the end of a cycle"),
+        ({"lsu.latency": 0}, "the shared unit may take it; it has had this cycle's turn"),
     ],
 )
 def test_a_refused_range_says_what_ends_there(changes: dict[str, object], says: str) -> None:

@@ -4,10 +4,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from matplotlib.text import Annotation
 
 import sim
 from isa.errors import UserError
-from sim.report import figures
+from sim.report import figures, timeline
 from tests.unit.report_runs import add_one
 
 RESULT = add_one(sim.gpu("textbook"), 6)
@@ -44,6 +45,17 @@ def test_the_legend_names_what_occurs_and_nothing_else() -> None:
 def test_one_row_per_warp_shown() -> None:
     axes = figures.figure(RESULT, show=(0, 2, 5)).axes[0]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["wp0", "wp2", "wp5"]
+
+
+def test_a_number_stands_before_its_issue_at_the_end_of_its_wait() -> None:
+    """As on the page: the wait before a number is that of its instruction."""
+    issues = {(row, issue.cycle): issue.instruction for row, warp in enumerate(timeline.warps(RESULT)) for issue in warp.issues}
+    notes = [note for note in figures.figure(RESULT).axes[0].texts if isinstance(note, Annotation)]
+    assert len(notes) >= 6
+    for note in notes:
+        cycle, row = note.xy
+        assert (note.get_text(), note.get_ha()) == (f"I{issues[row, cycle]}", "right")
+        assert note.get_position()[0] < 0
 
 
 def test_styles_are_told_apart_in_grey() -> None:

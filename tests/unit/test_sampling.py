@@ -1,5 +1,6 @@
 """Samples of blocks: what is executed, the plan, the estimate and its bar, what is refused; slow: 25 programs against whole runs."""
 
+import dataclasses
 import json
 import math
 from functools import cache, partial
@@ -98,7 +99,7 @@ def test_the_arrays_of_a_sampled_launch_stay_as_they_are() -> None:
     assert (launch.args[3] == before).all()
 
 
-def test_block_starts_are_the_same_in_both_engines_and_in_launch_order() -> None:
+def test_block_starts_and_ends_are_the_same_in_both_engines() -> None:
     trace = execute(small(40))
     numba, simpy = (sim.simulate(trace, GTX480, engine=engine) for engine in sim.ENGINES)
     assert first_difference(numba, simpy) is None
@@ -106,10 +107,11 @@ def test_block_starts_are_the_same_in_both_engines_and_in_launch_order() -> None
     assert (np.diff(numba.block_starts) >= 0).all()
     places = GTX480.sms * numba.occupancy.blocks
     assert numba.block_starts[:places].max() < numba.block_starts[places] < numba.cycles
-    moved = numba.block_starts + (np.arange(40) == 9)
-    assert "start of block 9" in str(
-        first_difference(numba, sim.simulate(trace, GTX480).__class__(**(vars(numba) | {"block_starts": moved})))
-    )
+    assert (numba.block_starts < numba.block_ends).all()
+    assert numba.block_ends.max() == numba.cycles
+    for what in ("start", "end"):
+        moved = {f"block_{what}s": getattr(numba, f"block_{what}s") + (np.arange(40) == 9)}
+        assert f"{what} of block 9" in str(first_difference(numba, dataclasses.replace(numba, **moved)))
 
 
 # The plan

@@ -1,4 +1,4 @@
-"""Registers and predicates after each instruction, against what the program must compute, and against the executor's own memory."""
+"""Registers, predicates and shared memory after each instruction: what the program must compute, and what the executor has in memory."""
 
 from pathlib import Path
 
@@ -40,6 +40,40 @@ def test_each_step_is_what_the_instruction_does() -> None:
         assert mine[5].predicates == {"P0": sum(1 << k for k in range(32) if lanes[k] >= 8)}
         assert np.array_equal(mine[6].registers["R2"], np.where(lanes >= 8, lanes + 100, 0))
         assert np.array_equal(mine[7].registers["R3"], lanes)
+        stored = {int(lane): int(lane) for lane in lanes if lane}  # word k of shared memory is k; the zero was there before
+        assert [step.shared for step in mine] == [{}, {}, {}, stored, {}, {}, {}, {}]
+
+
+def test_steps_of_shared_memory_give_what_a_block_reads_whatever_warp_wrote_it() -> None:
+    """Words change hands between two warps, twice, in two blocks; each block begins with zeros."""
+    text = """
+    .kernel f
+    .shared 256
+        S2R R0, SR_TID.X
+        S2R R6, SR_CTAID.X
+        IADD R1, R0, R6
+        IADD R1, R1, 5
+        SHL R2, R0, 2
+        STS [R2], R1
+        BAR.SYNC 0x0
+        LOP.XOR R3, R2, 128
+        LDS R4, [R3]
+        BAR.SYNC 0x0
+        STS [R3], R0
+        EXIT
+    """
+    found = steps(Launch(isa.parse(text), grid=(2,), block=(64,), args=()))
+    for block in range(2):
+        words: dict[int, int] = {}
+        order = sorted((step.order, step.shared) for (one, _), mine in found.items() if one == block for step in mine if step.shared)
+        assert len(order) == 4
+        for number, (_, stored) in enumerate(order):
+            words |= stored
+            if number == 1:
+                assert words == {k: k + block + 5 for k in range(64)}
+        assert [words[k] for k in range(64)] == [k ^ 32 for k in range(64)]
+        loaded = next(step.registers["R4"] for step in found[block, 0] if "R4" in step.registers and step.issued)
+        assert np.array_equal(loaded, np.arange(32) + 32 + block + 5)
 
 
 @pytest.mark.parametrize("name", ["collatz", "intervals/add_one"])

@@ -14,6 +14,7 @@ import sim
 from isa.errors import UserError
 from programs.intervals import loops
 from sim.cli import app
+from sim.lab import exercises, state
 from sim.launch.file import load_launch
 from sim.report.tracks import tracks
 from sim.report.view.page import page
@@ -208,11 +209,43 @@ def test_two_runs_lie_beside_each_other(browser: Any, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [str(option) for option in options])
     assert done.exit_code == 0, done.output
     opened = Opened(browser, file, "cycle=300&run=B")
-    assert opened.tab.locator(".run canvas").count() == 2 + 2 * 2  # the rows, and two charts each
+    assert opened.tab.locator(".run canvas").count() == 2 + 2 * 3  # the rows, and three charts each
     assert "run B" in opened.text("#panel .where")
     assert "policy=lrr, sms=2" in opened.text("header")
     assert re.search(r"core\.policy\s+gtr\s+lrr", opened.text("#below"))
     opened.close()
+
+
+def test_lanes_that_do_not_execute_are_seen(browser: Any, tmp_path: Path) -> None:
+    exercise = exercises.load()["10_divergence"].state()
+    result = sim.run(state.launch(exercise).launch, sim.gpu("gtx480"), timeline=EVERYTHING)
+    opened = Opened(browser, write(tmp_path, result), "cycle=60&warp=b0w0&from=56&to=62")
+    assert "active lanes 17.9 of 32" in opened.text("header").replace("\n", " ")
+    script = """async () => {
+        const run = await Run.from(JSON.parse(document.getElementById("data").textContent).runs[0]);
+        return lanesPerIssue(run, [0], 0, run.cycles, run.cycles);
+    }"""
+    issued = dict(zip(result.timeline.cycle.tolist(), result.timeline.lanes.tolist(), strict=True))
+    lanes = [issued[max(before for before in issued if before <= cycle)] for cycle in range(result.cycles)]
+    assert set(lanes) == {8, 24, 32}
+    assert opened.tab.evaluate(script) == pytest.approx(lanes)
+    assert opened.tab.locator(".lanes.chart canvas").is_visible()
+    first = min(cycle for cycle, active in issued.items() if active == 24)
+    opened.tab.evaluate("([from, to]) => { location.hash = `cycle=0&from=${from}&to=${to}`; }", [first - 4, first + 4])
+    begin, end = (float(opened.state[name]) for name in ("from", "to"))
+    column = """share => {
+        const canvas = document.querySelector(".rows canvas"), middle = LEFT + share * (canvas.clientWidth - LEFT - RIGHT);
+        const at = canvas.getContext("2d").getImageData(middle, TOP + 1, 1, 22).data;
+        return Array.from({ length: 22 }, (_, k) => at[4 * k]);
+    }"""
+    shades = opened.tab.evaluate(column, (first + 0.1 - begin) / (end - begin))
+    assert shades[2] == 0x8C  # a fourth of the lanes does not execute it
+    assert shades[15] == 0
+    opened.close()
+    alone = Opened(browser, write(tmp_path, add_one(sim.gpu("gtx480"), 3)))
+    assert alone.tab.locator(".lanes.chart").is_hidden()
+    assert "active lanes" not in alone.text("header")
+    alone.close()
 
 
 def test_200_000_events_stay_small(browser: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

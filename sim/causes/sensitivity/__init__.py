@@ -18,7 +18,7 @@ from sim.gpus.model import Gpu
 from sim.lowering.rescheduling import is_known, rescheduled, worded
 from sim.result.result import Result
 from sim.timing import simulate
-from sim.traces.ensemble import members
+from sim.traces.ensemble import MEMBERS, member, members
 from sim.traces.trace import Trace
 
 LEAST = 1.05  # speed-up from which a limit is said to bind
@@ -26,11 +26,20 @@ ALIKE = 0.98  # of the best speed-up: limits that gain as much; of these the one
 
 
 class Removed(NamedTuple):
-    """The run on a machine without one limit. speed_up: how many times faster, above 1; below 1 it is slower."""
+    """The run on a machine without one limit. speed_up: how many times faster, above 1; below 1 it is slower.
+
+    noise: how many times the slowest member of an ensemble of the unchanged machine takes as long as the fastest.
+    """
 
     limit: Limit
     cycles: int
     speed_up: float
+    noise: float = 1.0
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether the unchanged machine moves as far by itself."""
+        return 1 / self.noise <= self.speed_up <= self.noise and self.noise > 1
 
 
 Range = tuple[float, float]
@@ -40,7 +49,8 @@ class Bar(NamedTuple):
     """One parameter a step down and up; speed-ups are of the whole run, None where there is no such machine.
 
     scheduled: control words hold the parameter, so they were laid down again for the machines with it and for the one without.
-    lower_range, higher_range: least and most speed-up of an ensemble, of which lower and higher are then the medians.
+    lower_range, higher_range: least and most speed-up of an ensemble, of which lower and higher are then the medians. noise: as of
+    `Removed`, where there are no ranges.
     """
 
     step: Step
@@ -49,12 +59,18 @@ class Bar(NamedTuple):
     scheduled: bool = False
     lower_range: Range | None = None
     higher_range: Range | None = None
+    noise: float = 1.0
 
     @property
     def is_noise(self) -> bool:
-        """Whether members of an ensemble do not agree, of either step, that it is faster or that it is slower."""
-        ranges = [one for one in (self.lower_range, self.higher_range) if one]
-        return bool(ranges) and all(low <= 1 <= high for low, high in ranges)
+        """Whether of neither step it is certain that it is faster, or slower."""
+        sides = [(speed, reach) for speed, reach in ((self.lower, self.lower_range), (self.higher, self.higher_range)) if speed is not None]
+        return bool(sides) and all(self.hides(speed, reach) for speed, reach in sides)
+
+    def hides(self, speed: float, reach: Range | None) -> bool:
+        """Return whether members of an ensemble do not agree on a speed-up, or the unchanged machine moves as far by itself."""
+        low, high = reach or (speed / self.noise, speed * self.noise)
+        return low <= 1 <= high and low < high
 
     @property
     def swing(self) -> float:
@@ -80,13 +96,20 @@ class Sensitivity(NamedTuple):
     binding: Removed | None
     pair: tuple[Removed, Removed, float] | None  # and their speed-up together
     scheduled: int | None = None  # cycles of the run with control words laid down here, None where no bar needed them
+    noise: float = 1.0  # how many times the slowest member of an ensemble of the unchanged machine takes as long as the fastest
+    members: int = 1  # of that ensemble
+
+    @property
+    def least(self) -> float:
+        """The speed-up from which a limit is said to bind."""
+        return max(LEAST, self.noise)
 
 
 def sensitivity(
     trace: Trace, gpu: Gpu, *, parameters: bool = True, repeat: int = 1, progress: Callable[[int, int], None] | None = None
 ) -> Sensitivity:
     """Time `trace` on `gpu` and on its variants. parameters: also a step up and down of each. repeat: members of an ensemble that each step
-    is timed with. Raises UserError as `simulate` does."""
+    is timed with; the unchanged machine is with MEMBERS at least. Raises UserError as `simulate` does."""
     result, still = simulate(trace, gpu), _kept(trace, gpu)
     machines = [(limit, machine) for limit in LIMITS if (machine := limit.remove(still, gpu, result)) is not None]
     found = list(steps(trace, gpu)) if parameters else []
@@ -98,24 +121,36 @@ def sensitivity(
         kept, again = _kept(one, gpu), worded(one, "schedule")
         work += [partial(simulate, kept, gpu, threads=1), partial(simulate, again if known else kept, gpu, threads=1)]
         work += [partial(simulate, again if side.step in known else kept, side.gpu, threads=1) for side in sides]
+    count = max(repeat, MEMBERS)
+    work += [partial(_moved, trace, gpu, number) for number in range(1, count)]
     cycles = _cycles(work, progress)
-    removed = [Removed(limit, n, result.cycles / n) for (limit, _), n in zip(machines, cycles, strict=False) if n]
-    timed = np.array(cycles[len(machines) :], np.float64).reshape(-1, 2 + len(sides))  # a row per member: by kept words, by ours, each side
+    still_moves = [result.cycles, *cycles[1 - count :]]
+    noise = max(still_moves) / min(still_moves)
+    removed = [Removed(limit, n, result.cycles / n, noise) for (limit, _), n in zip(machines, cycles, strict=False) if n]
+    timed = np.array(cycles[len(machines) : 1 - count], np.float64)
+    timed = timed.reshape(-1, 2 + len(sides))  # a row per member: by kept words, by ours, each side
     binds = binding(removed)
     return Sensitivity(
         result,
         sorted(removed, key=lambda one: -one.speed_up),
-        sorted(_bars(found, sides, known, timed), key=lambda bar: -bar.swing),
+        sorted((bar._replace(noise=noise) for bar in _bars(found, sides, known, timed)), key=lambda bar: -bar.swing),
         bounds(trace, result),
         binds,
         None if binds else _pair(still, gpu, result, removed, progress),
         int(timed[0, 1]) if known else None,
+        noise,
+        count,
     )
 
 
 def _kept(trace: Trace, gpu: Gpu) -> Trace:
     """Return the trace with the control words that it has on `gpu`, for all of its variants."""
     return worded(rescheduled(trace, gpu)[0], "keep")
+
+
+def _moved(trace: Trace, gpu: Gpu, number: int) -> Result:
+    """Time a member of the ensemble on the unchanged machine."""
+    return simulate(_kept(member(trace, number), gpu), gpu, threads=1)
 
 
 def _bars(found: Sequence[Step], sides: Sequence[Side], known: set[Step], timed: np.ndarray) -> list[Bar]:
@@ -135,7 +170,7 @@ def _bars(found: Sequence[Step], sides: Sequence[Side], known: set[Step], timed:
 
 def binding(removed: Sequence[Removed]) -> Removed | None:
     """Return the limit whose removal gains most. removed: in the order of LIMITS."""
-    candidates = [one for one in removed if one.limit.binds]
+    candidates = [one for one in removed if one.limit.binds and not one.is_noise]
     best = max((one.speed_up for one in candidates), default=0.0)
     return next(one for one in candidates if one.speed_up >= ALIKE * best) if best >= LEAST else None
 
@@ -151,7 +186,8 @@ def _pair(
         machines.append(second.limit.remove(*once, result) or once)
     cycles = _cycles([partial(simulate, *machine, threads=1) for machine in machines], progress)
     best = min(range(len(pairs)), key=lambda k: cycles[k] or result.cycles, default=None)
-    if best is None or not cycles[best] or result.cycles < LEAST * cycles[best]:
+    least = max(LEAST, *(one.noise for one in removed))
+    if best is None or not cycles[best] or result.cycles < least * cycles[best]:
         return None
     return *pairs[best], result.cycles / cycles[best]
 

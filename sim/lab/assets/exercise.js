@@ -1,12 +1,17 @@
-/* Predict, then see: the timeline stays hidden until a number has been committed; the answer comes from the server, after the guess. */
+/* Predict, then see: the timeline stays hidden until a number or a drawing has been committed; the answer comes from the server, after the guess. */
 
 "use strict";
 
 class Exercise {
-  /** ask: guess -> promise of the judgement; committed: called when the result may be seen. */
+  /** ask: exercise, guess (a number as {guess}, issue slots as {drawn}) -> promise of the judgement; committed: called when the result may be seen. */
   constructor(place, ask, committed) {
-    Object.assign(this, { place, ask, committed, current: null, open: true });
-    place.querySelector("form").addEventListener("submit", (event) => {
+    const opened = () => {
+      this.open = true;
+      committed();
+    };
+    Object.assign(this, { place, ask, opened, current: null, open: true });
+    this.drawing = new Drawing(place.querySelector("#drawing"), (drawn) => ask(this.current.name, { drawn }), opened);
+    place.querySelector("#number").addEventListener("submit", (event) => {
       event.preventDefault();
       this.commit(Number(place.querySelector("#guess").value));
     });
@@ -32,6 +37,7 @@ class Exercise {
     place.querySelector(".verdict").className = "verdict";
     place.querySelector("#guess").value = "";
     place.querySelector(".hint").hidden = !exercise.hints.length;
+    this.drawing.show(exercise.draw);
   }
 
   hint() {
@@ -42,12 +48,11 @@ class Exercise {
   }
 
   async commit(guess) {
-    const answer = await this.ask(this.current.name, guess), verdict = this.place.querySelector(".verdict");
+    const answer = await this.ask(this.current.name, { guess }), verdict = this.place.querySelector(".verdict");
     if (!answer.result) return void (verdict.textContent = answer.error?.text ?? "");
     const { right, answer: value, unit, explanation } = answer.result;
     verdict.textContent = `${right ? "Right" : "Not quite"}: you said ${guess}, the simulator ${Number(value.toPrecision(4))} ${unit}. ${explanation}`;
     verdict.className = `verdict ${right ? "right" : "wrong"}`;
-    this.open = true;
-    this.committed();
+    this.opened();
   }
 }

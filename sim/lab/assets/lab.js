@@ -26,7 +26,7 @@ class Lab {
     this.ofMachine = new Knobs(get("of-machine"), changed);
     this.ofSecond = new Knobs(get("of-second"), changed);
     this.registers = new Registers(get("registers"), (block, warp) => this.post("/registers", { state: this.now(), block, warp }));
-    this.exercise = new Exercise(get("exercise"), (exercise, guess) => this.post("/answer", { exercise, guess }), () => this.simulate());
+    this.exercise = new Exercise(get("exercise"), (exercise, guess) => this.post("/answer", { exercise, ...guess }), () => this.simulate());
     for (const choice of [get("gpu"), get("gpu-b")]) choice.append(...Object.entries(this.gpus).map(([name, long]) => new Option(`${name}: ${long}`, name)));
     get("exercises").append(...this.exercises.map(({ name, title }, place) => new Option(`${place + 1}. ${title}`, name)));
     this.saves = new Saves(this);
@@ -161,11 +161,15 @@ class Lab {
   }
 
   hide() {
+    this.listing.mark([]);
+    this.launch.mark([]);
     this.frame?.remove();
     this.coming?.remove();
     this.frame = this.coming = null;
     this.listing.annotate([], this.images);
+    this.listing.highlight(0);
     this.explain(null);
+    get("mistake").hidden = true;
     get("values").textContent = get("busy").textContent = "";
     get("frames").querySelector(".veiled").hidden = false;
   }

@@ -1,4 +1,4 @@
-/* What a warp's registers and predicates hold at the cursor's cycle: by the instructions issued up to there; results under way are marked. */
+/* What a warp's registers and predicates hold at the cursor's cycle, by the instructions issued up to there; results under way are marked. Below them its block's shared memory. */
 
 "use strict";
 
@@ -36,6 +36,7 @@ class Registers {
       if (this.key !== key) return;
       if (answer.overtaken) this.key = "";
       this.steps = answer.result?.steps ?? null;
+      this.shared = answer.result ? new SharedMemory(answer.result.shared) : null;
       if (!this.steps) return this.say(answer.error?.text ?? "");
     }
     if (this.steps) this.draw(this.values(this.at.issued));
@@ -66,7 +67,7 @@ class Registers {
     const lanes = [...Array(LANES).keys()].filter((lane) => (active >>> lane) & 1).length;
     const name = at.run ? " (the second machine's cursor)" : "";
     this.place.querySelector(".where").textContent =
-      `Warp ${at.warp} of block ${at.block}, cycle ${at.cycle.toLocaleString("en")}${name}: ${at.issued} instructions issued; ${lanes} lanes go on together. ` +
+      `Warp ${at.warp} of block ${at.block}, cycle ${at.cycle.toLocaleString("en")}${name}: ${at.issued} instruction${at.issued === 1 ? "" : "s"} issued; ${lanes} lane${lanes === 1 ? " goes on" : "s go on together"}. ` +
       "Bold: changed by the last. Italic: the result is still under way.";
     const table = document.createElement("table");
     table.append(this.row("th", ["lane", ...Array.from({ length: LANES }, (_, lane) => lane)]));
@@ -78,7 +79,7 @@ class Registers {
       const mask = predicates.get(predicate);
       this.add(table, predicate, Array.from({ length: LANES }, (_, lane) => ((mask >>> lane) & 1 ? "T" : "·")), { changed, writer, pending });
     }
-    this.place.querySelector(".table").replaceChildren(this.forms(), table);
+    this.place.querySelector(".table").replaceChildren(this.forms(), table, ...this.shared.drawn(at, (words) => this.shown(words)));
   }
 
   add(table, name, cells, { changed, writer, pending }) {
@@ -108,7 +109,7 @@ class Registers {
 
   forms() {
     const choice = document.createElement("select");
-    choice.setAttribute("aria-label", "registers as");
+    choice.setAttribute("aria-label", "words as");
     choice.append(...["hex", "integers", "floats"].map((form) => new Option(form, form)));
     choice.value = this.form;
     choice.addEventListener("change", () => {

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sim.causes.advice import diagnose
-from sim.gpus.occupancy import UNLIMITED
+from sim.causes.advice import advise
+from sim.gpus.occupancy import UNLIMITED, WARP
 from sim.report import memory as memory_text
 from sim.report import text
 from sim.report.occupancy import RESOURCES, limit_sentence
@@ -23,11 +23,13 @@ def head(result: Result, run: dict[str, Any], window: tuple[int, int]) -> dict[s
     counters = result.counters
     slots = result.issue_slots.get("selected", 0) / counters["issue_slots"] if counters["issue_slots"] else 0.0
     blocks = count(result.grid[0], "block") if len(sizes(result.grid).split()) == 1 else f"{sizes(result.grid)} blocks"
+    lanes = counters["thread_instructions"] / (counters["warp_instructions"] or 1)
     numbers = [
         ("cycles", f"{result.cycles:,}"),
         ("time", seconds(result.seconds)),
         ("IPC", f"{counters['ipc']:.3f}"),
         ("issue slots used", f"{slots:.1%}"),
+        *([("active lanes", f"{lanes:.1f} of {WARP}")] if lanes < WARP else []),
         ("achieved occupancy", f"{counters['achieved_occupancy']:.1%}"),
         ("FP32 peak, SMs used", f"{text.peak(result, int(counters['sms_used'])):.1%}"),
     ]
@@ -42,7 +44,7 @@ def head(result: Result, run: dict[str, Any], window: tuple[int, int]) -> dict[s
         "title": run["title"],
         "launch": f"{blocks} of {sizes(result.block)} threads, {count(int(counters['sms_used']), 'SM')} of {result.gpu.sms}",
         "numbers": numbers,
-        "verdict": diagnose(result).sentence,
+        "verdict": " ".join(one.sentence for one in advise(result)),
         "part": part,
         "fitting": run["fitting"],
         "holds_most": run["holds_most"],

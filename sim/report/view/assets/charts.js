@@ -1,6 +1,6 @@
-/* Two charts over the cycles shown, drawn by uPlot: warps by cause, stacked, and bytes in flight. */
+/* Charts over the cycles shown, drawn by uPlot: warps by cause, stacked; lanes per issue, where they are not all; bytes in flight. */
 
-const BINS = 300, LABEL = 18, NEAR = 3; // NEAR: times the largest value, beyond which a level is not shown
+const BINS = 300, LABEL = 18, NEAR = 3, PARTED = 31, ROOMY = 860; // NEAR: times the largest value, beyond which a level is not shown; PARTED: lanes per issue, below which they are drawn; ROOMY: pixels, for two runs and for three charts each
 
 class Charts {
   constructor(place, run, state, causes) {
@@ -10,6 +10,9 @@ class Charts {
     this.causes = causes;
     this.hasBytes = run.instructions.some((i) => i.bytes && i.issues);
     place.querySelector(".bytes").hidden = !this.hasBytes;
+    const hasRoom = innerHeight >= (place.closest(".two") ? ROOMY : this.hasBytes ? ROOMY - 260 : 0);
+    this.isParted = hasRoom && run.lanes.reduce((sum, lanes) => sum + lanes, 0) < PARTED * run.lanes.length;
+    place.querySelector(".lanes").hidden = !this.isParted;
   }
 
   /** Draw them, from now on after every change: what takes longest of a page, so the timeline comes first. */
@@ -17,6 +20,7 @@ class Charts {
     const { place, run, state } = this, fits = () => run.fitting * (state.sm === ALL ? run.sms.length : 1);
     this.warps = this.chart(place.querySelector(".warps"), this.stacked(this.causes), "warps", fits);
     this.bytes = this.hasBytes ? this.chart(place.querySelector(".bytes"), this.single(), "KiB") : null;
+    this.lanes = this.isParted ? this.chart(place.querySelector(".lanes"), this.single(), "lanes", () => LANES) : null;
     state.listen(() => this.draw());
     this.draw();
   }
@@ -88,6 +92,7 @@ class Charts {
     }
     const known = (values, scale = 1) => Array.from(values, (value, bin) => (run.holds(x[bin]) ? value / scale : null));
     this.show(this.warps, [x, ...sums.map((values) => known(values))]);
+    if (this.lanes) this.show(this.lanes, [x, lanesPerIssue(run, warps, from, to, bins)]);
     if (this.bytes) this.show(this.bytes, [x, known(bytesInFlight(run, warps, from, to, bins), 1024)]);
   }
 

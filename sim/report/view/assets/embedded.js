@@ -23,14 +23,15 @@ class Embedded {
     window.addEventListener("message", take);
   }
 
-  /** How many instructions the warp has issued up to the cursor's cycle, the last one, and which results are under way. */
+  /** How many instructions the warp, and each of its block, has issued up to the cursor's cycle, the last one, and which results are under way. */
   tell() {
     const { state } = this, run = this.runs[state.run], { warp, cycle } = state, first = run.first[warp];
     const next = run.rowFrom(warp, cycle + 1), pending = [];
     for (let row = Math.max(first, next - 400); row < next; row++) if (run.ready[row] > cycle + 1) pending.push([row - first + 1, run.ready[row]]);
     const now = run.at(warp, cycle), row = now.row >= 0 ? now.row : run.first[warp + 1] - 1;
+    const mates = [...Array(run.warpCount).keys()].filter((other) => run.warps.block[other] === run.warps.block[warp]);
     window.parent.postMessage({
-      fragment: state.fragment(run), run: state.run, sm: state.sm, cycle, block: run.warps.block[warp], warp: run.warps.warp[warp],
+      mates: mates.map((other) => [run.warps.warp[other], run.rowFrom(other, cycle + 1) - run.first[other]]), fragment: state.fragment(run), run: state.run, sm: state.sm, cycle, block: run.warps.block[warp], warp: run.warps.warp[warp],
       issued: next - first, pending, line: run.instructions[run.instruction[row]]?.line ?? 0, phase: now.phase,
     }, "*");
   }

@@ -64,7 +64,7 @@ class Overview {
     context.fillStyle = INK.ink;
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "middle";
-    const warps = `${Math.round(most)} warps`, tall = height > 30;
+    const many = Math.round(most), warps = `${many} warp${many === 1 ? "" : "s"}`, tall = height > 30;
     context.fillText(tall ? this.title : `${this.title}: ${warps}`, 4, height / 2 - (tall ? 7 : 0));
     if (tall) context.fillText(warps, 4, height / 2 + 7);
   }

@@ -7,6 +7,7 @@ SCHEME.addEventListener("change", () => location.reload());
 const INK = Object.fromEntries(["ink", "paper", "faint", "soft", "line", "issue"].map((name) => (
   [name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()])));
 INK.dark = SCHEME.matches;
+INK.idle = "#8c8c8c"; // lanes that do not execute what is issued: neither black nor white
 INK.veil = INK.dark ? "rgba(20, 22, 26, 0.65)" : "rgba(255, 255, 255, 0.65)";
 
 /** Fit a canvas to its place on the page; return its context, in CSS pixels, cleared. */

@@ -34,7 +34,7 @@ class Panel {
   /** What follows from an issue. */
   afterwards(run, row) {
     const { pipe } = run.instructions[run.instruction[row]], hold = run.end[row] - run.cycle[row], took = run.ready[row] - run.cycle[row];
-    const lanes = run.lanes[row] < 32 ? ` ${run.lanes[row]} of 32 lanes execute it.` : "";
+    const lanes = run.lanes[row] < LANES ? ` ${run.lanes[row]} of ${LANES} lanes execute${run.lanes[row] === 1 ? "s" : ""} it.` : "";
     const port = pipe ? `It holds the ${pipe} port for ${cycles(hold)}` : `It takes ${cycles(hold)}`;
     const result = run.ready[row] > run.end[row] ? `; its result is there after ${cycles(took)}, in ${run.ready[row].toLocaleString("en")}` : "";
     const waited = run.cycle[row] - run.since[row];

@@ -1,6 +1,6 @@
 /* A run: its issues warp by warp, and what a warp did in a cycle. */
 
-const SELECTED = 0, NOT_SELECTED = 1, ALL = -1; // causes, and every SM
+const SELECTED = 0, NOT_SELECTED = 1, ALL = -1, LANES = 32; // causes, every SM, and lanes of a warp
 
 class Run {
   /** plain: as sim/report/view/data.py writes it. issues: columns by name, rows of a warp next to each other. */

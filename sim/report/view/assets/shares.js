@@ -35,3 +35,18 @@ function bytesInFlight(run, warps, from, to, count) {
   }
   return bins;
 }
+
+/** Mean lanes per bin of the issues in it, or of the latest before it where there is none; null before the first. */
+function lanesPerIssue(run, warps, from, to, count) {
+  const lanes = new Float32Array(count), issues = new Float32Array(count), perBin = (to - from) / count;
+  let latest = null, when = -1;
+  for (const warp of warps) {
+    const next = run.rowFrom(warp, Math.floor(from));
+    if (next > run.first[warp] && run.cycle[next - 1] > when) [latest, when] = [run.lanes[next - 1], run.cycle[next - 1]];
+    for (let row = next; row < run.first[warp + 1] && run.cycle[row] < to; row++) {
+      addSpan(issues, run.cycle[row], run.cycle[row] + 1, from, perBin);
+      addSpan(lanes, run.cycle[row], run.cycle[row] + 1, from, perBin, run.lanes[row]);
+    }
+  }
+  return Array.from(issues, (some, bin) => (latest = some > 1e-6 ? lanes[bin] / some : latest));
+}

@@ -127,11 +127,18 @@ class Timeline {
     run.spans(warp, from, to, (begin, end, cause, row) => {
       context.globalAlpha = instruction < 0 || run.instruction[row] === instruction ? 1 : 0.25;
       this.span(context, begin, end, cause, top, height);
+      if (cause === SELECTED && run.lanes[row] < LANES) this.idle(context, begin, top, height * (1 - run.lanes[row] / LANES));
     });
     context.globalAlpha = 1;
     for (let row = run.rowFrom(warp, Math.floor(from)); row < run.first[warp + 1] && run.since[row] < to; row++) {
       if (instruction < 0 || run.instruction[row] === instruction) this.label(context, row, top, height);
     }
+  }
+
+  /** Grey from above: the share of lanes that do not execute what is issued. */
+  idle(context, begin, top, height) {
+    context.fillStyle = INK.idle;
+    context.fillRect(this.x(begin), top, Math.max(this.perCycle, 1), height);
   }
 
   span(context, begin, end, cause, top, height) {
