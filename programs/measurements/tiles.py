@@ -15,7 +15,7 @@ import isa
 import sim
 from isa.errors import UserError
 from programs.measurements.tensor import Row, Scored
-from programs.measurements.warpgroups import LISTINGS, TILE, halves, median, report, simulated
+from programs.measurements.warpgroups import LISTINGS, TILE, halves, products_of, report, simulated
 from programs.published import rows
 from sim.launch.launch import Launch
 from sim.launch.pointers import Pointer
@@ -96,11 +96,7 @@ def product(row: Row) -> Launch:
 
 def products(most: int = 1 << 34) -> Iterator[Scored]:
     """Yield the products, active cycles of the busiest SM. most: products of two numbers, of a launch."""
-    for row in rows(PRODUCTS):
-        if int(row["m"]) * int(row["n"]) * int(row["k"]) <= most:
-            result = simulated(product(row))
-            name = " ".join(row[key] for key in ("kernel", "m", "n", "k", "stages"))
-            yield Scored(name, median(row), float(result.counters["sm_active_cycles_max"]), row, result)
+    yield from products_of(PRODUCTS, product, most)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@
 
 import statistics
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -77,9 +77,14 @@ def halves(count: int, seed: int) -> np.ndarray:
 
 def products(most: int = 1 << 33) -> Iterator[Scored]:
     """Yield the kernels, active cycles of the busiest SM. most: products of two numbers, of a launch."""
-    for row in rows(PRODUCTS):
+    yield from products_of(PRODUCTS, launch, most)
+
+
+def products_of(table: Path, launched: Callable[[Row], Launch], most: int) -> Iterator[Scored]:
+    """Yield the products of a table, each row's launch as `launched` makes it; as `products`."""
+    for row in rows(table):
         if int(row["m"]) * int(row["n"]) * int(row["k"]) <= most:
-            result = simulated(launch(row))
+            result = simulated(launched(row))
             name = " ".join(row[key] for key in ("kernel", "m", "n", "k", "stages"))
             yield Scored(name, median(row), float(result.counters["sm_active_cycles_max"]), row, result)
 

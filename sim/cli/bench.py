@@ -67,9 +67,11 @@ def bench(alone: Alone, students: Class, repeats: REPEATS = None, scale: SCALE =
         raise UserError("--tests goes with --start", hint="add --start")
     if any(value is not None for value in students) and not alone.lab:
         raise UserError("--sessions, --at-once, --seconds and --pause go with --lab", hint="add --lab")
+    if alone.lab + alone.start + alone.sweeps > 1 or (scale != 1 and (alone.lab or alone.start)):
+        raise UserError("--lab, --start and --sweeps are measured alone, the first two without --scale", hint="leave one of them out")
+    if repeats is not None and (alone.start or alone.sweeps):
+        raise UserError("--start and --sweeps measure once: there is nothing to repeat", hint="leave --repeats out")
     if alone.lab or alone.start:
-        if scale != 1 or (alone.lab and alone.start):
-            raise UserError("--lab and --start are measured alone, without --scale", hint="leave one of them out")
         return write_json(json, _lab(repeats or LAB_CHANGES, students) if alone.lab else _start(alone.tests))
     if alone.sweeps:
         return write_json(json, {"sweeps": _sweeps(scale)})

@@ -53,7 +53,9 @@ def test_the_command_prints_each_step_beside_its_goal(monkeypatch: pytest.Monkey
     assert json.loads((tmp_path / "s.json").read_text())["start"][1]["goal"] == 40
 
 
-@pytest.mark.parametrize("options", [["--tests"], ["--start", "--lab"], ["--start", "--scale", "2"]])
+@pytest.mark.parametrize(
+    "options", [["--tests"], ["--start", "--lab"], ["--sweeps", "--lab"], ["--start", "--scale", "2"], ["--sweeps", "--repeats", "2"]]
+)
 def test_options_that_do_not_go_together_are_refused(options: list[str]) -> None:
     result = CliRunner().invoke(app, ["bench", *options])
     assert result.exit_code == 2

@@ -186,7 +186,7 @@ def _pair(
         machines.append(second.limit.remove(*once, result) or once)
     cycles = _cycles([partial(simulate, *machine, threads=1) for machine in machines], progress)
     best = min(range(len(pairs)), key=lambda k: cycles[k] or result.cycles, default=None)
-    least = max(LEAST, *(one.noise for one in removed))
+    least = max([LEAST, *(one.noise for one in removed)])
     if best is None or not cycles[best] or result.cycles < least * cycles[best]:
         return None
     return *pairs[best], result.cycles / cycles[best]
