@@ -174,6 +174,10 @@ class L2(Section):
     write_port: bool = Field(
         False, description="stores, and sectors that DRAM sends, have a port of each slice for themselves, beside that of loads"
     )
+    coalesced: Annotated[int, Field(ge=1, le=65535)] = Field(
+        1,
+        description="loads of the same sectors that one read of a slice serves while it is under way; 1 = none joins",
+    )
     atomic_cycles: Annotated[float, Field(gt=0, le=10000)] = Field(
         1,
         json_schema_extra={"clock": "l2"},
@@ -188,6 +192,11 @@ class Dram(Section):
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
     efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
     write_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a channel for a byte written; a byte read = 1")
+    line_cycles: Annotated[float, Field(ge=0, le=10000)] = Field(
+        0,
+        json_schema_extra={"clock": "dram"},
+        description="cycles from one line to the next on a channel, however little of it is moved; 0 = as long as its bytes take",
+    )
     turnaround: Count = Field(
         0,
         json_schema_extra={"clock": "dram"},

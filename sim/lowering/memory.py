@@ -80,6 +80,7 @@ class Hierarchy(NamedTuple):
     partial_ticks: np.int64  # per sector stored in part
     slice_mask_ticks: np.int64  # more, per request that stores a sector in part
     write_port: np.int64  # 1 = stores and what DRAM sends have a port of their own
+    coalesced: np.int64  # loads that one read of a slice serves
     atomic_ticks: np.int64  # of an atomic per packet
     far: np.int64  # cycles to the other part of L2; 0 = there is one part
     l2_start: np.int64  # index in L2_START
@@ -87,6 +88,7 @@ class Hierarchy(NamedTuple):
     dram_latency: np.int64  # from the channel to the network, beyond l2_latency
     dram_ticks: np.int64  # per sector read
     write_ticks: np.int64  # per sector written
+    line_ticks: np.int64  # of a line at least, read or written
     turnaround_ticks: np.int64  # of a channel, each way; 0: it writes in order, at once
     write_batch: np.int64  # sectors that it gathers at least
     refresh: np.int64  # cycles that a bank is away
@@ -196,6 +198,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
         "slice_mask_ticks": round(l2_ticks(gpu) * l2.mask_cost) if l2 else 0,
         "write_port": bool(l2 and l2.write_port),
+        "coalesced": l2.coalesced if l2 else 1,
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
         "far": l2.far if l2 else 0,
         "l2_start": L2_START.index(l2.start) if l2 else 0,
@@ -211,6 +214,7 @@ def _of_dram(gpu: Gpu) -> dict[str, int]:
         "dram_latency": path(gpu).dram,
         "dram_ticks": dram_ticks(gpu),
         "write_ticks": round(dram_ticks(gpu) * dram.write_cost),
+        "line_ticks": round(TICKS * dram.line_cycles),
         "turnaround_ticks": TICKS * dram.turnaround,
         "write_batch": SECTORS * dram.write_batch,
         "refresh": dram.refresh,

@@ -1,8 +1,9 @@
 """The population measured on an H200 beside the simulated one.
 
 `../h200/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles`, `elapsed_cycles` with the clocks as they boost
-(median of three), `warm_...` after matrix products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at
-`warm_l2_mhz`.
+(median of twelve), `warm_...` after matrix products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at
+`warm_l2_mhz`. Where the arrays of a launch lie decides when its loads meet a refresh, on the GPU as here: its median is compared with that
+of an ensemble (`sim.traces.ensemble`), of fewer members the longer a launch is, and the more all of them are alike.
 """
 
 import statistics
@@ -26,10 +27,12 @@ from programs.published import rows
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.result.result import Result
+from sim.traces.ensemble import members
 
 H200 = Path(__file__).parents[1] / "h200"
 HALVES = ("seen", "kept")
 CLOCKS = ("boost", "warm")
+MEMBERS = {400_000: 7, 2_000_000: 3}  # of the ensemble of a launch of so many warp instructions at most; of a longer one 1
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class Score:
     """One launch: cycles of the busiest SM and of the launch, measured and simulated; the largest stall of each."""
 
     case: Case
-    cycles: tuple[float, int]
-    elapsed: tuple[float, int]
+    cycles: tuple[float, float]
+    elapsed: tuple[float, float]
     stall: tuple[str, str]
 
     @property
@@ -70,20 +73,28 @@ def score(half: str, clocks: str = "boost", gpu: Gpu | None = None) -> Iterator[
 def _score(case: Case, row: dict[str, str], gpu: Gpu, prefix: str) -> Score:
     if prefix:
         gpu = gpu.replace({f"clock.{name}": float(row[f"warm_{name}"]) for name in ("core_mhz", "l2_mhz")})
-    result = simulate(case, gpu)
+    trace = sim.execute(_launch(case))
+    first = sim.simulate(trace, gpu)
+    size = first.counters["warp_instructions"]
+    count = next((count for most, count in MEMBERS.items() if size <= most), 1)
+    results = [first, *(sim.simulate(member, gpu) for member in members(trace, count)[1:])]
     measured = Profiled(case.name, H200, None, H200, {}, {name: float(row[name]) for name in row if name.startswith("stall_")})
     return Score(
         case,
-        (float(row[f"{prefix}cycles"]), int(result.counters["sm_active_cycles_max"])),
-        (float(row[f"{prefix}elapsed_cycles"]), result.elapsed_cycles),
-        (measured.largest_stall, largest_stall(result)),
+        (float(row[f"{prefix}cycles"]), statistics.median(int(one.counters["sm_active_cycles_max"]) for one in results)),
+        (float(row[f"{prefix}elapsed_cycles"]), statistics.median(one.elapsed_cycles for one in results)),
+        (measured.largest_stall, largest_stall(first)),
     )
+
+
+def _launch(case: Case) -> Launch:
+    args: tuple[Any, ...] = (*case.arrays(), np.int32(case.n), np.int32(case.p))
+    return Launch(_program(case.body), (case.grid,), (case.block,), args, shared_dynamic=case.shared)
 
 
 def simulate(case: Case, gpu: Gpu) -> Result:
     """Run a launch of the population, or a micro-benchmark, on `gpu`."""
-    args: tuple[Any, ...] = (*case.arrays(), np.int32(case.n), np.int32(case.p))
-    return sim.run(Launch(_program(case.body), (case.grid,), (case.block,), args, shared_dynamic=case.shared), gpu)
+    return sim.run(_launch(case), gpu)
 
 
 def summary(scores: list[Score]) -> dict[str, float]:

@@ -25,18 +25,19 @@ class Channel:
         self.tallies, self.numbers = memory.tallies, memory.numbers
         self.queue = Queue(int(memory.numbers.channel_depth), f"DRAM channel {number}", "dram.bandwidth")
         self.turn = int(memory.numbers.turnaround_ticks)
-        self.waiting = 0  # sectors to be written
+        self.waiting, self.waiting_ticks = 0, 0  # sectors to be written, and how long that takes
         self.batch = 0, memory.machine.record.origin  # tick and moment since which they are enough
         self.written: tuple[int, Moment] | None = None  # when the batch that it wrote last ended; None: it has read since
 
-    def transfer(self, at: int, read: int, written: int, by: Moment) -> tuple[tuple[int, Moment], Moment]:
+    def transfer(self, at: int, read: int, written: int, by: Moment, before: int = 0) -> tuple[tuple[int, Moment], Moment]:
         """Move so many sectors, asked for at tick `at`; return (when the queue has room, when those read are at L2).
 
-        by: the moment in which the slice turns to it, and whose request it is.
+        by: the moment in which the slice turns to it, and whose request it is. before: sectors of the line that it has yet to send.
         """
         self.tallies[Tally.DRAM_READ] += read
         self.tallies[Tally.DRAM_WRITTEN] += written
-        reading, writing = read * int(self.numbers.dram_ticks), written * int(self.numbers.write_ticks)
+        each = int(self.numbers.dram_ticks)
+        reading, writing = self._taken(before + read, each) - self._taken(before, each), self._taken(written, int(self.numbers.write_ticks))
         room = at, by
         if not self.turn:
             room = self.queue.join(at, reading + writing, by)
@@ -52,6 +53,10 @@ class Channel:
                 served = served if read else room[1]
         self.tallies[Tally.CHANNEL_FULL] += room[0] > at
         return room, served.then(served.cycle + int(self.numbers.dram_latency), "dram.latency")
+
+    def _taken(self, sectors: int, each: int) -> int:
+        """Return how long so many sectors of a line take, each so many ticks, and the line a least time."""
+        return max(sectors * each, int(self.numbers.line_ticks)) if sectors else 0
 
     def _back(self) -> tuple[int, Moment] | None:
         """Return when it will have turned from writing to reading, None if it reads."""
@@ -76,8 +81,9 @@ class Channel:
         if self.written is None:
             tick += self.turn
             moment = moment.then(cycles(tick), "dram.turnaround")
-        tick += self.waiting * int(self.numbers.write_ticks)
-        self.written, self.waiting = (tick, moment.then(cycles(tick), "dram.bandwidth", note=self.queue.name)), 0
+        tick += self.waiting_ticks
+        self.written = tick, moment.then(cycles(tick), "dram.bandwidth", note=self.queue.name)
+        self.waiting = self.waiting_ticks = 0
 
     def _gather(self, now: int, sectors: int, by: Moment) -> tuple[int, Moment]:
         """Let sectors wait to be written; return when there is room for them: when too many wait, as these begin to be written."""
@@ -88,4 +94,5 @@ class Channel:
         if self.waiting < least <= self.waiting + sectors:
             self.batch = now, by
         self.waiting += sectors
+        self.waiting_ticks += self._taken(sectors, int(self.numbers.write_ticks))
         return room

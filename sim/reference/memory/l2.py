@@ -26,12 +26,22 @@ if TYPE_CHECKING:
 
 
 @dataclass
+class Read:
+    """A read of a line that loads of the same sectors join until its answer leaves."""
+
+    sectors: set[int]
+    served: Moment  # by the slice
+    loads: int = 1  # that it serves
+
+
+@dataclass
 class Line:
     """One line of the cache."""
 
     there: dict[int, Moment] = field(default_factory=dict)  # sector -> moment from which it is there; those not fetched are absent
     written: set[int] = field(default_factory=set)  # words that DRAM does not have yet
     copied: set[int] = field(default_factory=set)  # sectors that the other part of L2 has too
+    read: Read | None = None  # the latest, if no store came after it
 
 
 class Slice:
@@ -59,14 +69,36 @@ class Slice:
 
     def serve(self, packet: Packet) -> tuple[Moment, Moment]:
         """Serve a request that arrives now; return the moments in which (the queue has room for it, its answer leaves)."""
+        if joined := self._join_read(packet):
+            return packet.moment, self._leaves(joined, packet)
         arrival = int(self.env.now) * TICKS
         writes = packet.kind is Kind.STORE and bool(self.numbers.write_port)
         admitted, room = self.queue.join(arrival, self._ticks(packet), packet.moment, port=int(writes))
         self.tallies[Tally.SLICE_FULL] += admitted > arrival
         self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
         there = self._look_up(packet) if self.sets else self._pass_on(packet)
-        answer = latest(self.queue.served, there)
-        return room, answer.then(answer.cycle + int(self.numbers.l2_latency), "l2.latency", packet.moment.work)
+        return room, self._leaves(latest(self.queue.served, there), packet)
+
+    def _leaves(self, there: Moment, packet: Packet) -> Moment:
+        """Return the moment in which the answer to a request leaves L2 that is there, and served, at a moment."""
+        return there.then(there.cycle + int(self.numbers.l2_latency), "l2.latency", packet.moment.work)
+
+    def _join_read(self, packet: Packet) -> Moment | None:
+        """Join a load to the latest read of its line; return when what it reads is there, None if it cannot."""
+        line = self.set_of(packet.line).get(packet.line) if self.sets else None
+        if packet.kind is not Kind.LOAD or not line or not line.read:
+            return None
+        there = latest(line.read.served, *(line.there.get(sector, self.origin) for sector in packet.sectors))
+        under_way = there.cycle + int(self.numbers.l2_latency) > int(self.env.now)
+        if line.read.loads >= int(self.numbers.coalesced) or packet.sectors - line.read.sectors or not under_way:
+            return None
+        line.read.loads += 1
+        self._place(packet.line)
+        return self._copy(line, packet, there) if self._far(packet) else there
+
+    def _far(self, packet: Packet) -> bool:
+        """Return whether the other part of L2 keeps a request's line."""
+        return bool(self.numbers.far) and packet.sm % 2 != part_of(packet.line)
 
     def _ticks(self, packet: Packet) -> int:
         """Return how long a request holds the slice: for the sectors that it takes or sends; updates of one word come one after another."""
@@ -99,8 +131,9 @@ class Slice:
             missing = packet.sectors - line.there.keys() - whole_sectors(line.written)
             self._fetch(packet.line, line, missing)
             there = latest(*(line.there.get(sector, self.origin) for sector in packet.sectors))
-            if self.numbers.far and packet.sm % 2 != part_of(packet.line):
+            if self._far(packet):
                 there = self._copy(line, packet, latest(there, self.queue.served))
+        line.read = Read(packet.sectors, self.queue.served) if packet.kind is Kind.LOAD else None
         if packet.kind is not Kind.LOAD:
             line.written |= packet.words
             line.copied -= packet.sectors
@@ -137,7 +170,8 @@ class Slice:
         if wanted:
             if self.numbers.write_port:
                 self.queue.occupy(1, self.queue.end, len(wanted) * int(self.numbers.store_ticks), self.queue.served)
-            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(len(wanted), 0)))
+            before = sum(there.cycle > self.queue.served.cycle for there in line.there.values())
+            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(len(wanted), 0, before)))
 
     def _write_back(self, line: Line) -> None:
         """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""
@@ -146,9 +180,9 @@ class Slice:
         if dirty:
             self._transfer(len(part), len(dirty))
 
-    def _transfer(self, read: int, written: int) -> Moment:
+    def _transfer(self, read: int, written: int, before: int = 0) -> Moment:
         """Move sectors over the channel, for which the slice waits while the channel's queue is full; return when those read are there."""
-        room, there = self.channel.transfer(self.queue.end, read, written, self.queue.served)
+        room, there = self.channel.transfer(self.queue.end, read, written, self.queue.served, before)
         self.queue.prolong(*room)
         return there
 

@@ -17,13 +17,13 @@ away_of = inner(away)
 
 
 @inner
-def transfer(number: int, at: int, read: int, written: int, mh: np.record, memory: Memory) -> tuple[int, int]:
-    """Move sectors over a channel; return the ticks at which (its queue has room, the last of those read has been moved)."""
+def transfer(number: int, at: int, read: int, written: int, before: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+    """Move sectors of a line over a channel, those read behind `before` others; return the ticks when (there is room, they are moved)."""
     memory.tallies[DRAM_READ] += read
     memory.tallies[DRAM_WRITTEN] += written
     channel = memory.channels[number]
     admitted, moved = at, at
-    at_once = written * mh.write_ticks
+    at_once = taken(written, mh.write_ticks, mh)
     if mh.turnaround_ticks:
         at_once = np.int64(0)
         write_batch(at, mh, channel)
@@ -31,7 +31,9 @@ def transfer(number: int, at: int, read: int, written: int, mh: np.record, memor
         turn = channel.served % mh.channel_depth
         admitted = max(at, memory.channel_done[number, turn])
         back = channel.writing * mh.turnaround_ticks
-        moved = channel.free = max(admitted, channel.free + back) + read * mh.dram_ticks + at_once
+        moved = channel.free = (
+            max(admitted, channel.free + back) + taken(before + read, mh.dram_ticks, mh) - taken(before, mh.dram_ticks, mh) + at_once
+        )
         channel.writing = 0
         memory.channel_done[number, turn] = channel.free
         channel.served += 1
@@ -40,6 +42,12 @@ def transfer(number: int, at: int, read: int, written: int, mh: np.record, memor
         moved = moved if read else admitted
     memory.tallies[CHANNEL_FULL] += admitted > at
     return admitted, moved
+
+
+@inner
+def taken(sectors: int, ticks: int, mh: np.record) -> int:
+    """Return the ticks that so many sectors of a line take, each so many, and the line a least time; none take none."""
+    return max(sectors * ticks, mh.line_ticks) if sectors else np.int64(0)
 
 
 @inner
@@ -54,8 +62,8 @@ def write_batch(now: int, mh: np.record, channel: np.record) -> None:
 def write(begins: int, mh: np.record, channel: np.record) -> None:
     """Write all sectors that wait, from that tick on."""
     turn = (1 - channel.writing) * mh.turnaround_ticks
-    channel.free = begins + turn + channel.waiting * mh.write_ticks
-    channel.writing, channel.waiting = 1, 0
+    channel.free = begins + turn + channel.waiting_ticks
+    channel.writing, channel.waiting, channel.waiting_ticks = 1, 0, 0
 
 
 @inner
@@ -68,6 +76,7 @@ def gather(now: int, sectors: int, mh: np.record, channel: np.record) -> int:
     if channel.waiting < mh.write_batch <= channel.waiting + sectors:
         channel.since = now
     channel.waiting += sectors
+    channel.waiting_ticks += taken(sectors, mh.write_ticks, mh)
     return room
 
 

@@ -6,19 +6,18 @@ written in part is completed from DRAM when its line is evicted."""
 
 import numpy as np
 
-from sim.compiled.kernel import inner, outlined, prefetch
+from sim.compiled.kernel import inner, prefetch
 from sim.lowering.accesses import ATOMIC, LOAD, STORE
 from sim.lowering.memory import L2_START, SECTORS, TICKS, part_of
-from sim.policies import Replacement
-from sim.policies.replacement import FILLED, USED, VICTIM, replaced
+from sim.policies.replacement import FILLED
 from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.memory.dram import from_dram, transfer
 from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
+from sim.timing.memory.replacement import LRU, going, note, touch, victim
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import Memory
 
-LRU = int(Replacement.LRU)
 L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Tally.L2_HITS)
 SLICE_FULL = int(Tally.SLICE_FULL)
 TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a cache line of the processor that simulates
@@ -30,6 +29,11 @@ half_of = inner(part_of)
 def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
     number = np.int64(request.slice)
+    place = find(request.line, np.int64(request.set), mh, memory) if mh.l2_sets else np.int64(-1)
+    if mh.coalesced > 1 and request.kind == LOAD and place >= 0:
+        leaves = join_read(m, request, place, now, mh, memory)
+        if leaves > now:
+            return now, leaves
     bank = memory.slices[number]
     turn = bank.served % mh.slice_depth
     admitted = max(now * TICKS, memory.slice_done[number, turn])
@@ -39,7 +43,7 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
     if mh.l2_sets == 0:
         done, there = without_cache(request, number, done, mh, memory)
     else:
-        done, there = with_cache(m, request, number, done, mh, memory)
+        done, there = with_cache(m, request, number, place, done, mh, memory)
     if writes:
         bank.written = done
     else:
@@ -74,14 +78,29 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
         memory.tallies[L2_WRITES] += count
     read = np.int64(0) if request.kind == STORE else count
     written = np.int64(0) if request.kind == LOAD else count
-    admitted, sent = transfer(number, done, read, written, mh, memory)
+    admitted, sent = transfer(number, done, read, written, np.int64(0), mh, memory)
     return max(done, admitted), from_dram(request.line, sent, mh)
 
 
 @inner
-def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
-    """Look a request up; return (ticks when the slice is free, cycle in which its sectors are there)."""
-    place = find(request.line, np.int64(request.set), mh, memory)
+def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, memory: Memory) -> int:
+    """Join a load to the latest read of its line; return the cycle in which that leaves L2, not after now: it cannot."""
+    entry = memory.l2[place]
+    if entry.readers >= mh.coalesced or request.sectors & ~entry.read != NO_SECTORS:
+        return np.int64(0)
+    there = max(whole_cycles(entry.read_done), last_there(place, request.sectors, memory))
+    if there + mh.l2_latency <= now:
+        return np.int64(0)
+    entry.readers += np.uint32(1)
+    touch(np.int64(request.set), place, mh, memory)
+    if mh.far and m & 1 != half_of(request.line):
+        there += copy(request, entry, mh)
+    return there + mh.l2_latency
+
+
+@inner
+def with_cache(m: int, request: np.record, number: int, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+    """Look up a request, its line at `place`, -1: nowhere; return (ticks when the slice is free, cycle when its sectors are there)."""
     was_there = place >= 0
     written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
     if place < 0:
@@ -89,14 +108,14 @@ def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record
         written = memory.l2[place].words
         evicted_valid = memory.l2[place].valid
         memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = tag_of(request.line), NO_WORDS, NO_SECTORS
-        memory.l2[place].copied = NO_SECTORS
+        memory.l2[place].copied = memory.l2[place].read = NO_SECTORS
         for sector in range(SECTORS):
             memory.l2_fill[place * SECTORS + sector] = 0
     entry = memory.l2[place]
-    if mh.l2_replacement == LRU:
-        use(np.int64(request.set), place, memory)
+    if was_there or mh.l2_replacement == LRU:
+        touch(np.int64(request.set), place, mh, memory)
     else:
-        note(np.int64(USED if was_there else FILLED), np.int64(request.set), place, mh, memory)
+        note(np.int64(FILLED), np.int64(request.set), place, mh, memory)
     there = np.int64(0)
     if request.kind != STORE:
         missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
@@ -106,9 +125,12 @@ def with_cache(m: int, request: np.record, number: int, done: int, mh: np.record
         if mh.far and m & 1 != half_of(request.line):
             there = max(there, whole_cycles(done)) + copy(request, entry, mh)
     count_hits(request, missing, memory)
-    if request.kind != LOAD:
+    if request.kind == LOAD:
+        entry.read, entry.readers, entry.read_done = request.sectors, np.uint32(1), done
+    else:
         entry.words |= request.words
         entry.copied &= ~request.sectors
+        entry.read = NO_SECTORS
     if written != NO_WORDS:
         done = write_back(number, written, evicted_valid, done, mh, memory)
     return done, there
@@ -172,40 +194,6 @@ def find(line: int, first: int, mh: np.record, memory: Memory) -> int:
 
 
 @inner
-def victim(first: int, mh: np.record, memory: Memory) -> int:
-    """Return the place of the least recently used line of the set that begins at place `first`."""
-    return first + np.int64(memory.l2_order[first + mh.l2_ways - 1])
-
-
-@outlined
-def going(first: int, mh: np.record, memory: Memory) -> int:
-    """Return the place that goes by another policy than LRU, the first without a line, if any, of the set that begins at `first`."""
-    for place in range(first, first + mh.l2_ways):
-        if memory.l2_tag[place] == np.uint32(0):
-            return np.int64(place)
-    return first + replaced(mh.l2_replacement, np.int64(VICTIM), memory.l2_state, first, np.int64(0), memory.l2_may_go, first)
-
-
-@outlined
-def note(event: int, first: int, place: int, mh: np.record, memory: Memory) -> None:
-    """Tell the policy what happens to a place of the set that begins at place `first`."""
-    replaced(mh.l2_replacement, event, memory.l2_state, first, place - first, memory.l2_may_go, first)
-
-
-@inner
-def use(first: int, place: int, memory: Memory) -> None:
-    """Make a place the most recently used of the set that begins at place `first`."""
-    way, k = np.uint16(place - first), first
-    before = memory.l2_order[k]
-    while before != way:
-        k += 1
-        following = memory.l2_order[k]
-        memory.l2_order[k] = before
-        before = following
-    memory.l2_order[first] = way
-
-
-@inner
 def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.record, memory: Memory) -> int:
     """Fetch sectors from DRAM, whole accesses of it; return the ticks when the slice is free."""
     entry = memory.l2[place]
@@ -217,7 +205,7 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
                 wanted |= group << np.uint32(first)
         wanted &= ~(entry.valid & ~missing)
     count = sector_count(wanted)
-    admitted, sent = transfer(number, done, count, np.int64(0), mh, memory)
+    admitted, sent = transfer(number, done, count, np.int64(0), on_their_way(place, whole_cycles(done), memory), mh, memory)
     there = from_dram(line, sent, mh)
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
@@ -227,6 +215,15 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
         bank = memory.slices[number]
         bank.written = max(bank.written, done) + count * mh.store_ticks
     return max(done, admitted)
+
+
+@inner
+def on_their_way(place: int, now: int, memory: Memory) -> int:
+    """Return how many sectors of a line DRAM has yet to send."""
+    count = np.int64(0)
+    for sector in range(SECTORS):
+        count += memory.l2_fill[place * SECTORS + sector] > now
+    return count
 
 
 @inner
@@ -248,7 +245,7 @@ def write_back(number: int, words: int, valid: int, done: int, mh: np.record, me
         if written != NO_WORDS:
             dirty += 1
             part += written != np.uint32(0xFF) and (valid >> np.uint32(sector)) & np.uint32(1) == NO_SECTORS
-    admitted, _ = transfer(number, done, part, dirty, mh, memory)
+    admitted, _ = transfer(number, done, part, dirty, np.int64(0), mh, memory)
     return max(done, admitted)
 
 

@@ -123,12 +123,16 @@ Channel = records.kind(  # of DRAM
     ("served", "i8"),  # requests so far
     ("writing", "i8"),  # 1: what it did last was writing
     ("waiting", "i8"),  # sectors to be written
+    ("waiting_ticks", "i8"),  # that they take
     ("since", "i8"),  # ticks: when they became a batch
 )
 L2Line = records.kind(
     ("valid", "u4"),
     ("words", "u4"),  # not written back
     ("copied", "u4"),  # sectors that the other part has
+    ("read", "u4"),  # sectors that its latest read sends, if no store came after it
+    ("readers", "u4"),  # loads that this read serves
+    ("read_done", "i8"),  # ticks: its slice has served it
 )
 
 
