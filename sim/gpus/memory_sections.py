@@ -192,10 +192,10 @@ class Dram(Section):
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
     efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
     write_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a channel for a byte written; a byte read = 1")
-    line_cycles: Annotated[float, Field(ge=0, le=10000)] = Field(
+    activate_cycles: Annotated[float, Field(ge=0, le=10000)] = Field(
         0,
         json_schema_extra={"clock": "dram"},
-        description="cycles from one line to the next on a channel, however little of it is moved; 0 = as long as its bytes take",
+        description="cycles of a channel from one activation to the next; 256 bytes that wait together share one; 0 = not modelled",
     )
     turnaround: Count = Field(
         0,

@@ -37,8 +37,7 @@ def path(gpu: Gpu) -> Path:
     stages += cycles(ticks(net.request_bytes_per_cycle, net.header)) if net.header else 0
     stages += cycles(ticks(net.response_bytes_per_cycle, SECTOR))
     at_l2 = l2_ticks(gpu)
-    fetched = max(dram_ticks(gpu) * fetched_sectors(gpu), round(TICKS * gpu.dram.line_cycles))
-    served = cycles(at_l2 + fetched) - cycles(at_l2)  # the channel starts when the slice has done
+    served = cycles(at_l2 + dram_ticks(gpu) * fetched_sectors(gpu)) - cycles(at_l2)  # the channel starts when the slice has done
     if gpu.l2 is None:
         return Path(0, gpu.dram.latency - stages - served)
     stages += cycles(at_l2)

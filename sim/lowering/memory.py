@@ -88,7 +88,7 @@ class Hierarchy(NamedTuple):
     dram_latency: np.int64  # from the channel to the network, beyond l2_latency
     dram_ticks: np.int64  # per sector read
     write_ticks: np.int64  # per sector written
-    line_ticks: np.int64  # of a line at least, read or written
+    activate_ticks: np.int64  # of a channel at least from one row to the next, read or written
     turnaround_ticks: np.int64  # of a channel, each way; 0: it writes in order, at once
     write_batch: np.int64  # sectors that it gathers at least
     refresh: np.int64  # cycles that a bank is away
@@ -102,6 +102,7 @@ COALESCING = ("sectors", "cc12", "cc10")
 BANK_RULES = ("fermi", "kepler4", "kepler8", "cc1")
 # Banks, bytes that a pass delivers, bytes from one bank to the next, bytes of one row of all banks; sources in sim.analysis.banks.
 GEOMETRY = {"fermi": (32, 128, 4, 128), "kepler4": (32, 256, 4, 256), "kepler8": (32, 256, 8, 256), "cc1": (16, 64, 4, 64)}
+ROWS = 1 << 16  # places of tables of those that DRAM reads, and writes: several times as many as requests that wait
 L1_STORES = ("allocate", "update", "evict")
 L2_START = ("cold", "warm", "dirty")
 
@@ -119,6 +120,11 @@ def place_of(line: int, places: int) -> int:
 def part_of(line: int) -> int:
     """Return which of two parts of L2 keeps a 128-byte line: 4 KB at a time, by a multiplicative hash."""
     return (((line >> 5) * 0x9E3779B1) >> 31) & 1
+
+
+def row_place(line: int) -> int:
+    """Return the place of a 128-byte line's row, the 256 bytes that one activation serves, in a table of ROWS, by a multiplicative hash."""
+    return (((line >> 1) * 0x9E3779B1) & 0xFFFFFFFF) >> 16
 
 
 def away(line: int, at: int, refresh: int, interval: int) -> int:
@@ -214,7 +220,7 @@ def _of_dram(gpu: Gpu) -> dict[str, int]:
         "dram_latency": path(gpu).dram,
         "dram_ticks": dram_ticks(gpu),
         "write_ticks": round(dram_ticks(gpu) * dram.write_cost),
-        "line_ticks": round(TICKS * dram.line_cycles),
+        "activate_ticks": round(TICKS * dram.activate_cycles),
         "turnaround_ticks": TICKS * dram.turnaround,
         "write_batch": SECTORS * dram.write_batch,
         "refresh": dram.refresh,

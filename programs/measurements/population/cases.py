@@ -3,25 +3,43 @@
 Every launch has the same five parameters: `a` (floats to read), `b` (floats to write), `index` (int32), `n`, `p`.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from programs.measurements.population.case import SEED, Case
 from programs.measurements.population.draws import FAMILIES
 
-LAUNCHES = 320
+
+@dataclass(frozen=True)
+class Sample:
+    """Launches drawn together: from which seed, how many, the number of the first."""
+
+    seed: int
+    launches: int
+    first: int
 
 
-def population() -> list[Case]:
-    """Return the launches; every second one of a shuffle is kept."""
-    random = np.random.default_rng(SEED)
+SAMPLES = {"h200": Sample(SEED, 320, 0), "h100": Sample(2020, 240, 1000)}  # by the GPU that they were measured on
+
+
+def population(sample: str = "h200") -> list[Case]:
+    """Return the launches of a sample; every second one of a shuffle is kept."""
+    chosen = SAMPLES[sample]
+    random = np.random.default_rng(chosen.seed)
     draws = list(FAMILIES)
     weights = np.array(list(FAMILIES.values())) / sum(FAMILIES.values())
     cases: dict[tuple, Case] = {}
-    while len(cases) < LAUNCHES:
+    while len(cases) < chosen.launches:
         case = draws[int(random.choice(len(draws), p=weights))](random)
         cases.setdefault((case.body, case.grid, case.block, case.n, case.p), case)
-    kept = set(random.permutation(LAUNCHES)[: LAUNCHES // 2].tolist())
-    return [Case(**{**vars(case), "number": k, "kept": k in kept}) for k, case in enumerate(cases.values())]
+    kept = set(random.permutation(chosen.launches)[: chosen.launches // 2].tolist())
+    return [Case(**{**vars(case), "number": chosen.first + k, "kept": k in kept}) for k, case in enumerate(cases.values())]
+
+
+def sample_of(case: Case) -> str:
+    """Return which sample a launch is of."""
+    return max((first.first, name) for name, first in SAMPLES.items() if first.first <= case.number)[1]
 
 
 def micro() -> list[Case]:
@@ -47,10 +65,10 @@ def kernels(cases: list[Case]) -> dict[str, str]:
     return {body: f"k{number:03}_{template(body)}" for number, body in enumerate(dict.fromkeys(case.body for case in cases))}
 
 
-def sources() -> dict[str, str]:
-    """Return the CUDA source of the kernels, a file per template."""
+def sources(sample: str = "h200") -> dict[str, str]:
+    """Return the CUDA source of the kernels of a sample, a file per template."""
     lines: dict[str, list[str]] = {}
-    for body, name in kernels(everything()).items():
+    for body, name in kernels(everything(sample)).items():
         line = f'extern "C" __global__ void {name}(ARGUMENTS) {{ {body}(a, b, index, n, p); }}'
         lines.setdefault(template(body), ['#include "kernels.cuh"']).append(line)
     return {name: "\n".join([*own, ""]) for name, own in lines.items()}
@@ -61,6 +79,6 @@ def template(body: str) -> str:
     return body.split("<", maxsplit=1)[0]
 
 
-def everything() -> list[Case]:
-    """Return the population and the micro-benchmarks."""
-    return population() + micro()
+def everything(sample: str = "h200") -> list[Case]:
+    """Return the launches of a sample, with the H200's the micro-benchmarks."""
+    return population(sample) + (micro() if sample == "h200" else [])

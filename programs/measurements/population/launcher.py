@@ -1,9 +1,9 @@
 """The process that launches the population on a GPU: `python -m programs.measurements.population.launcher FOLDER WHICH REPEAT WARM OUT`.
 
 Needs NumPy and CuPy, and PyTorch to warm.
-FOLDER: of the cubins, one per template. WHICH: "micro" or "K/N", the K-th of N parts of the population. Each is launched REPEAT times in a
-row. WARM: milliseconds of matrix products before each, after which the SM's clock is lower for a while, no setting touched. OUT: what the
-micro-benchmarks wrote, .npz.
+FOLDER: of the cubins, one per template. WHICH: "micro", a sample, or "K/N", the K-th of N parts of the H200's. Each is launched REPEAT
+times in a row. WARM: milliseconds of matrix products before each, after which the SM's clock is lower for a while, no setting touched.
+OUT: what the micro-benchmarks wrote, .npz.
 """
 
 import sys
@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from programs.measurements.population.case import Case
-from programs.measurements.population.cases import everything, kernels, micro, population, template
+from programs.measurements.population.cases import SAMPLES, everything, kernels, micro, population, template
 
 SIDE = 8192  # of the matrices multiplied
 
@@ -22,7 +22,7 @@ def main(folder: str, which: str, repeat: str, warm: str, out: str) -> None:
     """Launch."""
     import cupy  # type: ignore[import-not-found]
 
-    names = kernels(everything())
+    names = kernels(everything(which if which in SAMPLES else "h200"))
     heat = _heater() if float(warm) else None
     if heat:
         heat(2.0)
@@ -44,6 +44,8 @@ def main(folder: str, which: str, repeat: str, warm: str, out: str) -> None:
 
 def chosen(which: str) -> list[Case]:
     """Return the launches of a name or a part."""
+    if which in SAMPLES:
+        return population(which)
     if "/" in which:
         part, parts = map(int, which.split("/"))
         return population()[part::parts]

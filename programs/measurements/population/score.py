@@ -1,9 +1,10 @@
-"""The population measured on an H200 beside the simulated one.
+"""The population measured on an H200, and another sample of it on an H100, beside the simulated ones.
 
-`../h200/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles`, `elapsed_cycles` with the clocks as they boost
-(median of twelve), `warm_...` after matrix products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at
-`warm_l2_mhz`. Where the arrays of a launch lie decides when its loads meet a refresh, on the GPU as here: its median is compared with that
-of an ensemble (`sim.traces.ensemble`), of fewer members the longer a launch is, and the more all of them are alike.
+`../h200/population.csv`, `../h100/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles`, `elapsed_cycles` with
+the clocks as they boost (median of twelve, of nine), on the H200 `warm_...` after matrix products that had drawn the power limit, so that
+the SM ran at `warm_core_mhz` and L2 at `warm_l2_mhz`. Where the arrays of a launch lie decides when its loads meet a refresh, on the GPU as
+here: its median is compared with that of an ensemble (`sim.traces.ensemble`), of fewer members the longer a launch is, and the more all of
+them are alike.
 """
 
 import statistics
@@ -21,7 +22,7 @@ import isa
 import sim
 from isa.errors import UserError
 from programs.measurements.population.case import Case
-from programs.measurements.population.cases import everything, kernels, population, template
+from programs.measurements.population.cases import SAMPLES, everything, kernels, population, sample_of, template
 from programs.measurements.profiled import Profiled, largest_stall
 from programs.published import rows
 from sim.gpus.model import Gpu
@@ -30,6 +31,7 @@ from sim.result.result import Result
 from sim.traces.ensemble import members
 
 H200 = Path(__file__).parents[1] / "h200"
+FOLDERS = {sample: H200.parent / sample for sample in SAMPLES}
 HALVES = ("seen", "kept")
 CLOCKS = ("boost", "warm")
 MEMBERS = {400_000: 7, 2_000_000: 3}  # of the ensemble of a launch of so many warp instructions at most; of a longer one 1
@@ -55,22 +57,29 @@ class Score:
         return 100 * (self.elapsed[1] / self.elapsed[0] - 1)
 
 
-def score(half: str, clocks: str = "boost", gpu: Gpu | None = None) -> Iterator[Score]:
-    """Yield the launches of a half of the population, "seen" or "kept", at clocks "boost" or "warm". Raises UserError.
+def score(half: str, clocks: str = "boost", changes: dict[str, Any] | None = None, sample: str = "h200") -> Iterator[Score]:
+    """Yield the launches of a half of a sample, "seen" or "kept", at clocks "boost" or "warm". Raises UserError.
 
-    gpu: an H200 otherwise; at "warm" only its clocks are changed, to those measured with each launch.
+    changes: of the sample's GPU, by field; at "warm" its clocks are those measured with each launch, which only the H200's has.
     """
-    if half not in HALVES or clocks not in CLOCKS:
-        raise UserError(f"no half '{half}' at clocks '{clocks}'", hint=f"halves: {', '.join(HALVES)}; clocks: {', '.join(CLOCKS)}")
-    machine = gpu or sim.gpu("h200")
-    cases = {case.name: case for case in population()}
-    for row in rows(H200 / "population.csv"):
-        case = cases[row["launch"]]
+    known = {"half": (half, HALVES), "clocks": (clocks, CLOCKS if sample == "h200" else CLOCKS[:1]), "sample": (sample, tuple(SAMPLES))}
+    for name, (given, choices) in known.items():
+        if given not in choices:
+            raise UserError(f"the population has no {name} '{given}'", hint=f"{name}: {', '.join(choices)}")
+    machine = sim.gpu(sample).replace(changes or {})
+    for case, row in launches(sample):
         if case.kept == (half == "kept"):
-            yield _score(case, row, machine, "" if clocks == "boost" else "warm_")
+            yield one(case, row, machine, "" if clocks == "boost" else "warm_")
 
 
-def _score(case: Case, row: dict[str, str], gpu: Gpu, prefix: str) -> Score:
+def launches(sample: str) -> list[tuple[Case, dict[str, str]]]:
+    """Return the launches of a sample, each with its row of measurements."""
+    cases = {case.name: case for case in population(sample)}
+    return [(cases[row["launch"]], row) for row in rows(FOLDERS[sample] / "population.csv")]
+
+
+def one(case: Case, row: dict[str, str], gpu: Gpu, prefix: str = "") -> Score:
+    """Return the score of a launch, measured as a row of the table says. prefix: of its columns, "" or "warm_"."""
     if prefix:
         gpu = gpu.replace({f"clock.{name}": float(row[f"warm_{name}"]) for name in ("core_mhz", "l2_mhz")})
     trace = sim.execute(_launch(case))
@@ -81,15 +90,15 @@ def _score(case: Case, row: dict[str, str], gpu: Gpu, prefix: str) -> Score:
     measured = Profiled(case.name, H200, None, H200, {}, {name: float(row[name]) for name in row if name.startswith("stall_")})
     return Score(
         case,
-        (float(row[f"{prefix}cycles"]), statistics.median(int(one.counters["sm_active_cycles_max"]) for one in results)),
-        (float(row[f"{prefix}elapsed_cycles"]), statistics.median(one.elapsed_cycles for one in results)),
+        (float(row[f"{prefix}cycles"]), statistics.median(int(found.counters["sm_active_cycles_max"]) for found in results)),
+        (float(row[f"{prefix}elapsed_cycles"]), statistics.median(found.elapsed_cycles for found in results)),
         (measured.largest_stall, largest_stall(first)),
     )
 
 
 def _launch(case: Case) -> Launch:
     args: tuple[Any, ...] = (*case.arrays(), np.int32(case.n), np.int32(case.p))
-    return Launch(_program(case.body), (case.grid,), (case.block,), args, shared_dynamic=case.shared)
+    return Launch(_program(sample_of(case), case.body), (case.grid,), (case.block,), args, shared_dynamic=case.shared)
 
 
 def simulate(case: Case, gpu: Gpu) -> Result:
@@ -112,21 +121,21 @@ def summary(scores: list[Score]) -> dict[str, float]:
 
 
 @cache
-def _program(body: str) -> isa.Program:
-    return isa.load(_cubins() / f"{template(body)}.cubin", _names()[body])
+def _program(sample: str, body: str) -> isa.Program:
+    return isa.load(_cubins(sample) / f"{template(body)}.cubin", _names(sample)[body])
 
 
 @cache
-def _names() -> dict[str, str]:
-    return kernels(everything())
+def _names(sample: str) -> dict[str, str]:
+    return kernels(everything(sample))
 
 
 @cache
-def _cubins() -> Path:
+def _cubins(sample: str) -> Path:
     """Return a folder with the cubins that were measured, for as long as the process runs."""
     folder = tempfile.TemporaryDirectory(prefix="simtlab-population-")
     _KEPT.append(folder)
-    with tarfile.open(H200 / "population.cubins.tar.xz") as archive:
+    with tarfile.open(FOLDERS[sample] / "population.cubins.tar.xz") as archive:
         archive.extractall(folder.name, filter="data")
     return Path(folder.name)
 

@@ -79,7 +79,7 @@ def _pipes(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 
 
 def _dram(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    costs = {"dram.efficiency": 1.0, "dram.write_cost": 1.0, "dram.turnaround": 0}
+    costs = {"dram.efficiency": 1.0, "dram.write_cost": 1.0, "dram.turnaround": 0, "dram.activate_cycles": 0}
     changes = costs | {"dram.bandwidth": HUGE * gpu.dram.bandwidth, "dram.depth": 4096, "dram.channel_depth": 0}
     return (trace, gpu.replace(changes)) if _beyond_l1(gpu, result) else None
 

@@ -42,6 +42,7 @@ class Line:
     written: set[int] = field(default_factory=set)  # words that DRAM does not have yet
     copied: set[int] = field(default_factory=set)  # sectors that the other part of L2 has too
     read: Read | None = None  # the latest, if no store came after it
+    number: int = -1  # nobody's
 
 
 class Slice:
@@ -114,7 +115,7 @@ class Slice:
     def _pass_on(self, packet: Packet) -> Moment:
         """Send a request to DRAM; return the moment in which its sectors are there."""
         count = len(packet.sectors)
-        sent = self._transfer(count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD))
+        sent = self._transfer(packet.line, count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD))
         return self._late(packet.line, sent)
 
     def _late(self, line: int, sent: Moment) -> Moment:
@@ -156,7 +157,7 @@ class Slice:
             gone = ways.fill(number, ()) if ways else next(iter(lines)) if full else None
             if gone is not None:
                 evicted = lines.pop(gone)
-            lines[number] = Line()
+            lines[number] = Line(number=number)
         elif ways:
             ways.use(number)
         lines.move_to_end(number)
@@ -170,26 +171,25 @@ class Slice:
         if wanted:
             if self.numbers.write_port:
                 self.queue.occupy(1, self.queue.end, len(wanted) * int(self.numbers.store_ticks), self.queue.served)
-            before = sum(there.cycle > self.queue.served.cycle for there in line.there.values())
-            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(len(wanted), 0, before)))
+            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(number, len(wanted), 0)))
 
     def _write_back(self, line: Line) -> None:
         """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""
         dirty = {word // WORDS_OF_SECTOR for word in line.written}
         part = dirty - whole_sectors(line.written) - line.there.keys()
         if dirty:
-            self._transfer(len(part), len(dirty))
+            self._transfer(line.number, len(part), len(dirty))
 
-    def _transfer(self, read: int, written: int, before: int = 0) -> Moment:
+    def _transfer(self, line: int, read: int, written: int) -> Moment:
         """Move sectors over the channel, for which the slice waits while the channel's queue is full; return when those read are there."""
-        room, there = self.channel.transfer(self.queue.end, read, written, self.queue.served, before)
+        room, there = self.channel.transfer(self.queue.end, read, written, self.queue.served, line)
         self.queue.prolong(*room)
         return there
 
     def warm(self, number: int) -> None:
         """Put in a line before cycle 0 if its set has room."""
         if self.sets and len(self.set_of(number)) < self.numbers.l2_ways:
-            self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), self.origin))
+            self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), self.origin), number=number)
             if ways := self._ways(number):
                 ways.put(number)
 

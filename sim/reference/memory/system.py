@@ -10,6 +10,7 @@ from sim.lowering.memory import hierarchy, place_of
 from sim.reference.memory.coalescer import Addresses
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.mbarriers import Barriers
+from sim.reference.memory.rows import Rows
 from sim.result.causes import Tally
 from sim.traces.trace import PHASE_SHIFT
 
@@ -26,6 +27,7 @@ class MemorySystem:
         shared = (launch.shared_per_block + gpu.limits.shared_reserved) * machine.occupancy.blocks
         self.numbers = hierarchy(gpu, 0, shared)  # latencies and rates less what each contains of the others
         self.tallies: Counter[Tally] = Counter()
+        self.rows = Rows(self)
         self.slices = [Slice(self, number) for number in range(gpu.dram.channels)]
         self.answers = 0
         self.barriers = Barriers(machine.phases, gpu)

@@ -6,9 +6,10 @@ A bounded queue before each channel, served in order, at the channel's share of 
 import numpy as np
 
 from sim.compiled.kernel import inner
-from sim.lowering.memory import SECTORS, away
+from sim.lowering.memory import SECTORS, TICKS, away
 from sim.result.causes import Tally
 from sim.timing.memory.requests import whole_cycles
+from sim.timing.memory.rows import activated, stay_open, wait
 from sim.timing.memory.state import Memory
 
 DRAM_READ, DRAM_WRITTEN, CHANNEL_FULL = int(Tally.DRAM_READ), int(Tally.DRAM_WRITTEN), int(Tally.CHANNEL_FULL)
@@ -17,13 +18,13 @@ away_of = inner(away)
 
 
 @inner
-def transfer(number: int, at: int, read: int, written: int, before: int, mh: np.record, memory: Memory) -> tuple[int, int]:
-    """Move sectors of a line over a channel, those read behind `before` others; return the ticks when (there is room, they are moved)."""
+def transfer(number: int, at: int, read: int, written: int, line: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+    """Move sectors of a line, -1: nobody's, over a channel; return the ticks when (its queue has room, those read have been moved)."""
     memory.tallies[DRAM_READ] += read
     memory.tallies[DRAM_WRITTEN] += written
     channel = memory.channels[number]
     admitted, moved = at, at
-    at_once = taken(written, mh.write_ticks, mh)
+    at_once = written * mh.write_ticks
     if mh.turnaround_ticks:
         at_once = np.int64(0)
         write_batch(at, mh, channel)
@@ -31,23 +32,20 @@ def transfer(number: int, at: int, read: int, written: int, before: int, mh: np.
         turn = channel.served % mh.channel_depth
         admitted = max(at, memory.channel_done[number, turn])
         back = channel.writing * mh.turnaround_ticks
-        moved = channel.free = (
-            max(admitted, channel.free + back) + taken(before + read, mh.dram_ticks, mh) - taken(before, mh.dram_ticks, mh) + at_once
-        )
+        begins = max(admitted, channel.free + back)
+        if mh.activate_ticks:
+            begins = max(begins, activated(line, at, mh, memory))
+        moved = channel.free = begins + read * mh.dram_ticks + at_once
         channel.writing = 0
         memory.channel_done[number, turn] = channel.free
         channel.served += 1
+        if mh.activate_ticks:
+            stay_open(line, moved + mh.dram_latency * TICKS, memory)
     if written and mh.turnaround_ticks:
-        admitted = max(admitted, gather(at, written, mh, channel))
+        admitted = max(admitted, gather(number, at, written, line, mh, memory))
         moved = moved if read else admitted
     memory.tallies[CHANNEL_FULL] += admitted > at
     return admitted, moved
-
-
-@inner
-def taken(sectors: int, ticks: int, mh: np.record) -> int:
-    """Return the ticks that so many sectors of a line take, each so many, and the line a least time; none take none."""
-    return max(sectors * ticks, mh.line_ticks) if sectors else np.int64(0)
 
 
 @inner
@@ -62,13 +60,15 @@ def write_batch(now: int, mh: np.record, channel: np.record) -> None:
 def write(begins: int, mh: np.record, channel: np.record) -> None:
     """Write all sectors that wait, from that tick on."""
     turn = (1 - channel.writing) * mh.turnaround_ticks
-    channel.free = begins + turn + channel.waiting_ticks
-    channel.writing, channel.waiting, channel.waiting_ticks = 1, 0, 0
+    channel.free = begins + turn + max(channel.waiting * mh.write_ticks, channel.rows * mh.activate_ticks)
+    channel.writing, channel.waiting, channel.rows = 1, 0, 0
+    channel.batches += 1
 
 
 @inner
-def gather(now: int, sectors: int, mh: np.record, channel: np.record) -> int:
+def gather(number: int, now: int, sectors: int, line: int, mh: np.record, memory: Memory) -> int:
     """Let sectors wait to be written; return the ticks when there is room: when too many wait, as these begin to be written."""
+    channel = memory.channels[number]
     room = now
     if channel.waiting + sectors > SECTORS * mh.channel_depth:
         room = max(channel.free, now)
@@ -76,7 +76,8 @@ def gather(now: int, sectors: int, mh: np.record, channel: np.record) -> int:
     if channel.waiting < mh.write_batch <= channel.waiting + sectors:
         channel.since = now
     channel.waiting += sectors
-    channel.waiting_ticks += taken(sectors, mh.write_ticks, mh)
+    if mh.activate_ticks and line >= 0:
+        wait(line, mh, memory)
     return room
 
 

@@ -78,7 +78,7 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
         memory.tallies[L2_WRITES] += count
     read = np.int64(0) if request.kind == STORE else count
     written = np.int64(0) if request.kind == LOAD else count
-    admitted, sent = transfer(number, done, read, written, np.int64(0), mh, memory)
+    admitted, sent = transfer(number, done, read, written, request.line, mh, memory)
     return max(done, admitted), from_dram(request.line, sent, mh)
 
 
@@ -102,10 +102,10 @@ def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, m
 def with_cache(m: int, request: np.record, number: int, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Look up a request, its line at `place`, -1: nowhere; return (ticks when the slice is free, cycle when its sectors are there)."""
     was_there = place >= 0
-    written, evicted_valid, missing = NO_WORDS, NO_SECTORS, NO_SECTORS
+    evicted, written, evicted_valid, missing = np.uint32(0), NO_WORDS, NO_SECTORS, NO_SECTORS
     if place < 0:
         place = victim(np.int64(request.set), mh, memory) if mh.l2_replacement == LRU else going(np.int64(request.set), mh, memory)
-        written = memory.l2[place].words
+        evicted, written = memory.l2_tag[place], memory.l2[place].words
         evicted_valid = memory.l2[place].valid
         memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = tag_of(request.line), NO_WORDS, NO_SECTORS
         memory.l2[place].copied = memory.l2[place].read = NO_SECTORS
@@ -132,7 +132,7 @@ def with_cache(m: int, request: np.record, number: int, place: int, done: int, m
         entry.copied &= ~request.sectors
         entry.read = NO_SECTORS
     if written != NO_WORDS:
-        done = write_back(number, written, evicted_valid, done, mh, memory)
+        done = write_back(number, evicted, written, evicted_valid, done, mh, memory)
     return done, there
 
 
@@ -160,6 +160,13 @@ def tag_of(line: int) -> int:
     Arrays lie below 2**32 bytes, and local memory takes 2**16 lines of each SM, of which there are 2**14 at most.
     """
     return (np.uint32(line & 0x3FFFFFFF) | np.uint32((line >> 33) << 30)) + np.uint32(1)
+
+
+@inner
+def line_of(tag: int) -> int:
+    """Return the line that a tag tells from others, -1: nobody's."""
+    number = np.int64(tag) - 1
+    return number if number < 1 << 30 else (number & 0x3FFFFFFF) | (number >> 30) << 33
 
 
 @inner
@@ -205,7 +212,7 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
                 wanted |= group << np.uint32(first)
         wanted &= ~(entry.valid & ~missing)
     count = sector_count(wanted)
-    admitted, sent = transfer(number, done, count, np.int64(0), on_their_way(place, whole_cycles(done), memory), mh, memory)
+    admitted, sent = transfer(number, done, count, np.int64(0), line, mh, memory)
     there = from_dram(line, sent, mh)
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
@@ -215,15 +222,6 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
         bank = memory.slices[number]
         bank.written = max(bank.written, done) + count * mh.store_ticks
     return max(done, admitted)
-
-
-@inner
-def on_their_way(place: int, now: int, memory: Memory) -> int:
-    """Return how many sectors of a line DRAM has yet to send."""
-    count = np.int64(0)
-    for sector in range(SECTORS):
-        count += memory.l2_fill[place * SECTORS + sector] > now
-    return count
 
 
 @inner
@@ -237,7 +235,7 @@ def last_there(place: int, sectors: int, memory: Memory) -> int:
 
 
 @inner
-def write_back(number: int, words: int, valid: int, done: int, mh: np.record, memory: Memory) -> int:
+def write_back(number: int, tag: int, words: int, valid: int, done: int, mh: np.record, memory: Memory) -> int:
     """Write an evicted line's sectors to DRAM; those written in part, and not there otherwise, are read first."""
     dirty, part = np.int64(0), np.int64(0)
     for sector in range(SECTORS):
@@ -245,7 +243,7 @@ def write_back(number: int, words: int, valid: int, done: int, mh: np.record, me
         if written != NO_WORDS:
             dirty += 1
             part += written != np.uint32(0xFF) and (valid >> np.uint32(sector)) & np.uint32(1) == NO_SECTORS
-    admitted, _ = transfer(number, done, part, dirty, np.int64(0), mh, memory)
+    admitted, _ = transfer(number, done, part, dirty, line_of(tag), mh, memory)
     return max(done, admitted)
 
 

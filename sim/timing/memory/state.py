@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.lowering.memory import MOST_REQUESTS, SECTORS
+from sim.lowering.memory import MOST_REQUESTS, ROWS, SECTORS
 from sim.result.causes import TALLIES
 from sim.timing import records
 
@@ -123,8 +123,18 @@ Channel = records.kind(  # of DRAM
     ("served", "i8"),  # requests so far
     ("writing", "i8"),  # 1: what it did last was writing
     ("waiting", "i8"),  # sectors to be written
-    ("waiting_ticks", "i8"),  # that they take
     ("since", "i8"),  # ticks: when they became a batch
+    ("batches", "i8"),  # written so far
+    ("rows", "i8"),  # whose home it is, to be written
+    ("activates", "i8"),  # tick from which it can activate another row
+)
+Row = records.kind(  # of DRAM, to be read or written
+    ("number", "i8"),  # of its even line, halved
+    ("since", "i8"),  # tick of its activation
+    (
+        "until",
+        "i8",
+    ),  # of one that is read, tick to which it is open; of one to be written, one more than the batches that its home had written
 )
 L2Line = records.kind(
     ("valid", "u4"),
@@ -161,6 +171,8 @@ class Memory(NamedTuple):
     copies: Any  # Copy [m, COPIES], where there are any
     slices: Any  # Bank [channels]
     channels: Any  # Channel [channels]
+    reading: Any  # Row [ROWS]
+    writing: Any  # Row [ROWS]
     slice_done: np.ndarray  # int64 [channels, depth] ticks: when each of its last requests was served
     channel_done: np.ndarray  # int64 [channels, channel depth]
     l2_tag: np.ndarray  # uint32 [channels * sets * ways] of the 128-byte line there (l2.tag_of), 0 = none
@@ -201,6 +213,8 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         copies=room.records(Copy, used, COPIES if copies else 1),
         slices=room.records(Bank, banks),
         channels=room.records(Channel, banks),
+        reading=room.records(Row, ROWS),
+        writing=room.records(Row, ROWS),
         slice_done=room.zeros((banks, int(mh.slice_depth)), np.int64),
         channel_done=room.zeros((banks, int(mh.channel_depth)), np.int64),
         l2_tag=room.zeros(lines, np.uint32),

@@ -1,4 +1,4 @@
-"""A line takes a channel of DRAM a least time, however little of it is wanted; halves of it that follow at once take no more."""
+"""256 bytes take a channel of DRAM at least an activation, however few of them are wanted; others that follow at once share it."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ LOADS = """
 .kernel loads
 .param ptr x
         S2R R6, SR_CTAID.X
-        MOV R7, 128
+        MOV R7, {apart}
         IMAD R2, R6, R7, c[0x0][x]
         MOV R3, c[0x0][x+4]
         LD.E.CG R4, [R2]
@@ -28,24 +28,30 @@ LOADS = """
 """
 
 
-def cycles(engine: str, blocks: int, second: str = "NOP", **changes: float) -> int:
+def cycles(engine: str, blocks: int, second: str = "NOP", apart: int = 256, **changes: float) -> int:
     """Return the cycles in which blocks of one thread, an SM each, load a sector of a line of their own from one channel."""
     gpu = sim.gpu("h100").replace(
         {"sms": blocks, "dram.channels": 1, "dram.refresh": 0, "l2.far": 0, **{f"dram.{k}": v for k, v in changes.items()}}
     )
-    args = (np.zeros(32 * blocks, np.float32),)
-    return int(sim.run(sim.Launch(isa.parse(LOADS.format(second=second)), (blocks,), (1,), args), gpu, engine=engine).cycles)
+    args = (np.zeros(64 * blocks, np.float32),)
+    return int(sim.run(sim.Launch(isa.parse(LOADS.format(second=second, apart=apart)), (blocks,), (1,), args), gpu, engine=engine).cycles)
 
 
 @pytest.mark.parametrize("engine", ["numba", "simpy"])
-def test_each_further_line_takes_the_least_time(engine: str) -> None:
-    few, many = (cycles(engine, blocks, line_cycles=50) for blocks in (4, 12))
+def test_each_further_row_takes_an_activation(engine: str) -> None:
+    few, many = (cycles(engine, blocks, activate_cycles=50) for blocks in (4, 12))
     assert many - few == 8 * 50
 
 
 @pytest.mark.parametrize("engine", ["numba", "simpy"])
+def test_the_two_lines_of_256_bytes_share_one_activation(engine: str) -> None:
+    apart, together = (cycles(engine, 8, activate_cycles=50, apart=apart) for apart in (256, 128))
+    assert apart - together == 4 * 50
+
+
+@pytest.mark.parametrize("engine", ["numba", "simpy"])
 def test_the_other_half_of_a_line_on_its_way_takes_no_more(engine: str) -> None:
-    one, both = (cycles(engine, 8, second, line_cycles=50) for second in ("NOP", "LD.E.CG R5, [R2+64]"))
+    one, both = (cycles(engine, 8, second, activate_cycles=50) for second in ("NOP", "LD.E.CG R5, [R2+64]"))
     assert both - one < 50
 
 

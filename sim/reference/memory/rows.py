@@ -1,0 +1,73 @@
+"""Rows of DRAM: a channel activates one per `dram.activate_cycles`; the 256 bytes of a row share an activation while it is open.
+
+It is open while some of its sectors are on their way, or wait to be written. Which channel activates a row, its home, a hash says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sim.gpus.path import cycles
+from sim.lowering.memory import place_of, row_place
+
+if TYPE_CHECKING:
+    from sim.reference.memory.system import MemorySystem
+    from sim.reference.moments import Moment
+
+
+@dataclass
+class Row:
+    """The number of its even line, halved. Of one that is read: when it is activated, and the tick to which it is open."""
+
+    number: int
+    since: tuple[int, Moment]
+    until: int = 0
+
+
+class Rows:
+    """The rows that all channels read and write, as far as they are known: of those with the same place in a table the latest."""
+
+    def __init__(self, memory: MemorySystem) -> None:
+        self.ticks = int(memory.numbers.activate_ticks)
+        self.channels = int(memory.numbers.channels)
+        self.reading: dict[int, Row] = {}
+        self.free = [(0, memory.machine.record.origin)] * self.channels  # from when on each can activate another
+        self.writing: dict[int, tuple[int, int]] = {}  # (row, batch of its home)
+        self.waiting = [0] * self.channels  # of each home
+        self.batches = [0] * self.channels  # that each has written
+
+    def home(self, line: int) -> int:
+        """Return the channel that activates a line's row."""
+        return place_of(line >> 1, self.channels)
+
+    def activated(self, line: int, at: int, by: Moment) -> tuple[int, Moment] | None:
+        """Return when the row of a line that is to be read is activated, asked for at a tick and moment; None: rows are not modelled."""
+        if not self.ticks:
+            return None
+        row = self.reading.get(row_place(line))
+        if row is None or row.number != line >> 1 or row.until <= at:
+            home = self.home(line)
+            tick, moment = max((at, by), self.free[home], key=lambda when: when[0])
+            self.free[home] = tick + self.ticks, moment.then(cycles(tick + self.ticks), "dram.activate_cycles", by.work)
+            row = self.reading[row_place(line)] = Row(line >> 1, (tick, moment))
+        return row.since
+
+    def stay_open(self, line: int, until: int) -> None:
+        """Keep the row of a line open to be read until a tick."""
+        if self.ticks:
+            self.reading[row_place(line)].until = until
+
+    def wait(self, line: int) -> None:
+        """Let the row of a line that is to be written, -1: of nobody's, wait with the batch of its home, once."""
+        if self.ticks and line >= 0:
+            home = self.home(line)
+            if self.writing.get(row_place(line)) != (line >> 1, self.batches[home]):
+                self.writing[row_place(line)] = line >> 1, self.batches[home]
+                self.waiting[home] += 1
+
+    def write(self, home: int) -> int:
+        """Activate the rows that wait; return how long that takes (ticks)."""
+        count, self.waiting[home] = self.waiting[home], 0
+        self.batches[home] += 1
+        return count * self.ticks

@@ -1,0 +1,39 @@
+"""Rows of DRAM: a channel activates one per `dram.activate_cycles`; the 256 bytes of a row share an activation while it is open.
+
+It is open while some of its sectors are on their way, or wait to be written. Which channel activates a row, its home, a hash says.
+"""
+
+import numpy as np
+
+from sim.compiled.kernel import inner
+from sim.lowering.memory import place_of, row_place
+from sim.timing.memory.state import Memory
+
+row_of, home_of = inner(row_place), inner(place_of)
+
+
+@inner
+def activated(line: int, at: int, mh: np.record, memory: Memory) -> int:
+    """Return the tick in which the row of a line that is to be read is activated, asked for at a tick."""
+    row = memory.reading[row_of(line)]
+    if row.number != line >> 1 or row.until <= at:
+        home = memory.channels[home_of(line >> 1, mh.channels)]
+        row.number, row.since = line >> 1, max(home.activates, at)
+        home.activates = row.since + mh.activate_ticks
+    return row.since
+
+
+@inner
+def stay_open(line: int, until: int, memory: Memory) -> None:
+    """Keep the row of a line open to be read until a tick."""
+    memory.reading[row_of(line)].until = until
+
+
+@inner
+def wait(line: int, mh: np.record, memory: Memory) -> None:
+    """Let the row of a line that is to be written wait with the batch of its home, once."""
+    home = memory.channels[home_of(line >> 1, mh.channels)]
+    row = memory.writing[row_of(line)]
+    if row.number != line >> 1 or row.until != home.batches + 1:
+        row.number, row.until = line >> 1, home.batches + 1
+        home.rows += 1
