@@ -178,6 +178,11 @@ class L2(Section):
         1,
         description="loads of the same sectors that one read of a slice serves while it is under way; 1 = none joins",
     )
+    lookup_cycles: Annotated[float, Field(ge=0, le=10000)] = Field(
+        0,
+        json_schema_extra={"clock": "l2"},
+        description="cycles of a slice that a request takes at least, however few its sectors; 0 = as long as those take",
+    )
     atomic_cycles: Annotated[float, Field(gt=0, le=10000)] = Field(
         1,
         json_schema_extra={"clock": "l2"},

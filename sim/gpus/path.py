@@ -36,7 +36,7 @@ def path(gpu: Gpu) -> Path:
     stages = gpu.lsu.latency + L1_LOOKUP + FILL + 2 * net.latency
     stages += cycles(ticks(net.request_bytes_per_cycle, net.header)) if net.header else 0
     stages += cycles(ticks(net.response_bytes_per_cycle, SECTOR))
-    at_l2 = l2_ticks(gpu)
+    at_l2 = max(l2_ticks(gpu), lookup_ticks(gpu))
     served = cycles(at_l2 + dram_ticks(gpu) * fetched_sectors(gpu)) - cycles(at_l2)  # the channel starts when the slice has done
     if gpu.l2 is None:
         return Path(0, gpu.dram.latency - stages - served)
@@ -52,6 +52,11 @@ def fetched_sectors(gpu: Gpu) -> int:
 def l2_ticks(gpu: Gpu) -> int:
     """Return the ticks of one sector on one L2 slice."""
     return ticks(gpu.l2.bytes_per_cycle * gpu.sms / gpu.dram.channels, SECTOR) if gpu.l2 else 0
+
+
+def lookup_ticks(gpu: Gpu) -> int:
+    """Return the ticks of a request on one L2 slice, at least."""
+    return round(TICKS * gpu.l2.lookup_cycles) if gpu.l2 else 0
 
 
 def dram_ticks(gpu: Gpu) -> int:

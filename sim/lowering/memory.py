@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.gpus.model import Gpu
-from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, fetched_sectors, l2_ticks, path, ticks
+from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, fetched_sectors, l2_ticks, lookup_ticks, path, ticks
 from sim.policies import Replacement
 
 SECTORS = LINE // SECTOR
@@ -76,6 +76,7 @@ class Hierarchy(NamedTuple):
     l2_replacement: np.int64  # a Replacement
     l2_latency: np.int64  # from the slice to the network
     l2_ticks: np.int64  # per sector loaded
+    lookup_ticks: np.int64  # of a slice per request, at least
     store_ticks: np.int64  # per sector stored whole
     partial_ticks: np.int64  # per sector stored in part
     slice_mask_ticks: np.int64  # more, per request that stores a sector in part
@@ -110,7 +111,7 @@ L2_START = ("cold", "warm", "dirty")
 def place_of(line: int, places: int) -> int:
     """Return the place (an L2 slice, an L1 set) of a 128-byte line below 2**37: every run of `places` lines meets each place once.
 
-    Each next run starts elsewhere, by a multiplicative hash. Real hashes are not public; like them, this one spreads strides
+    The set of a slice is the place of the run of lines in which each slice has one. Each next run starts elsewhere, by a multiplicative hash. Real hashes are not public; like them, this one spreads strides
     that are powers of two.
     """
     run = line // places
@@ -200,6 +201,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "l2_replacement": Replacement[l2.replacement.upper()] if l2 else Replacement.LRU,
         "l2_latency": path(gpu).l2,
         "l2_ticks": l2_ticks(gpu),
+        "lookup_ticks": lookup_ticks(gpu),
         "store_ticks": round(l2_ticks(gpu) * l2.store_cost) if l2 else 0,
         "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
         "slice_mask_ticks": round(l2_ticks(gpu) * l2.mask_cost) if l2 else 0,

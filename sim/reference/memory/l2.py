@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS
-from sim.lowering.memory import SECTORS, away, part_of
+from sim.lowering.memory import SECTORS, away, part_of, place_of
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
@@ -62,7 +62,7 @@ class Slice:
         return self.sets[self._place_of(line)]
 
     def _place_of(self, line: int) -> int:
-        return line // int(self.numbers.channels) % len(self.sets)
+        return place_of(line // int(self.numbers.channels), len(self.sets))
 
     def _ways(self, line: int) -> Ways | None:
         """Return the ways of a line's set, with another policy than LRU."""
@@ -107,8 +107,9 @@ class Slice:
             whole = len(packet.sectors & whole_sectors(packet.words))
             partial = len(packet.sectors) - whole
             mask = int(self.numbers.slice_mask_ticks) if partial else 0
-            return whole * int(self.numbers.store_ticks) + partial * int(self.numbers.partial_ticks) + mask
-        moved = len(packet.sectors) * int(self.numbers.l2_ticks)
+            stored = whole * int(self.numbers.store_ticks) + partial * int(self.numbers.partial_ticks) + mask
+            return max(int(self.numbers.lookup_ticks), stored)
+        moved = max(int(self.numbers.lookup_ticks), len(packet.sectors) * int(self.numbers.l2_ticks))
         updated = max(moved, packet.packets * int(self.numbers.atomic_ticks)) if packet.kind.updates else 0
         return updated + (moved if packet.kind.returns else 0)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.compiled.kernel import inner, prefetch
 from sim.lowering.accesses import ATOMIC, LOAD, STORE
-from sim.lowering.memory import L2_START, SECTORS, TICKS, part_of
+from sim.lowering.memory import L2_START, SECTORS, TICKS, part_of, place_of
 from sim.policies.replacement import FILLED
 from sim.result.causes import Tally
 from sim.timing import records
@@ -60,8 +60,8 @@ def service(request: np.record, mh: np.record) -> int:
     if request.kind == STORE:
         whole = sector_count(whole_sectors(request.words))
         mask = mh.slice_mask_ticks if count > whole else np.int64(0)
-        return whole * mh.store_ticks + (count - whole) * mh.partial_ticks + mask
-    moved = count * mh.l2_ticks
+        return max(mh.lookup_ticks, whole * mh.store_ticks + (count - whole) * mh.partial_ticks + mask)
+    moved = max(mh.lookup_ticks, count * mh.l2_ticks)
     if request.kind == LOAD:
         return moved
     updated = max(moved, np.int64(request.packets) * mh.atomic_ticks)
@@ -259,9 +259,7 @@ def warm_up(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
 def fill_lines(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     """Put lines into their slices, each in the first place that is free, until their set is full."""
     channels, sets, ways = int(mh.channels), int(mh.l2_sets), int(mh.l2_ways)
-    group = lines // channels
-    number = (lines + ((group * 0x9E3779B1 >> 9) & 0x7FFFFFFF)) % channels
-    first = (number * sets + group % sets) * ways
+    first = (place_of(lines, channels) * sets + place_of(lines // channels, sets)) * ways
     order = np.argsort(first, kind="stable")
     start = np.searchsorted(first[order], first[order], side="left")
     way = np.arange(len(lines)) - start

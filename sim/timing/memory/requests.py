@@ -13,7 +13,7 @@ from sim.timing.state import NEVER
 PORT_PEAK = int(Tally.PORT_PEAK)
 SECTOR_WORDS = SECTOR // 4
 
-slice_of = inner(place_of)
+slice_of = set_of = inner(place_of)
 
 
 @inner
@@ -72,7 +72,7 @@ def send(
     request.line = line
     request.slice = slice_of(line, mh.channels)
     if mh.l2_sets:
-        request.set = (request.slice * mh.l2_sets + (line // mh.channels) % mh.l2_sets) * mh.l2_ways
+        request.set = (request.slice * mh.l2_sets + set_of(line // mh.channels, mh.l2_sets)) * mh.l2_ways
     request.sectors = sectors
     request.words = words
     request.kind = kind
