@@ -161,6 +161,9 @@ class L2(Section):
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(
         32, json_schema_extra={"clock": "l2"}, description="bytes per cycle of all slices together, per SM of the chip"
     )
+    interleave: Annotated[int, Field(ge=1, le=64)] = Field(
+        1, description="lines of each slice in a run of lines in which all slices have as many, in no order; 1 = slices take turns"
+    )
     far: Count = Field(
         0,
         json_schema_extra={"clock": "l2"},

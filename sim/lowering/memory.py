@@ -77,6 +77,7 @@ class Hierarchy(NamedTuple):
     l2_latency: np.int64  # from the slice to the network
     l2_ticks: np.int64  # per sector loaded
     lookup_ticks: np.int64  # of a slice per request, at least
+    slice_lines: np.int64  # lines of each slice in a run
     store_ticks: np.int64  # per sector stored whole
     partial_ticks: np.int64  # per sector stored in part
     slice_mask_ticks: np.int64  # more, per request that stores a sector in part
@@ -111,11 +112,25 @@ L2_START = ("cold", "warm", "dirty")
 def place_of(line: int, places: int) -> int:
     """Return the place (an L2 slice, an L1 set) of a 128-byte line below 2**37: every run of `places` lines meets each place once.
 
-    The set of a slice is the place of the run of lines in which each slice has one. Each next run starts elsewhere, by a multiplicative hash. Real hashes are not public; like them, this one spreads strides
+    Each next run starts elsewhere, by a multiplicative hash. Real hashes are not public; like them, this one spreads strides
     that are powers of two.
     """
     run = line // places
     return (line + (((run * 0x9E3779B1) >> 9) & 0x7FFFFFFF)) % places
+
+
+def interleaved(line: int, place: int, order: np.ndarray) -> int:
+    """Return the number of a 128-byte line among those of L2: its slice is that modulo the slices, its number in it the quotient.
+
+    place: `place_of(line, len(order))`.
+    """
+    return line // len(order) * len(order) + order[place]
+
+
+def slice_order(slices: int, each: int) -> np.ndarray:
+    """Return int64 [slices * each]: how the lines of a run lie on the slices, `each` on each of them; in no order unless that is 1."""
+    order = np.arange(slices * each)
+    return np.random.default_rng(each).permutation(order) if each > 1 else order
 
 
 def part_of(line: int) -> int:
@@ -202,6 +217,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "l2_latency": path(gpu).l2,
         "l2_ticks": l2_ticks(gpu),
         "lookup_ticks": lookup_ticks(gpu),
+        "slice_lines": l2.interleave if l2 else 1,
         "store_ticks": round(l2_ticks(gpu) * l2.store_cost) if l2 else 0,
         "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
         "slice_mask_ticks": round(l2_ticks(gpu) * l2.mask_cost) if l2 else 0,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Read:
-    """A read of a line that loads of the same sectors join until its answer leaves."""
+    """A read of a line that loads of the same sectors join until it is done."""
 
     sectors: set[int]
     served: Moment  # by the slice
@@ -52,7 +52,7 @@ class Slice:
         self.origin = memory.machine.record.origin
         self.env, self.tallies, self.numbers = memory.env, memory.tallies, memory.numbers
         self.queue = Queue(int(self.numbers.slice_depth), f"L2 slice {number}", "l2.bytes_per_cycle")
-        self.channel = Channel(memory, number)
+        self.channel, self.number_of = Channel(memory, number), memory.number_of
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(self.numbers.l2_sets)]  # empty: there is no L2
         policy, sets, ways = (int(value) for value in (self.numbers.l2_replacement, self.numbers.l2_sets, self.numbers.l2_ways))
         self.ways_of = sets_of_ways(policy, sets, ways, number * sets)
@@ -62,7 +62,7 @@ class Slice:
         return self.sets[self._place_of(line)]
 
     def _place_of(self, line: int) -> int:
-        return place_of(line // int(self.numbers.channels), len(self.sets))
+        return place_of(self.number_of(line) // int(self.numbers.channels), len(self.sets))
 
     def _ways(self, line: int) -> Ways | None:
         """Return the ways of a line's set, with another policy than LRU."""
@@ -90,7 +90,7 @@ class Slice:
         if packet.kind is not Kind.LOAD or not line or not line.read:
             return None
         there = latest(line.read.served, *(line.there.get(sector, self.origin) for sector in packet.sectors))
-        under_way = there.cycle + int(self.numbers.l2_latency) > int(self.env.now)
+        under_way = there.cycle > int(self.env.now)
         if line.read.loads >= int(self.numbers.coalesced) or packet.sectors - line.read.sectors or not under_way:
             return None
         line.read.loads += 1

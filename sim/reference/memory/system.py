@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from sim.launch.placement import lines_of
-from sim.lowering.memory import hierarchy, place_of
+from sim.lowering.memory import hierarchy, interleaved, place_of, slice_order
 from sim.reference.memory.coalescer import Addresses
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.mbarriers import Barriers
@@ -28,6 +28,7 @@ class MemorySystem:
         self.numbers = hierarchy(gpu, 0, shared)  # latencies and rates less what each contains of the others
         self.tallies: Counter[Tally] = Counter()
         self.rows = Rows(self)
+        self.order = slice_order(gpu.dram.channels, int(self.numbers.slice_lines))
         self.slices = [Slice(self, number) for number in range(gpu.dram.channels)]
         self.answers = 0
         self.barriers = Barriers(machine.phases, gpu)
@@ -37,9 +38,13 @@ class MemorySystem:
         for one in self.slices if start == "dirty" else []:
             one.dirty()
 
+    def number_of(self, line: int) -> int:
+        """Return the number of a line among those of L2."""
+        return int(interleaved(line, place_of(line, len(self.order)), self.order))
+
     def slice_of(self, line: int) -> Slice:
         """Return the slice of a line; its channel is the same."""
-        return self.slices[place_of(line, len(self.slices))]
+        return self.slices[self.number_of(line) % len(self.slices)]
 
     @property
     def busy(self) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.compiled.kernel import inner, prefetch
 from sim.lowering.accesses import ATOMIC, LOAD, STORE
-from sim.lowering.memory import L2_START, SECTORS, TICKS, part_of, place_of
+from sim.lowering.memory import L2_START, SECTORS, TICKS, interleaved, part_of, place_of
 from sim.policies.replacement import FILLED
 from sim.result.causes import Tally
 from sim.timing import records
@@ -89,7 +89,7 @@ def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, m
     if entry.readers >= mh.coalesced or request.sectors & ~entry.read != NO_SECTORS:
         return np.int64(0)
     there = max(whole_cycles(entry.read_done), last_there(place, request.sectors, memory))
-    if there + mh.l2_latency <= now:
+    if there <= now:
         return np.int64(0)
     entry.readers += np.uint32(1)
     touch(np.int64(request.set), place, mh, memory)
@@ -259,7 +259,8 @@ def warm_up(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
 def fill_lines(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     """Put lines into their slices, each in the first place that is free, until their set is full."""
     channels, sets, ways = int(mh.channels), int(mh.l2_sets), int(mh.l2_ways)
-    first = (place_of(lines, channels) * sets + place_of(lines // channels, sets)) * ways
+    numbers = interleaved(lines, place_of(lines, len(memory.order)), memory.order)
+    first = (numbers % channels * sets + place_of(numbers // channels, sets)) * ways
     order = np.argsort(first, kind="stable")
     start = np.searchsorted(first[order], first[order], side="left")
     way = np.arange(len(lines)) - start

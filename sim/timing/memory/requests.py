@@ -5,7 +5,7 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.gpus.path import SECTOR
 from sim.lowering.accesses import LOAD, STORE
-from sim.lowering.memory import REQUEST_WEIGHT, TICKS, place_of
+from sim.lowering.memory import REQUEST_WEIGHT, TICKS, interleaved, place_of
 from sim.result.causes import Tally
 from sim.timing.memory.state import Memory
 from sim.timing.state import NEVER
@@ -13,7 +13,7 @@ from sim.timing.state import NEVER
 PORT_PEAK = int(Tally.PORT_PEAK)
 SECTOR_WORDS = SECTOR // 4
 
-slice_of = set_of = inner(place_of)
+turn_of, number_of = inner(place_of), inner(interleaved)
 
 
 @inner
@@ -70,9 +70,10 @@ def send(
     request.arrival = whole_cycles(unit.request_free) + mh.network
     request.left = NEVER
     request.line = line
-    request.slice = slice_of(line, mh.channels)
+    number = number_of(line, turn_of(line, len(memory.order)), memory.order)
+    request.slice = number % mh.channels
     if mh.l2_sets:
-        request.set = (request.slice * mh.l2_sets + set_of(line // mh.channels, mh.l2_sets)) * mh.l2_ways
+        request.set = (request.slice * mh.l2_sets + turn_of(number // mh.channels, mh.l2_sets)) * mh.l2_ways
     request.sectors = sectors
     request.words = words
     request.kind = kind

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.lowering.memory import MOST_REQUESTS, ROWS, SECTORS
+from sim.lowering.memory import MOST_REQUESTS, ROWS, SECTORS, slice_order
 from sim.result.causes import TALLIES
 from sim.timing import records
 
@@ -169,6 +169,7 @@ class Memory(NamedTuple):
     requests: Any  # Request [m, request depth]
     responses: Any  # Response [m, pending] a heap by time, then sequence; room for lines of bulk copies where there are any
     copies: Any  # Copy [m, COPIES], where there are any
+    order: np.ndarray  # int64 [channels * slice_lines] how a run of lines lies on the slices (lowering.memory.slice_order)
     slices: Any  # Bank [channels]
     channels: Any  # Channel [channels]
     reading: Any  # Row [ROWS]
@@ -211,6 +212,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         requests=room.records(Request, used, int(mh.request_ring)),
         responses=room.records(Response, used, pending + copies * COPIES),
         copies=room.records(Copy, used, COPIES if copies else 1),
+        order=slice_order(banks, int(mh.slice_lines)),
         slices=room.records(Bank, banks),
         channels=room.records(Channel, banks),
         reading=room.records(Row, ROWS),
