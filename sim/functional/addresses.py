@@ -43,8 +43,8 @@ def indexed_addresses(i: int, w: int, code: Code, machine: Machine) -> None:
 
 @inner
 def names_lanes(i: int, code: Code) -> bool:
-    """Return whether the log keeps the addresses of LDC i: an ordinary register names them (`trace.names_lanes`)."""
-    return code.address[i] != ~ZERO and code.spread[i] == 0
+    """Return whether the log keeps the addresses of LDC i: a register names them (`trace.names_lanes`)."""
+    return code.address[i] != ~ZERO
 
 
 @inner

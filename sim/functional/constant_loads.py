@@ -1,4 +1,4 @@
-"""LDC: constant banks at each lane's address. The log keeps the addresses that an ordinary register names (`trace.names_lanes`)."""
+"""LDC: constant banks at each lane's address. The log keeps the addresses that a register names (`trace.names_lanes`)."""
 
 import numpy as np
 

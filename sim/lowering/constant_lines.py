@@ -2,8 +2,7 @@
 
 Two caches, one for operands and ULDC (an instruction waits for its operand), one for LDC (its result waits), have lines of 64 bytes;
 behind both lies one level with 256 bytes at a time, which keeps what it has had: so far 64 KB of constants were never too many for it
-(programs/measurements/h200/tables.csv). Left out: addresses in uniform registers, and that what one SM has asked for is in L2 for those
-that ask much later.
+(programs/measurements/h200/tables.csv). Left out: that what one SM has asked for is in L2 for those that ask much later.
 """
 
 import math
@@ -31,7 +30,7 @@ class ConstantLines(NamedTuple):
 
     line: np.ndarray  # int32 [n] that the instruction names, where `lanes` the one of its bank's first byte; -1 = none
     late: np.ndarray  # bool [n] its result waits for the line, not its issue
-    lanes: np.ndarray  # bool [n] LDC with an address of each lane, which the trace has
+    lanes: np.ndarray  # bool [n] with an address from a register, which the trace has
     present: int  # the level behind has the lines before this one: bank 0, with parameters and sizes, comes with the launch
     all: int  # lines
 

@@ -44,7 +44,7 @@ class Barrier:
     def _open(self, waiting: list[Warp], complete: Moment) -> Process:
         """Let the warps go on after the barrier latency (a SimPy process)."""
         latency, env = self.block.machine.gpu.core.barrier_latency, self.block.machine.env
-        constants = [self.block.sm.constants.operand(warp.instruction) for warp in waiting]
+        constants = [self.block.sm.constants.operand(warp) for warp in waiting]
         for warp, constant in zip(waiting, constants, strict=True):
             warp.held_until = int(env.now) + max(latency, constant)
             warp.allowed = complete.then(warp.held_until, "core.barrier_latency" if constant <= latency else "constants.near")

@@ -15,7 +15,7 @@ from sim.lowering.fetch import cycles_behind
 from sim.reference.fetch import Lines
 
 if TYPE_CHECKING:
-    from sim.reference.decode import Constant, Instruction
+    from sim.reference.decode import Constant
     from sim.reference.machine import Machine
     from sim.reference.wakeup import Warp
 
@@ -33,12 +33,13 @@ class Constants:
         self.near = cycles_of_line(machine.gpu, machine.trace.launch)
         self.group_cycles = cycles_of_group(machine.gpu, machine.trace.launch)
 
-    def operand(self, instruction: Instruction) -> int:
-        """Ask for the constant that the instruction's issue waits for; return how many cycles it takes."""
-        now, constant = int(self.env.now), instruction.constant
+    def operand(self, warp: Warp) -> int:
+        """Ask for the constant that the issue of the warp's next instruction waits for; return how many cycles it takes."""
+        now, constant = int(self.env.now), warp.instruction.constant
         if constant is None or constant.late:
             return 0
-        return max(0, self._there(self.operands, constant.line, self.near, now) - now)
+        line, *_ = self._lines(warp, constant) or [constant.line]
+        return max(0, self._there(self.operands, line, self.near, now) - now)
 
     def load(self, warp: Warp) -> int:
         """Ask for the constants that the warp's load waits for; return how many cycles more they take than one that is there."""

@@ -239,7 +239,7 @@ class Scheduler:
 
     def _forbids(self, warp: Warp, before: Instruction) -> StallCause:
         """Return SELECTED if the warp's next instruction may issue together with the one before, else what forbids it."""
-        constant = self.sm.constants.operand(warp.instruction)  # asked for as soon as it is next
+        constant = self.sm.constants.operand(warp)  # asked for as soon as it is next
         if before.is_branch and (self.core.branch_latency or before.sync):
             return StallCause.BRANCH_RESOLVING
         if not before.pairs:
@@ -265,7 +265,7 @@ class Scheduler:
     def _hold(self, warp: Warp, issued: Instruction) -> None:
         """Keep the warp from issuing until the distance between two issues of a warp, or the branch, allows."""
         resolves = issued.is_branch and (not self.machine.control or warp.instruction.number != issued.number + 1)
-        constant = self.sm.constants.operand(warp.instruction)
+        constant = self.sm.constants.operand(warp)
         holds = [(self.delay + issued.distance, StallCause.WAIT), (self.core.branch_latency * resolves, StallCause.BRANCH_RESOLVING)]
         if issued.sync:
             holds = [(max(holds, key=itemgetter(0))[0] + issued.sync, StallCause.BRANCH_RESOLVING)]

@@ -2,12 +2,12 @@
 (sim.lowering.constant_lines). LDC with an address per lane is served once for each distinct one, in the order of the lanes;
 what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the SM busy longer, unless an earlier lane named its
 group of 256 bytes; the more SMs use the level behind, which some of them share, the longer. Left out: that lines of operands, and of
-LDC with one address, come the same way; addresses in uniform registers.
+LDC with one address, come the same way.
 """
 
 import numpy as np
 
-from sim.compiled.kernel import inner
+from sim.compiled.kernel import first_bit, inner
 from sim.lowering.constant_lines import GROUP_LINES, LINE
 from sim.lowering.core import Code, Hardware
 from sim.timing.fetch import find_line
@@ -47,10 +47,20 @@ def group_there(m: int, line: int, now: int, hw: Hardware, code: Code, sm: Machi
 @inner
 def operand_there(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
     """Return the first cycle in which the constant is there that the warp's next instruction waits for."""
+    if warp.constant < 0:
+        return np.int64(0)
+    return constant_there(np.int64(warp.sm), OPERANDS, np.int64(warp.constant), now, hw, code, sm)
+
+
+@inner
+def operand_line(warp: np.record, code: Code, trace: TraceArrays) -> int:
+    """Return the line of the constant that the issue of the warp's next instruction waits for, -1: of none."""
     op = code.ops[warp.instruction]
     if op.constant < 0 or op.late:
-        return np.int64(0)
-    return constant_there(np.int64(warp.sm), OPERANDS, np.int64(op.constant), now, hw, code, sm)
+        return np.int64(-1)
+    if not op.lanes or trace.mask[warp.position] == np.uint32(0):
+        return np.int64(op.constant)
+    return np.int64(op.constant) + lane_address(np.int64(warp.access), first_bit(np.int64(trace.mask[warp.position])), trace) // LINE
 
 
 @inner

@@ -14,7 +14,7 @@ from sim.policies.builtin import chosen
 from sim.result.causes import StallCause
 from sim.timing.account import account_ready, account_sharers, charge_further, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
-from sim.timing.constants import result_delay
+from sim.timing.constants import operand_line, result_delay
 from sim.timing.control import begun, read_registers, record_control
 from sim.timing.fetch import code_there
 from sim.timing.memory.copies import start_copy
@@ -134,6 +134,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
             plan(np.int64(warp.sm), hw.memory[0], code, sm.memory)
         return False
     warp.instruction = trace.instruction[warp.position]
+    warp.constant = operand_line(warp, code, trace)
     code_from = code_there(np.int64(warp.sm), np.int64(warp.scheduler), i, np.int64(warp.instruction), now, hw, sm)
     warp.code_from = code_from
     if op.flow == BARRIER and lanes != 0:  # a BAR that no lane executes holds nobody

@@ -81,6 +81,7 @@ Warp = records.kind(
     ("done", "i8"),  # cycle in which all its results are back and its stores over, as far as it is known
     ("earliest", "i8"),  # first cycle that the last instruction allows the next
     ("code_from", "i8"),  # first cycle in which the code is there that the warp goes on with
+    ("constant", "i8"),  # line of the constant that the issue of its next instruction waits for, -1 = none
     ("access", "i8"),  # its next memory access in the trace
     ("started", "i8"),  # first cycle it was resident
     ("exited", "i8"),  # cycle of its last issue, once it drains

@@ -13,7 +13,7 @@ import numpy as np
 
 from isa.errors import UserError
 from isa.program import Program
-from isa.vocabulary import RZ, UNIFORM_BASE, Operation
+from isa.vocabulary import RZ, Operation
 from sim.launch.launch import Launch
 from sim.traces.hazard import Hazard
 
@@ -43,17 +43,16 @@ class TraceArrays(NamedTuple):
 
 
 def logged(program: Program) -> np.ndarray:
-    """Return bool [n]: instructions whose addresses a trace keeps: LOAD, STORE, ATOM, and LDC with an address per lane."""
+    """Return bool [n]: instructions whose addresses a trace keeps: LOAD, STORE, ATOM, and LDC with an address from a register."""
     kept: np.ndarray = np.isin(program.encoded.operation, ACCESSES) | names_lanes(program)
     return kept
 
 
 def names_lanes(program: Program) -> np.ndarray:
-    """Return bool [n]: loads of constants whose addresses a register names, for each lane its own; not those to uniform registers."""
+    """Return bool [n]: loads of constants whose addresses a register names: for each lane its own, or, a uniform one, for all the same."""
     encoded = program.encoded
-    by_register = (encoded.address_register >= 0) & (encoded.address_register != RZ)
-    lanes: np.ndarray = (encoded.operation == Operation.LDC) & by_register & (encoded.destination < UNIFORM_BASE)
-    return lanes
+    named: np.ndarray = (encoded.operation == Operation.LDC) & (encoded.address_register >= 0) & (encoded.address_register != RZ)
+    return named
 
 
 class NoProgressError(UserError):
