@@ -59,6 +59,5 @@ def test_bulk_copies_of_the_same_lines_as_on_an_h100(together: int) -> None:
     row = MEASURED[together]
     assert result.cycles == pytest.approx(int(row["cycles"]), rel=0.16)
     asked = SMS * SECTORS * ROUNDS
-    assert result.counters["l2_sectors_read"] / asked == pytest.approx(1 / min(together, 4), abs=0.02)
     assert int(row["asked"]) == asked
-    assert int(row["served"]) / asked == pytest.approx(1 / min(together, 4), abs=0.13)
+    assert result.counters["l2_sectors_read"] / asked == pytest.approx(int(row["served"]) / asked, abs=0.1)
