@@ -21,7 +21,7 @@ import sim
 from isa.errors import UserError
 from sim.cli import app
 from sim.cli.lab import EXAMPLE
-from sim.lab import exercises, export, state, work
+from sim.lab import exercises, export, kept, state, work
 from sim.lab.server import Setting, application
 from sim.lab.workers import Limits
 
@@ -63,6 +63,21 @@ def test_a_change_gives_the_page_of_its_run_and_the_lines_waits(client: TestClie
     page = client.get(f"/page/{answer['page']}")
     assert f"{expected.cycles:,}" in page.text
     assert "every number, its meaning and its source" not in page.text  # the sliders say that
+
+
+def test_equal_states_are_simulated_once_while_their_page_is_kept(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = run(client, warps=5)
+    assert run(client, warps=5) == one
+    assert run(client, warps=5, machines=[{"set": {"sms": 1}}])["result"]["page"] != one["result"]["page"]
+    monkeypatch.setattr(kept, "MOST_PAGES", 1)
+    run(client, warps=6)
+    again = run(client, warps=5)["result"]
+    assert again["page"] != one["result"]["page"]
+    assert again["cycles"] == one["result"]["cycles"]
+    assert client.get(f"/page/{again['page']}").status_code == 200
+    error = run(client, "FFMX")
+    assert error == run(client, "FFMX")
+    assert error["error"]
 
 
 def test_two_machines_and_why_one_is_faster(client: TestClient) -> None:

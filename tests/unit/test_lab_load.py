@@ -117,7 +117,7 @@ def test_a_request_whose_client_has_gone_gives_its_worker_back(pool: Pool) -> No
 
 
 def test_nobody_waits_for_a_process_to_start_while_another_serves(pool: Pool) -> None:
-    """One worker's process is ended in the middle of a change: two changes that come then are answered by the other, one after the other."""
+    """One worker's process is ended in the middle of a change: two changes that come then are answered by the other."""
     two = Pool({}, Limits(processes=2))
     slow, good = (one for one in two.workers if isinstance(one, Held))
     two.idle = [good, slow]  # the last one is taken first
@@ -153,6 +153,21 @@ def test_a_worker_whose_client_has_gone_is_free_when_it_has_answered_and_not_bef
 
     asyncio.run(play())
     assert held(pool).done == ["x", "a"]
+
+
+def test_what_another_has_asked_meanwhile_is_not_simulated_again(pool: Pool) -> None:
+    known: dict[str, Any] = {}
+
+    async def play() -> None:
+        first, late = [asyncio.create_task(pool.ask(("x",), client, 1, lambda: known or None)) for client in "ab"]
+        await asyncio.sleep(0)
+        known["result"] = "known"
+        held(pool).go.release()
+        assert [one["result"] for one in await asyncio.gather(first, late)] == ["x", "known"]
+
+    asyncio.run(play())
+    assert held(pool).done == ["x"]
+    assert pool.idle == pool.workers
 
 
 @pytest.mark.slow
