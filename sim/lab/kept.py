@@ -32,7 +32,7 @@ class Pages:
 
 
 class Answers:
-    """Answers of workers by what was asked: a class that opens an exercise asks the same 200 times, and nothing in an answer is by chance."""
+    """Answers of workers by what was asked: a class that opens an exercise asks the same, and nothing in an answer is by chance."""
 
     def __init__(self, pages: Pages) -> None:
         self.pages = pages

@@ -21,7 +21,7 @@ import sim
 from isa.errors import UserError
 from sim.cli import app
 from sim.cli.lab import EXAMPLE
-from sim.lab import exercises, export, kept, state, work
+from sim.lab import exercises, export, kept, knobs, state, work
 from sim.lab.server import Setting, application
 from sim.lab.workers import Limits
 
@@ -227,6 +227,54 @@ def test_sliders_tell_range_unit_and_source(client: TestClient) -> None:
     assert "lrr" in policy["choices"]
     assert found["opcodes"]["FFMA"]["usage"] == "Rd, a, b, c"
     assert found["opcodes"]["FFMA"]["latency"] == 4
+
+
+@pytest.mark.parametrize("name", sim.gpus())
+def test_the_ends_of_every_slider_are_legal(name: str) -> None:
+    gpu = sim.gpu(name)
+    for knob in knobs.machine(gpu):
+        for end in knob["choices"] or (knob["low"], knob["high"]):
+            gpu.replace({knob["field"]: end})
+        assert knob["choices"] or (knob["unit"] and knob["low"] <= knob["value"] <= knob["high"]), knob["field"]
+    assert all(knob["unit"] for knob in knobs.launch(gpu))
+
+
+def test_sliders_of_exercises_reach_what_their_questions_ask() -> None:
+    """The 33rd block; twice the latency; what else is free is described, too."""
+    for name, exercise in EXERCISES.items():
+        gpu = sim.gpu(exercise.gpu)
+        found = {knob["field"]: knob for knob in [*knobs.launch(gpu), *knobs.machine(gpu)]}
+        assert set(exercise.free) <= set(found), name
+        moves = exercise.observe.against | ({exercise.observe.smallest: exercise.answer} if exercise.observe.smallest else {})
+        for field, value in moves.items():
+            knob = found[field]
+            assert value in knob["choices"] if knob["choices"] else knob["low"] <= value <= knob["high"], (name, field)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "metric", "texts"),
+    [
+        ("01_latency", [{"units.fp32.latency": 19}], "cycles", ["16 more"]),
+        ("02_threads", [{"warps": n} for n in (4, 8, 16, 18)], "ipc", ["4 warps 0.24", "8 warps 0.47", "16 warps 0.90", "from 18 on 1.00"]),
+        ("03_instructions", [{"warps": n} for n in (4, 6, 8)], "ipc", ["4 warps is 0.57", "6 0.84", "8 0.99"]),
+        ("04_bytes_in_flight", [{"dram.latency": 1200}, {"dram.bandwidth": 4 * 177.4}], "cycles", ["(1,466)", "saves 62 cycles"]),
+        (
+            "11_interval_analysis",
+            [{"blocks": n} for n in (8, 20, 40, 44)],
+            "ipc",
+            ["8 warps 0.21", "20 warps 0.50", "40 warps 0.93", "44 warps 0.95"],
+        ),
+    ],
+)
+def test_the_page_shows_the_numbers_that_explanations_name(name: str, changes: list[dict[str, Any]], metric: str, texts: list[str]) -> None:
+    exercise = EXERCISES[name]
+    base = work.observe(exercise.state(), GPUS, metric)
+    for change, text in zip(changes, texts, strict=True):
+        seen = work.observe(exercise.state(change), GPUS, metric)
+        shown = {"more": seen - base, "cycles": base - seen}.get(text.split()[-1], seen)
+        said = re.findall(r"[\d.]+", text.replace(",", ""))[{"more": 0, "cycles": 0}.get(text.split()[-1], -1)]
+        assert text in exercise.explanation
+        assert round(shown, 2) == float(said), text
 
 
 def test_the_answer_of_an_exercise_comes_after_the_guess(client: TestClient) -> None:

@@ -1,5 +1,6 @@
 """The lab in a browser: edit, slide, mistake, step, exercise, link, two machines, at the size of a laptop and with the keyboard alone."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -106,8 +107,14 @@ def test_an_exercise_hides_the_timeline_until_a_number_is_said(browser: Any, add
     assert tab.page.locator("#of-launch .knob").count() + tab.page.locator("#of-machine .knob").count() == 2
     tab.page.click("button.hint")
     assert tab.page.locator(".hints li").count() == 1
+    tab.page.wait_for_timeout(1000)
     tab.page.fill("#guess", "100")
+    began = time.monotonic()
     tab.drawn(lambda: tab.page.press("#guess", "Enter"))
+    assert int(tab.page.get_attribute("body", "data-ms")) < 1000 * (time.monotonic() - began)  # since the commitment, not the last slider
+    bottoms = "[...document.querySelectorAll('.verdict, #exercise')].map(at => at.getBoundingClientRect().bottom)"
+    assert max(tab.page.evaluate(bottoms)) == tab.page.evaluate(bottoms)[0]  # all of the verdict is in sight
+    assert tab.page.evaluate("(at => at.scrollWidth <= at.clientWidth)(document.querySelector('#exercise .slots'))")
     assert tab.page.inner_text(".verdict").startswith("Not quite: you said 100, the simulator 324 cycles.")
     assert tab.page.locator("#frames iframe:not(.coming)").count() == 1
     tab.close()

@@ -90,13 +90,14 @@ class Lab {
   changed() {
     const now = performance.now(), alone = now - (this.since ?? 0) > PAUSE;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.simulate(), alone ? 0 : PAUSE);
+    this.timer = setTimeout(() => this.simulate(now), alone ? 0 : PAUSE);
     this.since = now;
   }
 
-  async simulate() {
+  /** began: when the change was made. */
+  async simulate(began = performance.now()) {
     clearTimeout(this.timer);
-    const state = this.now(), mine = ++this.number, began = this.since ?? performance.now();
+    const state = this.now(), mine = ++this.number;
     this.remember(state);
     if (!this.exercise.isOpen) {
       this.shown = mine; // answers to what was asked before are dropped

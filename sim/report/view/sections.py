@@ -39,7 +39,7 @@ def head(result: Result, run: dict[str, Any], window: tuple[int, int]) -> dict[s
     where = f"SM {sms[0]}" if len(sms) == 1 else f"{len(sms)} SMs"
     first, last = run["window"]
     shown = f"cycles {first:,} to {last:,} on {where}: {recorded:,} of {issues:,} issues"
-    part = "the whole run" if run["whole"] else shown
+    part = "the page holds the whole run" if run["whole"] else f"the page holds {shown}"
     return {
         "title": run["title"],
         "launch": f"{blocks} of {sizes(result.block)} threads, {count(int(counters['sms_used']), 'SM')} of {result.gpu.sms}",
@@ -138,7 +138,7 @@ def memory(result: Result) -> dict[str, Any]:
             ("L2", [memory_text.hits(moved.l2_hits)]),
             ("DRAM", [f"{moved.dram_share:.1%} of the pins"]),
         ],
-        "shared": [f"{row.requests:,} requests, {row.each:.2f} passes each" for row in rows if row.kind == "shared memory"],
+        "shared": [f"{count(row.requests, 'request')}, {row.each:.2f} passes each" for row in rows if row.kind == "shared memory"],
         "arrows": [
             {
                 "read": size(read),
