@@ -27,6 +27,7 @@ WAITED_FOR = {
     "long_scoreboard": "global memory",
     "imc_miss": "constants from memory",
     "branch_resolving": "branches",
+    "no_instruction": "instructions to be fetched",
 }
 THROTTLES = ("math_pipe_throttle", "mio_throttle", "lg_throttle")
 

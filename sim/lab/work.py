@@ -13,7 +13,7 @@ import isa
 import sim
 from isa.errors import UserError
 from sim.analysis.banks import GEOMETRY, WORD
-from sim.analysis.difference import difference
+from sim.analysis.difference import OVERHEAD, difference
 from sim.functional.stepping import Step, steps
 from sim.gpus.model import Gpu
 from sim.lab.state import State, launch, machine
@@ -23,6 +23,7 @@ from sim.report import figures, timeline
 from sim.report import opcodes as reference
 from sim.report.view import sections
 from sim.report.view.page import page
+from sim.report.words import slot_meaning
 from sim.result.result import Result
 from sim.traces.trace import Trace
 
@@ -204,10 +205,12 @@ def _difference(a: Result, b: Result) -> dict[str, Any]:
     return {
         "says": differences.summary(a, b, found).splitlines()[-1],
         "unit": found.unit,
-        "causes": [
-            {"cause": share.cause, "first": share.first, "second": share.second, "change": share.change} for share in causes if share.change
-        ],
+        "causes": [{"cause": share.cause, "meaning": _meaning(share.cause), "change": share.change} for share in causes if share.change],
     }
+
+
+def _meaning(cause: str) -> str:
+    return "" if cause == OVERHEAD else slot_meaning(cause).removeprefix("idle: ")
 
 
 def opcodes(gpu: Gpu) -> dict[str, dict[str, Any]]:

@@ -89,6 +89,7 @@ def test_mistakes_are_marked_at_their_lines_and_the_old_timeline_stays(browser: 
     tab.page.wait_for_selector("#mistake:not([hidden])")
     assert tab.page.inner_text("#listing-pane .line.wrong .note").strip() == "unknown opcode FFMX"
     assert tab.page.locator("#frames iframe:not(.coming)").count() == 1
+    assert tab.page.inner_text("#busy") == "the timeline is that before the mistake"
     tab.drawn(lambda: tab.page.fill("#listing-pane textarea", EXAMPLE))
     assert tab.page.locator("#mistake").is_hidden()
     tab.page.click("#listing-pane textarea")
@@ -151,7 +152,9 @@ def test_two_machines_with_what_differs(browser: Any, address: str) -> None:
     field = tab.slider("of-second", "FP32 latency")
     field.fill("9")
     assert tab.drawn(lambda: field.press("Enter")).startswith("180 and 108 cycles")
-    assert tab.page.inner_text("#difference").startswith("B is 1.67 times as fast.")
+    assert tab.page.inner_text("#difference").startswith(
+        "B is 1.67 times as fast. B less A, cycles: tail −40 (no warp is left on this scheduler), wait −31 (the next warp waits for"
+    )
     assert tab.frame().locator(".run").count() == 2
     tab.close()
 

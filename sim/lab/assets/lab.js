@@ -3,6 +3,7 @@
 "use strict";
 
 const PAUSE = 60; // ms without a change, after which the state is sent
+const EXPLAINED = 2; // causes of a difference that are put into words: the others are smaller
 const LAUNCHED = ["warps", "blocks", "registers", "shared"];
 const KEYS = { ArrowLeft: "ArrowLeft", ArrowRight: "ArrowRight", ArrowUp: "ArrowUp", ArrowDown: "ArrowDown", n: "n", p: "p", "+": "+", "=": "+", "-": "-", 0: "0" };
 const get = (id) => document.getElementById(id);
@@ -109,7 +110,7 @@ class Lab {
     if (answer.overtaken || mine < this.shown) return;
     this.shown = mine;
     if (answer.error) {
-      get("busy").textContent = "";
+      get("busy").textContent = this.frame ? "the timeline is that before the mistake" : "";
       return this.complain(answer.error);
     }
     this.take(answer.result, began);
@@ -189,7 +190,7 @@ class Lab {
     const place = get("difference");
     place.hidden = !difference;
     if (!difference) return;
-    const parts = difference.causes.map(({ cause, change }) => `${cause} ${change > 0 ? "+" : "−"}${Math.abs(Math.round(change)).toLocaleString("en")}`);
+    const parts = difference.causes.map(({ cause, change, meaning }, row) => `${cause} ${change > 0 ? "+" : "−"}${Math.abs(Math.round(change)).toLocaleString("en")}${meaning && row < EXPLAINED ? ` (${meaning})` : ""}`);
     place.textContent = `${difference.says} B less A, ${difference.unit}: ${parts.join(", ") || "nothing"}.`;
   }
 
