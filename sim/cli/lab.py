@@ -85,16 +85,21 @@ def _first(listing: Path | None, gpu: str, names: dict[str, str]) -> "State":
         if listing.suffix == isa.compiler.SUFFIX:
             raise UserError("the lab takes listings, no CUDA", path=str(listing), hint=f"simtlab compile {listing} writes one")
         launch = beside(listing)
-        table |= {"name": re.sub(r"[^A-Za-z0-9_.-]", "_", listing.stem)[:60], "listing": _text(listing)}
-        table |= {"launch": _text(launch)} if launch.exists() else {}
+        table |= {"name": re.sub(r"[^A-Za-z0-9_.-]", "_", listing.stem)[:60], "listing": _text(listing, states.MOST_LISTING)}
+        table |= {"launch": _text(launch, states.MOST_LAUNCH)} if launch.exists() else {}
     return states.read(table)
 
 
-def _text(file: Path) -> str:
-    """Return the text of a file, so much as a page takes and one character more. Raises UserError."""
+def _text(file: Path, most: int) -> str:
+    """Return the text of a file. most: characters that a page takes. Raises UserError."""
     try:
         with file.open(encoding="utf-8-sig") as opened:
-            return opened.read(100_000)
+            text = opened.read(most + 1)
+        if len(text) <= most:
+            return text
+        raise UserError(
+            f"it has over {most:,} characters, the most that the lab takes", path=str(file), hint="keep the kernel you want alone"
+        )
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UserError(f"cannot read it: {reason}", path=str(file), hint="the lab takes listings: mini-SASS, or disassembly") from None

@@ -344,8 +344,10 @@ def test_the_files_of_a_state_give_the_same_cycles(tmp_path: Path) -> None:
 
 
 def test_mistakes_of_the_command_line_are_one_message(tmp_path: Path) -> None:
+    (tmp_path / "long.sass").write_text(EXAMPLE + "#" * 70_000)
     for words, says in (
         ([str(tmp_path / "no.sass")], "cannot read it: No such file"),
+        ([str(tmp_path / "long.sass")], "long.sass: it has over 64,000 characters, the most that the lab takes"),
         (["--gpu", "nope"], "no GPU is called 'nope'"),
         (["--exercises", str(tmp_path)], "no exercises here"),
         (["--host", 70 * "é"], "port 8321: this is no address"),
