@@ -27,8 +27,6 @@ class Timeline {
     if (this.sm !== this.state.sm) {
       this.sm = this.state.sm;
       this.shown = this.run.rowsOn(this.sm);
-      const beside = this.place.offsetHeight - this.box.offsetHeight; // charts and caption
-      this.place.style.flexBasis = `${beside + TOP + this.shown.length * ROW + 4}px`;
       this.placeOf = new Map(this.shown.map((row, place) => [row, place]));
     }
     return this.shown;
@@ -92,8 +90,15 @@ class Timeline {
     this.tip.show(event, this.run, warp, Math.floor(cycle));
   }
 
+  /** Take no more height than rows, charts and caption need. */
+  settle() {
+    const beside = this.place.scrollHeight - this.box.offsetHeight, basis = `${beside + TOP + this.rows.length * ROW + 4}px`;
+    if (this.place.style.flexBasis !== basis) this.place.style.flexBasis = basis;
+  }
+
   draw() {
-    const { run, state } = this, rows = this.rows.length, height = this.box.clientHeight; // rows first: they set the height
+    this.settle();
+    const { run, state } = this, rows = this.rows.length, height = this.box.clientHeight;
     this.place.querySelector(".tall").style.height = `${TOP + rows * this.rowHeight}px`;
     const context = fitted(this.canvas, this.box.clientWidth, height);
     const scroll = this.box.scrollTop, size = this.rowHeight;
