@@ -139,15 +139,18 @@ def issues(state: State, gpus: dict[str, str], chosen: list[int], cycles: tuple[
 
 
 def lines(result: Result) -> list[dict[str, Any]]:
-    """Return what the editor shows beside each line: issues, cycles waited each, and the bar of causes, as shares of the longest."""
-    found: dict[int, dict[str, Any]] = {}
-    for row in sections.listings([result], same=False)[0]["rows"]:
-        bar, line = row["runs"][0], row["line"]
-        kept = found.setdefault(line, {"line": line, "issues": 0, "segments": [], "says": bar["says"], "instructions": []})
-        kept["issues"] += bar["issues"]
-        kept["instructions"].append(row["index"])
-        kept["segments"] = [(cause, round(share, 2)) for cause, share in bar["segments"]] if bar["segments"] else kept["segments"]
-    return list(found.values())
+    """Return what the editor shows beside each line, the copies that .rept makes of it together: the bar of causes, in percent of the
+    longest, and what it says in words."""
+    found: dict[int, list[int]] = {}
+    for instruction in result.program.instructions:
+        found.setdefault(instruction.line, []).append(instruction.index)
+    most = max(int(result.stalls_by_instruction[chosen][:, sections.WAITS].sum()) for chosen in found.values()) or 1
+    rows = []
+    for line, chosen in found.items():
+        bar = sections.bar(result, chosen, most)
+        segments = [(cause, round(share, 2)) for cause, share in bar["segments"]]
+        rows.append({"line": line, "issues": bar["issues"], "segments": segments, "says": bar["says"]})
+    return rows
 
 
 @lru_cache(maxsize=CACHED)

@@ -24,6 +24,7 @@ from sim.cli.lab import EXAMPLE
 from sim.lab import exercises, export, kept, knobs, state, work
 from sim.lab.server import Setting, application
 from sim.lab.workers import Limits
+from sim.result.causes import StallCause
 
 pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2: pip install 'simtlab[test]'")
 testclient = pytest.importorskip("starlette.testclient", reason="the lab's server is not installed: pip install 'simtlab[lab]'")
@@ -58,8 +59,10 @@ def test_a_change_gives_the_page_of_its_run_and_the_lines_waits(client: TestClie
     assert answer["cycles"] == [expected.cycles]
     assert answer["issues"] == 3 * 11
     fma = next(line for line in answer["lines"] if line["line"] == 6)
-    assert fma["issues"] == 3 * 8
-    assert fma["segments"]
+    waited = expected.stalls_by_instruction[[i.index for i in expected.program.instructions if i.line == 6]].sum(axis=0)
+    assert fma["issues"] == 3 * 8  # the eight copies that .rept makes are one line
+    assert sum(share for _, share in fma["segments"]) == pytest.approx(100)  # nothing waits longer
+    assert fma["says"].startswith(f"issued 24 times; wait: {waited[StallCause.WAIT]:,} warp-cycles")
     page = client.get(f"/page/{answer['page']}")
     assert f"{expected.cycles:,}" in page.text
     assert "every number, its meaning and its source" not in page.text  # the sliders say that

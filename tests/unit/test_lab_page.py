@@ -96,7 +96,24 @@ def test_mistakes_are_marked_at_their_lines_and_the_old_timeline_stays(browser: 
     tab.page.keyboard.press("Control+Home")
     for _ in range(5):
         tab.page.keyboard.press("ArrowDown")
+    assert tab.page.inner_text("#help").startswith("This line: issued 8 times; wait: 136 warp-cycles (100%). FFMA")
     assert "FFMA Rd, a, b, c: Rd = a * b + c, in float32, rounded once. Unit fp32" in tab.page.inner_text("#help")
+    tab.close()
+
+
+def test_a_line_under_the_mouse_shows_its_waits_and_its_issues(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    area, canvas = tab.page.locator("#listing-pane textarea"), tab.frame().locator(".rows canvas")
+    drawing = "canvas => new Promise((drawn) => setTimeout(() => drawn(canvas.toDataURL()), 200))"
+    every = canvas.evaluate(drawing)
+    area.hover(position={"x": 200, "y": 17 * 5 + 8})
+    assert area.get_attribute("title") == "issued 8 times; wait: 136 warp-cycles (100%)"
+    assert canvas.evaluate(drawing) != every  # the other lines' issues are pale
+    area.hover(position={"x": 200, "y": 17 * 4 + 8})
+    assert (area.get_attribute("title"), canvas.evaluate(drawing)) == ("", every)  # .rept is none
+    area.hover(position={"x": 200, "y": 17 * 3 + 8})
+    tab.page.mouse.move(2, 2)
+    assert canvas.evaluate(drawing) == every
     tab.close()
 
 

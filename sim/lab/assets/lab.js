@@ -21,7 +21,7 @@ class Lab {
   constructor(begin) {
     const changed = () => this.changed();
     Object.assign(this, begin, { client: crypto.randomUUID?.() ?? String(Math.random()), number: 0, timer: 0, images: begin.causes.map((cause) => (matchMedia("(prefers-color-scheme: dark)").matches ? cause.dark : cause.colour)) });
-    this.listing = new Editor(get("listing-pane"), SASS, changed);
+    this.listing = new Editor(get("listing-pane"), SASS, changed, (line) => this.frame?.contentWindow.postMessage({ line }, "*"));
     this.launch = new Editor(get("launch-pane"), TOML, changed);
     this.ofLaunch = new Knobs(get("of-launch"), changed);
     this.ofMachine = new Knobs(get("of-machine"), changed);
@@ -208,11 +208,12 @@ class Lab {
 
   /** What the opcode at the caret is. */
   help() {
-    const { text } = this.listing.caret, [, word] = /^\s*(?:[\w.$]+:)?\s*(?:@!?U?P\w+)?\s*([A-Z][A-Z0-9]+)/.exec(text) ?? [], row = this.opcodes?.[word];
+    const { line, text } = this.listing.caret, [, word] = /^\s*(?:[\w.$]+:)?\s*(?:@!?U?P\w+)?\s*([A-Z][A-Z0-9]+)/.exec(text) ?? [], row = this.opcodes?.[word];
     const takes = row?.modifiers.length ? ` Modifiers: ${row.modifiers.slice(0, 24).join(" ")}${row.modifiers.length > 24 ? " ..." : ""}` : "";
     if (!row) return void (get("help").textContent = "");
     const waits = row.latency === null ? "this GPU has no numbers for it" : `a dependent issues ${row.cycles} cycles later here (${row.field})`;
-    get("help").textContent = `${word} ${row.usage}: ${row.meaning}. Unit ${row.unit}${row.pipe ? `, pipe ${row.pipe}` : ""}; ${waits}.${takes}`;
+    const here = this.listing.bars.get(line)?.says;
+    get("help").textContent = `${here ? `This line: ${here}. ` : ""}${word} ${row.usage}: ${row.meaning}. Unit ${row.unit}${row.pipe ? `, pipe ${row.pipe}` : ""}; ${waits}.${takes}`;
   }
 
   connect() {

@@ -128,15 +128,15 @@ class Timeline {
 
   /** A box per wait and issue. */
   drawIssues(context, warp, top, height) {
-    const { run, state } = this, { from, to, instruction } = state;
+    const { run, state } = this, { from, to } = state;
     run.spans(warp, from, to, (begin, end, cause, row) => {
-      context.globalAlpha = instruction < 0 || run.instruction[row] === instruction ? 1 : 0.25;
+      context.globalAlpha = state.picks(run, row) ? 1 : 0.25;
       this.span(context, begin, end, cause, top, height);
       if (cause === SELECTED && run.lanes[row] < LANES) this.idle(context, begin, top, height * (1 - run.lanes[row] / LANES));
     });
     context.globalAlpha = 1;
     for (let row = run.rowFrom(warp, Math.floor(from)); row < run.first[warp + 1] && run.since[row] < to; row++) {
-      if (instruction < 0 || run.instruction[row] === instruction) this.label(context, row, top, height);
+      if (state.picks(run, row)) this.label(context, row, top, height);
     }
   }
 
@@ -182,8 +182,7 @@ class Timeline {
     const issued = new Float32Array(wide);
     const bins = this.causes.map(() => null);
     run.spans(warp, from, to, (begin, end, cause, row) => {
-      const faint = cause === SELECTED && state.instruction >= 0 && run.instruction[row] !== state.instruction;
-      if (faint) return;
+      if (cause === SELECTED && !state.picks(run, row)) return;
       bins[cause] ??= new Float32Array(wide);
       addSpan(cause === SELECTED ? issued : bins[cause], begin, end, from, 1 / perCycle);
     });
