@@ -372,9 +372,13 @@ def test_without_the_extra_there_is_one_clear_message(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_the_command_serves_this_computer_alone_and_ends_with_its_workers() -> None:
-    command = [sys.executable, "-c", "from sim.cli import main; main()", "lab", "--port", "0", "--workers", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+def test_the_command_serves_this_computer_alone_opens_the_page_and_ends_with_its_workers(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from sim.cli import main; main()", "lab", "--port", "0", "--workers", "1", "--open"]
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": os.environ | {"BROWSER": f"{browser} %s"}}
+    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         address = re.fullmatch(r"lab: (http://127\.0\.0\.1:\d+/) \(end it with Ctrl-C\)\n", process.stdout.readline())
@@ -384,6 +388,11 @@ def test_the_command_serves_this_computer_alone_and_ends_with_its_workers() -> N
                 assert "simtlab lab" in page.read().decode()
                 break
             time.sleep(0.1)
+        for _ in range(100):
+            if opened.exists() and opened.read_text():
+                break
+            time.sleep(0.1)
+        assert opened.read_text() == f"{address[1]}\n"
         own = psutil.Process(process.pid)
         listening = [one.laddr.ip for one in own.net_connections() if one.status == psutil.CONN_LISTEN]
         workers = own.children(recursive=True)
