@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -94,7 +95,8 @@ def test_two_machines_and_why_one_is_faster(client: TestClient) -> None:
 def test_mistakes_name_their_text_and_line(client: TestClient) -> None:
     error = run(client, ".kernel a\nFFMX R0, R1, R2;\nFADD R0,, 1;\nEXIT;")["error"]
     assert (error["where"], [place["line"] for place in error["places"]]) == ("listing", [2, 3])
-    assert run(client, launch="grid = 1\nblock = 2x")["error"]["where"] == "launch"
+    toml = run(client, launch="grid = 1\nblock = 2x")["error"]
+    assert (toml["where"], [place["line"] for place in toml["places"]]) == ("launch", [2])
     assert "core.schedulers = 99 is not legal" in run(client, machines=[{"set": {"core.schedulers": 99}}])["error"]["text"]
     assert "no GPU is called" in run(client, machines=[{"gpu": "nope"}])["error"]["text"]
     assert "core.schedulers" in run(client, machines=[{"set": {"core.scheduler": 2}}])["error"]["text"]
@@ -432,3 +434,14 @@ def test_sizes_over_several_lines_are_replaced_in_the_files_of_a_state() -> None
     one = state.State(listing=EXAMPLE, launch=text, blocks=3)
     assert tomllib.loads(export.launch(one)) == {"grid": 3, "block": 64, "args": [{"name": "x"}], "iterations": {".Loop": 3}}
     assert export.launch(one.model_copy(update={"blocks": None})) == text
+
+
+def test_answers_do_not_wait_for_the_browser_to_acknowledge_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nagle's algorithm with delayed acknowledgements: 40 ms for each answer after the first of a connection."""
+    seen: list[int] = []
+    read = (socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    monkeypatch.setattr("uvicorn.Server.run", lambda _, sockets: seen.extend(one.getsockopt(*read) for one in sockets))
+    monkeypatch.setattr("sim.cli.lab.announce", lambda: None)
+    done = CliRunner().invoke(app, ["lab", "--port", "0"])
+    assert done.exit_code == 0, done.output
+    assert [bool(one) for one in seen] == [True]

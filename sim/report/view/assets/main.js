@@ -36,6 +36,7 @@ async function start() {
       document.body.dataset.ready = "yes";
     });
   });
+  state.tell(); // a frame that is not seen yet may wait for its first picture for half a second
 }
 
 /** Where to begin: the first issues of the first warp, the cursor in the longest wait among them. */

@@ -22,10 +22,14 @@ class State {
     this.cycle = Math.min(Math.max(Math.round(this.cycle), first), end - 1);
     if (this.scheduled) return;
     this.scheduled = true;
-    requestAnimationFrame(() => {
-      this.scheduled = false;
-      for (const listener of this.listeners) listener();
-    });
+    requestAnimationFrame(() => this.tell());
+  }
+
+  /** Call the listeners now, and not again in the next frame. */
+  tell() {
+    if (!this.scheduled) return;
+    this.scheduled = false;
+    for (const listener of this.listeners) listener();
   }
 
   /** Whether an issue is drawn in full: nothing is picked, or its instruction is, or its line. */
