@@ -84,7 +84,7 @@ def _full(result: Result, use: dict[str, float]) -> Verdict:
     what = "instructions" if ISSUE in full else f"instructions for the {next(iter(full))}"
     sentence = f"{names[0].upper()}{names[1:]} {verb} full: nothing in scheduling would help here, only fewer {what}{_divergence(result)}"
     if (busy := _busy(result)) < UNEVEN:
-        sentence += f"; but the SMs had a block only {busy:.0%} of the time, so fewer and longer blocks, as many on each SM, would help"
+        sentence += f"; but that is while the SMs have a block, {busy:.0%} of the time: the rest goes between blocks, or to a few SMs alone"
     sms, used = result.gpu.sms, int(result.counters["sms_used"])
     if used < sms:
         sentence += f"; but {sms - used} of the {sms} SMs have no block, so more blocks would do more work in the same time"

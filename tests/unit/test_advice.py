@@ -113,5 +113,5 @@ def test_full_slots_of_an_sm_that_often_has_no_block_are_told_apart_from_the_run
     verdict = diagnose(result)
     share = result.counters["sm_active_cycles"] / result.cycles
     assert verdict.kind == "full"
-    assert f"the SMs had a block only {share:.0%} of the time" in verdict.sentence
+    assert f"while the SMs have a block, {share:.0%} of the time" in verdict.sentence
     assert "of the time" not in diagnose(chain_on(GTX480, 30, 24)).sentence
