@@ -195,7 +195,6 @@ class Pool:
     def close(self) -> None:
         for worker in self.workers:
             worker.close()
-        self.threads.shutdown(wait=False)
 
 
 def serve(pipe: Connection, gpus: dict[str, str], memory: int) -> None:
