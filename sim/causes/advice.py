@@ -18,7 +18,7 @@ from sim.result.result import Result
 
 DIVERGENT = 0.75  # share of the lanes with a thread that execute, below which divergence is named
 FULL = 0.9  # share of a resource's capacity from which it is said to bind
-UNEVEN = 0.75  # share of the run that its SMs are busy, below which the tail is said to bind
+UNEVEN = 0.75  # share of the run that its SMs have a block, below which that is said
 
 
 WAITED_FOR = {
@@ -27,6 +27,7 @@ WAITED_FOR = {
     "long_scoreboard": "global memory",
     "imc_miss": "constants from memory",
     "branch_resolving": "branches",
+    "no_instruction": "instructions to be fetched",
 }
 THROTTLES = ("math_pipe_throttle", "mio_throttle", "lg_throttle")
 
@@ -82,6 +83,8 @@ def _full(result: Result, use: dict[str, float]) -> Verdict:
     verb = "is" if len(full) == 1 and ISSUE not in full else "are"
     what = "instructions" if ISSUE in full else f"instructions for the {next(iter(full))}"
     sentence = f"{names[0].upper()}{names[1:]} {verb} full: nothing in scheduling would help here, only fewer {what}{_divergence(result)}"
+    if (busy := _busy(result)) < UNEVEN:
+        sentence += f"; but that is while the SMs have a block, {busy:.0%} of the time: the rest goes between blocks, or to a few SMs alone"
     sms, used = result.gpu.sms, int(result.counters["sms_used"])
     if used < sms:
         sentence += f"; but {sms - used} of the {sms} SMs have no block, so more blocks would do more work in the same time"

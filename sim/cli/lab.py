@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -43,20 +43,22 @@ EXERCISES = Annotated[
 ]
 CHECK = Annotated[bool, typer.Option("--check", help="Compare the answer of each exercise with the simulator, and end.")]
 WORKERS = Annotated[int, typer.Option("--workers", min=1, max=64, metavar="N", help="Processes that simulate at the same time.")]
+OPEN = Annotated[bool, typer.Option("--open", help="Open the page in the browser of this computer.")]
 SECONDS = Annotated[float, typer.Option("--seconds", min=0.1, max=3600, metavar="S", help="What a request may take.")]
 
 
+class Served(NamedTuple):
+    """Where and how the page is served."""
+
+    port: PORT = 8321
+    host: HOST = "127.0.0.1"
+    open: OPEN = False
+    workers: WORKERS = 2
+    seconds: SECONDS = 10.0
+
+
 @command()
-def lab(
-    listing: LISTING = None,
-    gpu: GPU = "gtx480",
-    port: PORT = 8321,
-    host: HOST = "127.0.0.1",
-    exercises: EXERCISES = None,
-    check: CHECK = False,
-    workers: WORKERS = 2,
-    seconds: SECONDS = 10.0,
-) -> None:
+def lab(served: Served, listing: LISTING = None, gpu: GPU = "gtx480", exercises: EXERCISES = None, check: CHECK = False) -> None:
     """Start a page to learn and teach with: edit a listing, move latencies, step through registers, predict before you see."""
     from sim.lab import exercises as exercise_files
     from sim.lab.server import Setting, application, check_installed
@@ -70,10 +72,10 @@ def lab(
     found = exercise_files.load(exercises)
     if check:
         return _check(found, names)
-    setting = Setting(_first(listing, chosen, names), names, found, limits=Limits(seconds=seconds, processes=workers))
+    setting = Setting(_first(listing, chosen, names), names, found, limits=Limits(seconds=served.seconds, processes=served.workers))
     announce()
-    hosts = ("*",) if host in EVERYBODY else (*setting.hosts, _in_address(host).lower())
-    _serve(application(setting._replace(hosts=hosts)), host, port)
+    hosts = ("*",) if served.host in EVERYBODY else (*setting.hosts, _in_address(served.host).lower())
+    _serve(application(setting._replace(hosts=hosts)), served)
 
 
 def _first(listing: Path | None, gpu: str, names: dict[str, str]) -> "State":
@@ -85,16 +87,21 @@ def _first(listing: Path | None, gpu: str, names: dict[str, str]) -> "State":
         if listing.suffix == isa.compiler.SUFFIX:
             raise UserError("the lab takes listings, no CUDA", path=str(listing), hint=f"simtlab compile {listing} writes one")
         launch = beside(listing)
-        table |= {"name": re.sub(r"[^A-Za-z0-9_.-]", "_", listing.stem)[:60], "listing": _text(listing)}
-        table |= {"launch": _text(launch)} if launch.exists() else {}
+        table |= {"name": re.sub(r"[^A-Za-z0-9_.-]", "_", listing.stem)[:60], "listing": _text(listing, states.MOST_LISTING)}
+        table |= {"launch": _text(launch, states.MOST_LAUNCH)} if launch.exists() else {}
     return states.read(table)
 
 
-def _text(file: Path) -> str:
-    """Return the text of a file, so much as a page takes and one character more. Raises UserError."""
+def _text(file: Path, most: int) -> str:
+    """Return the text of a file. most: characters that a page takes. Raises UserError."""
     try:
         with file.open(encoding="utf-8-sig") as opened:
-            return opened.read(100_000)
+            text = opened.read(most + 1)
+        if len(text) <= most:
+            return text
+        raise UserError(
+            f"it has over {most:,} characters, the most that the lab takes", path=str(file), hint="keep the kernel you want alone"
+        )
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UserError(f"cannot read it: {reason}", path=str(file), hint="the lab takes listings: mini-SASS, or disassembly") from None
@@ -121,21 +128,29 @@ def _check(found: "dict[str, Exercise]", names: dict[str, str]) -> None:
         raise typer.Exit(1)
 
 
-def _serve(application: "Starlette", host: str, port: int) -> None:
+def _serve(application: "Starlette", served: Served) -> None:
     """Serve until interrupted, and say where. Raises UserError for an address or a port that cannot be had."""
     import socket
+    import webbrowser
+    from threading import Thread
 
     import uvicorn
 
+    host, port = served.host, served.port
     try:
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, TypeError) as error:  # TypeError: what is no name of a host
         reason = error.strerror if isinstance(error, OSError) else "this is no address"
         raise UserError(f"cannot listen on {host}, port {port}: {reason}", hint="choose another --port; 0 takes any that is free") from None
 
+    # asyncio would, had it made the socket: else every second answer waits 40 ms for the browser to acknowledge the one before.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
     class Server(uvicorn.Server):
         async def startup(self, sockets: "list[socket.socket] | None" = None) -> None:
             await super().startup(sockets)
+            if self.started and served.open:
+                Thread(target=webbrowser.open, args=(address,), daemon=True).start()  # a browser of a terminal does not return
             if self.started and self.should_exit:  # Ctrl-C came first; uvicorn would leave all as it is
                 await self.shutdown(sockets)
 
@@ -143,7 +158,8 @@ def _serve(application: "Starlette", host: str, port: int) -> None:
             application.state.pool.close()  # else Ctrl-C waits for what is being simulated, or compiled
             await super().shutdown(sockets)
 
-    typer.echo(f"lab: http://{_in_address(host)}:{listening.getsockname()[1]}/ (end it with Ctrl-C)")
+    address = f"http://{_in_address(host)}:{listening.getsockname()[1]}/"
+    typer.echo(f"lab: {address} (end it with Ctrl-C)")
     Server(uvicorn.Config(application, log_level="warning", ws="none")).run(sockets=[listening])
 
 

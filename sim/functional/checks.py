@@ -78,7 +78,7 @@ def check_launch(launch: Launch) -> None:
         raise UserError(message, path=program.path, hint=f"a trace holds at most {MOST_WARPS:,}: simulate a smaller grid of the same shape")
     used = registers_needed(program.encoded)
     if launch.registers_per_thread < used and not takes_registers(program.encoded):
-        message = f"{launch.registers_per_thread} registers per thread; the program uses R{used - 1}"
+        message = f"registers per thread: {launch.registers_per_thread}; the program uses R{used - 1}"
         raise UserError(message, path=program.path, hint=f"give at least {used}")
     if len(launch.args) != len(program.parameters):
         declared = ", ".join(f"{p.type} {p.name}" for p in program.parameters) or "none"

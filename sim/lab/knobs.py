@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from isa.errors import UserError
 from sim.gpus.fields import bounds, choices, meaning, unit
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
@@ -25,9 +26,17 @@ MACHINE = {
     "limits.blocks": "block slots per SM",
     "limits.registers": "registers per SM",
 }
-UNITS = {"sms": "SMs", "limits.warps": "warps", "limits.blocks": "blocks"}  # of what its description counts
+UNITS = {  # of what its description counts
+    "sms": "SMs",
+    "core.schedulers": "schedulers",
+    "core.issue_width": "instructions",
+    "limits.warps": "warps",
+    "limits.blocks": "blocks",
+    "limits.registers": "32-bit registers",
+}
 REACH = 4  # how far a slider goes beside the GPU's own number: to a fourth and four times of it, within what is legal
 STEPS = 200  # of a slider of real numbers
+MOST_BLOCKS = 1024  # of a slider, which otherwise goes to twice what the GPU holds
 
 
 def machine(gpu: Gpu) -> list[dict[str, Any]]:
@@ -40,7 +49,7 @@ def launch(gpu: Gpu) -> list[dict[str, Any]]:
     limits = gpu.limits
     rows = [
         ("warps", "warps per block", 1, limits.threads_per_block // WARP, "warps"),
-        ("blocks", "blocks", 1, 4 * limits.blocks, "blocks"),
+        ("blocks", "blocks", 1, min(2 * limits.blocks * gpu.sms, MOST_BLOCKS), "blocks"),
         ("registers", "registers per thread", 1, min(limits.registers_per_thread, 255), "32-bit registers"),
         ("shared", "shared memory per block", 0, limits.shared_per_block, "bytes"),
     ]
@@ -61,5 +70,25 @@ def _knob(gpu: Gpu, name: str, label: str) -> dict[str, Any]:
     low = max(now / REACH, low or 0) if name not in ("sms", "core.schedulers") else 1
     high = now if name == "sms" else min(now * REACH, high or now * REACH)
     if whole:
-        return knob | {"low": int(low), "high": int(high), "step": 1}
-    return knob | {"low": round(low, 3), "high": round(high, 3), "step": float(f"{(high - low) / STEPS:.1g}")}
+        return knob | {"low": int(_reach(gpu, name, now, int(low), 1)), "high": int(_reach(gpu, name, now, int(high), 1)), "step": 1}
+    low, high = (round(_reach(gpu, name, now, end, now / STEPS), 3) for end in (low, high))
+    return knob | {"low": low, "high": high, "step": float(f"{(high - low) / STEPS:.1g}")}
+
+
+def _reach(gpu: Gpu, name: str, now: Any, end: Any, step: Any) -> Any:
+    """Return the value nearest to `end` that may stand beside the GPU's other numbers, to a step: between `now` and `end`, by halves."""
+    good, bad = now, end
+    if _stands(gpu, name, end):
+        return end
+    while abs(good - bad) > step:
+        middle = (good + bad) // 2 if step == 1 else (good + bad) / 2
+        good, bad = (middle, bad) if _stands(gpu, name, middle) else (good, middle)
+    return good
+
+
+def _stands(gpu: Gpu, name: str, number: Any) -> bool:
+    try:
+        gpu.replace({name: number})
+    except UserError:
+        return False
+    return True

@@ -7,7 +7,6 @@ a page of another site cannot send, and only under the names that the server was
 
 import json
 import secrets
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -18,8 +17,9 @@ from sim.gpus.loader import load
 from sim.lab import export, knobs, notebook
 from sim.lab.answers import described
 from sim.lab.exercises import Exercise
+from sim.lab.kept import Answers, Pages
 from sim.lab.state import State, machine, read
-from sim.lab.workers import Limits, OvertakenError, Pool
+from sim.lab.workers import Known, Limits, OvertakenError, Pool
 from sim.report.view.data import causes
 from sim.report.view.page import frame
 
@@ -33,8 +33,6 @@ Answer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 MOST_BODY = 200_000  # bytes of a request
 MOST_GUESS = 1e300  # of an answer: whole numbers of JSON have no end
 MOST_CYCLE = 1 << 53  # whole numbers of a browser
-MOST_PAGES = 64  # of runs, kept for the browsers to fetch
-MOST_PAGE_BYTES = 64 << 20  # of all these together
 ASSETS = {
     "lab.css": "text/css",
     **{
@@ -65,27 +63,13 @@ class Setting(NamedTuple):
     limits: Limits = Limits()
 
 
-class Pages:
-    """Pages of runs by a name that nobody can guess; the oldest are forgotten."""
-
-    def __init__(self) -> None:
-        self.kept: OrderedDict[str, bytes] = OrderedDict()
-        self.bytes = 0
-
-    def keep(self, html: str) -> str:
-        name, data = secrets.token_urlsafe(16), html.encode("utf-8")
-        self.kept[name] = data
-        self.bytes += len(data)
-        while len(self.kept) > MOST_PAGES or (self.bytes > MOST_PAGE_BYTES and len(self.kept) > 1):
-            self.bytes -= len(self.kept.popitem(last=False)[1])
-        return name
-
-
 class Lab:
     """What answers requests."""
 
     def __init__(self, setting: Setting) -> None:
         self.setting, self.pages = setting, Pages()
+        self.answers = Answers(self.pages)
+        self.opcodes: dict[str, Any] = {}  # of each GPU that was chosen
         self.pool: Pool | None = None
 
     async def start(self, _: dict[str, Any]) -> dict[str, Any]:
@@ -101,8 +85,9 @@ class Lab:
         """The sliders of a GPU, and its opcodes."""
         chosen = read({"listing": "", "machines": [{"gpu": asked.get("gpu")}]}).machines[0]
         gpu = machine(chosen, self.setting.gpus)
-        found = await self._ask(("opcodes", State(listing="", machines=[chosen])), asked)
-        return {"launch": knobs.launch(gpu), "machine": knobs.machine(gpu), "name": gpu.name, "opcodes": found["result"]}
+        if chosen.gpu not in self.opcodes:
+            self.opcodes[chosen.gpu] = (await self._ask(("opcodes", State(listing="", machines=[chosen])), asked))["result"]
+        return {"launch": knobs.launch(gpu), "machine": knobs.machine(gpu), "name": gpu.name, "opcodes": self.opcodes[chosen.gpu]}
 
     async def run(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Simulate a state; the page of the run is kept under a name."""
@@ -113,9 +98,12 @@ class Lab:
         return await self._kept("page", asked)
 
     async def _kept(self, job: str, asked: dict[str, Any]) -> dict[str, Any]:
-        answer = await self._ask((job, read(asked.get("state"))), asked)
-        if "result" in answer:
+        state = read(asked.get("state"))
+        same = f"{job} {state.model_dump_json()}"
+        answer = await self._ask((job, state), asked, lambda: self.answers.get(same))
+        if "html" in answer.get("result", {}):
             answer["result"]["page"] = self.pages.keep(answer["result"].pop("html"))
+            self.answers.put(same, answer)
         return answer
 
     async def registers(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -154,11 +142,11 @@ class Lab:
             raise UserError("sm is a number")
         return await self._ask(("pictures", read(asked.get("state")), _window(asked), sm), asked)
 
-    async def _ask(self, job: tuple[Any, ...], asked: dict[str, Any]) -> dict[str, Any]:
+    async def _ask(self, job: tuple[Any, ...], asked: dict[str, Any], known: Known = lambda: None) -> dict[str, Any]:
         client, number = asked.get("client"), asked.get("number")
         assert self.pool is not None, "requests come after the start"
         name = f"{job[0]}:{client}"[:80] if isinstance(client, str) else secrets.token_hex(8)
-        return await self.pool.ask(job, name, number if isinstance(number, int) else 0)
+        return await self.pool.ask(job, name, number if isinstance(number, int) else 0, known)
 
 
 def application(setting: Setting) -> "Starlette":

@@ -13,7 +13,7 @@ import isa
 import sim
 from isa.errors import UserError
 from sim.analysis.banks import GEOMETRY, WORD
-from sim.analysis.difference import difference
+from sim.analysis.difference import OVERHEAD, difference
 from sim.functional.stepping import Step, steps
 from sim.gpus.model import Gpu
 from sim.lab.state import State, launch, machine
@@ -23,6 +23,7 @@ from sim.report import figures, timeline
 from sim.report import opcodes as reference
 from sim.report.view import sections
 from sim.report.view.page import page
+from sim.report.words import slot_meaning
 from sim.result.result import Result
 from sim.traces.trace import Trace
 
@@ -138,15 +139,18 @@ def issues(state: State, gpus: dict[str, str], chosen: list[int], cycles: tuple[
 
 
 def lines(result: Result) -> list[dict[str, Any]]:
-    """Return what the editor shows beside each line: issues, cycles waited each, and the bar of causes, as shares of the longest."""
-    found: dict[int, dict[str, Any]] = {}
-    for row in sections.listings([result], same=False)[0]["rows"]:
-        bar, line = row["runs"][0], row["line"]
-        kept = found.setdefault(line, {"line": line, "issues": 0, "segments": [], "says": bar["says"], "instructions": []})
-        kept["issues"] += bar["issues"]
-        kept["instructions"].append(row["index"])
-        kept["segments"] = [(cause, round(share, 2)) for cause, share in bar["segments"]] if bar["segments"] else kept["segments"]
-    return list(found.values())
+    """Return what the editor shows beside each line, the copies that .rept makes of it together: the bar of causes, in percent of the
+    longest, and what it says in words."""
+    found: dict[int, list[int]] = {}
+    for instruction in result.program.instructions:
+        found.setdefault(instruction.line, []).append(instruction.index)
+    most = max(int(result.stalls_by_instruction[chosen][:, sections.WAITS].sum()) for chosen in found.values()) or 1
+    rows = []
+    for line, chosen in found.items():
+        bar = sections.bar(result, chosen, most)
+        segments = [(cause, round(share, 2)) for cause, share in bar["segments"]]
+        rows.append({"line": line, "issues": bar["issues"], "segments": segments, "says": bar["says"]})
+    return rows
 
 
 @lru_cache(maxsize=CACHED)
@@ -204,10 +208,12 @@ def _difference(a: Result, b: Result) -> dict[str, Any]:
     return {
         "says": differences.summary(a, b, found).splitlines()[-1],
         "unit": found.unit,
-        "causes": [
-            {"cause": share.cause, "first": share.first, "second": share.second, "change": share.change} for share in causes if share.change
-        ],
+        "causes": [{"cause": share.cause, "meaning": _meaning(share.cause), "change": share.change} for share in causes if share.change],
     }
+
+
+def _meaning(cause: str) -> str:
+    return "" if cause == OVERHEAD else slot_meaning(cause).removeprefix("idle: ")
 
 
 def opcodes(gpu: Gpu) -> dict[str, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 A client is a page: it numbers its requests, and only the latest counts. A request that waits for a worker is dropped when a later one
 comes, which takes its turn: whoever types on a busy server waits no longer than others. One that runs is ended, with its process, when it
-is overtaken or takes too long. Another process takes its place.
+is overtaken or takes too long. Another process takes its place, and gets no request before it is warm: those who wait go to the others.
 """
 
 import asyncio
@@ -13,7 +13,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
@@ -27,6 +28,8 @@ MOST_CLIENTS = 1000  # whose latest request is remembered
 MOST_WAITING = 400  # clients, with a request each of at most server.MOST_BODY
 POLL = 0.02  # seconds between two looks at a worker
 START = 300.0  # seconds until a worker must be warm: it may have to compile
+
+Known = Callable[[], dict[str, Any] | None]
 
 
 class OvertakenError(Exception):
@@ -59,14 +62,22 @@ class Worker:
         self.is_warm = False
         self.grace = GRACE
 
+    def warm(self) -> None:
+        """Wait until the process can take a job. Raises UserError when it does not come to that."""
+        if self.is_warm:
+            return
+        with self._watched():
+            if not self.pipe.poll(START):
+                raise UserError(f"the simulator is not compiled after {START:g} s", hint="try again later")
+            self.grace = min(max(GRACE, self.pipe.recv()), self.limits.seconds / 2)  # no sense to end what ends before another is warm
+            self.is_warm = True
+
     def ask(self, job: tuple[Any, ...], is_overtaken: Callable[[], bool]) -> dict[str, Any]:
         """Return the answer to a job. Raises OvertakenError, and UserError for one that takes too long or ends its process."""
-        try:
-            if not self.is_warm:
-                self.is_warm = self.pipe.poll(START)
-                if not self.is_warm:
-                    raise UserError(f"the simulator is not compiled after {START:g} s", hint="try again later")
-                self.grace = min(max(GRACE, self.pipe.recv()), self.limits.seconds / 2)  # no sense to end what ends before another is warm
+        self.warm()
+        if is_overtaken():
+            raise OvertakenError
+        with self._watched():
             began = time.monotonic()
             self.pipe.send(job)
             while not self.pipe.poll(POLL):
@@ -81,6 +92,12 @@ class Worker:
                     raise OvertakenError
             answer: dict[str, Any] = self.pipe.recv()
             return answer
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Start another process where this one ends meanwhile. Raises UserError then."""
+        try:
+            yield
         except (EOFError, OSError):
             if self.is_closed:
                 raise UserError("the lab has ended") from None
@@ -111,9 +128,11 @@ class Pool:
         self.idle = list(self.workers)
         self.waiting: OrderedDict[str, asyncio.Future[Worker]] = OrderedDict()  # client -> its turn, the next one first
         self.latest: OrderedDict[str, int] = OrderedDict()
+        self.threads = ThreadPoolExecutor(limits.processes)  # each worker is spoken to by one at a time
+        self.replacing: set[asyncio.Task[None]] = set()
 
-    async def ask(self, job: tuple[Any, ...], client: str, number: int) -> dict[str, Any]:
-        """Return the answer to a job of a client. Raises OvertakenError and UserError."""
+    async def ask(self, job: tuple[Any, ...], client: str, number: int, known: Known = lambda: None) -> dict[str, Any]:
+        """Return the answer to a job of a client; known: gives it where another has asked the same. Raises OvertakenError and UserError."""
 
         def is_overtaken() -> bool:
             return self.latest.get(client, number) > number
@@ -121,10 +140,26 @@ class Pool:
         if is_overtaken():
             raise OvertakenError
         worker = await self._turn(client, number)
-        try:
-            return await asyncio.to_thread(worker.ask, job, is_overtaken)
-        finally:
+        found = known()  # by now: not before, since one of a class that asks the same at the same moment is simulated
+        if found is not None:
             self._free(worker)
+            return found
+        running = asyncio.get_running_loop().run_in_executor(self.threads, worker.ask, job, is_overtaken)
+        running.add_done_callback(lambda _: self._done(worker))
+        return await asyncio.shield(running)  # a worker whose client has gone is free when it has answered, and not before
+
+    def _done(self, worker: Worker) -> None:
+        if worker.is_warm:
+            return self._free(worker)
+        task = asyncio.get_running_loop().create_task(self._replace(worker))
+        self.replacing.add(task)
+        task.add_done_callback(self.replacing.discard)
+
+    async def _replace(self, worker: Worker) -> None:
+        """Give a worker whose process was ended to nobody before its next one is warm, which takes seconds; meanwhile others serve."""
+        with suppress(UserError):  # whoever asks it next is told
+            await asyncio.get_running_loop().run_in_executor(self.threads, worker.warm)
+        self._free(worker)
 
     async def _turn(self, client: str, number: int) -> Worker:
         """Return a worker when it is the client's turn. Raises OvertakenError, and UserError when too many wait."""

@@ -105,6 +105,14 @@ def _load(path: Path, rule: Array, file: Path) -> np.ndarray:
         raise UserError(f"args: {rule.name}: cannot read {path}: {error}", path=str(file)) from None
 
 
+# What NumPy says of a file, in part: what it is.
+UNREADABLE = {
+    "mmap length": "it is shorter than its header claims",
+    "pickled": "it is no .npy file: save an array by numpy.save",
+    "Python objects": "it holds Python objects: save an array of numbers",
+}
+
+
 def read(path: Path) -> np.ndarray:
     """Return the array in a .npy file. Raises OSError, and ValueError for a file that is none or shorter than its header claims."""
     try:
@@ -112,7 +120,7 @@ def read(path: Path) -> np.ndarray:
     except (EOFError, OverflowError, BadZipFile) as error:
         raise ValueError(f"it is no .npy file: {error}") from None
     except ValueError as error:
-        raise ValueError("it is shorter than its header claims" if "mmap length" in str(error) else str(error)) from None
+        raise ValueError(next((says for part, says in UNREADABLE.items() if part in str(error)), str(error))) from None
     if not isinstance(found, np.ndarray):
         raise ValueError("it holds several arrays; save one by numpy.save")
     return np.array(found)

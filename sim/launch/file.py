@@ -227,6 +227,8 @@ def _declared(name: str, value: Any, program: Program, file: Path) -> Any:
     if not isinstance(value, int | float):
         return value
     kind = next((parameter.type for parameter in program.parameters if parameter.name == name), "")
+    if kind == "ptr":
+        raise UserError(f"args: {name} = {value}, but the listing says .param ptr {name}: an array", path=str(file), hint="shape = 1024")
     if kind not in SCALARS:
         raise UserError(f"args: {name} = {value} has no type", path=str(file), hint=f"type = one of {', '.join(SCALARS)}")
     return _scalar(Scalar(name=name, type=kind, value=value), value, file)  # type: ignore[arg-type]

@@ -136,7 +136,13 @@ def save_figure(rows: Sequence[Replayed], path: str | Path) -> None:
     ends = [min(sizes) / 1.5, max(sizes) * 1.5]
     axes.plot(ends, ends, color="#000000", linewidth=0.8, label="equal")
     axes.fill_between(ends, [0.9 * end for end in ends], [1.1 * end for end in ends], color="#EFEFEF", label="within 10 %")
-    axes.scatter([p.measured for p in points], [p.simulated for p in points], s=14, color="#0072B2", label=f"{len(points)} launches")
+    axes.scatter(
+        [p.measured for p in points],
+        [p.simulated for p in points],
+        s=14,
+        color="#0072B2",
+        label="1 launch" if len(points) == 1 else f"{len(points)} launches",
+    )
     axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends, xlabel="measured cycles", ylabel="simulated cycles", aspect="equal")
     axes.legend(frameon=False)
     figures.write(drawing, path)

@@ -79,8 +79,10 @@ def _panel(axes: "Axes", curves: list[Curve], title: str) -> None:
             axes.plot(x, y, color=colour, linestyle="", marker=marker, markersize=3.5 + width, markerfacecolor="white")
         if curve.mark is not None:
             _mark(axes, curve, colour, number)
-    if any(curve.mark is not None for curve in curves):
-        axes.text(0.99, 0.98, "arrows: published", transform=axes.transAxes, ha="right", va="top", fontsize="small")
+    notes = ["arrows: published"] if any(curve.mark is not None for curve in curves) else []
+    notes += ["faint: points that no line joins"] if any(curve.period > 1 for curve in curves) else []
+    if notes:
+        axes.text(0.99, 0.98, "; ".join(notes), transform=axes.transAxes, ha="right", va="top", fontsize="small")
     axes.set_title(title, fontsize="medium")
     axes.set_ylim(0, 122)
     axes.set_xlim(left=0)

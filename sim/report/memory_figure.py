@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from isa.errors import UserError
 from sim.report.figures import check_path, write
 from sim.report.memory import accesses, chart, flow, hits
-from sim.report.words import size
+from sim.report.words import count, size
 from sim.result.result import Result
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def figure(result: Result) -> "Figure":
         conflicts = int(counters["shared_bank_conflicts"])
         _box(axes, 1, "shared memory", [f"{shared.parts:,} passes\n{conflicts:,} bank conflicts"], 0.7, 1.3)
         axes.annotate("", (_left(1), 1.3), (_left(0) + WIDTH, 1.3), arrowprops={"arrowstyle": "<|-|>", "color": READ, "linewidth": 2})
-        axes.text(_left(0) + WIDTH + GAP / 2, 1.42, f"{shared.requests:,} requests\n{shared.each:.2f} passes each", fontsize=8, ha="center")
+        axes.text(
+            _left(0) + WIDTH + GAP / 2, 1.42, f"{count(shared.requests, 'request')}\n{shared.each:.2f} passes each", fontsize=8, ha="center"
+        )
     return drawing
 
 

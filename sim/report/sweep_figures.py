@@ -147,7 +147,7 @@ def in_flight(drawing: Drawing, axes: "Axes", canvas: "Figure") -> None:
     law, moved = little.memory(gpu), frame["dram_bytes_read"] + frame["dram_bytes_written"]
     roof = gpu.dram.bandwidth * gpu.dram.efficiency * float((frame["dram_bytes_read"] / moved).mean())
     end = max(float(frame["bytes_in_flight"].max()), law.nanoseconds * roof) * 1.15 / KIB
-    label = f"Little's law at {law.latency} cycles, up to what DRAM streams to loads"
+    label = f"Little's law at {law.latency} cycles, up to what DRAM streams to loads, on the GPU unchanged"
     axes.plot([0, law.nanoseconds * roof / KIB, end], [0, roof, roof], color="#000000", linestyle="--", linewidth=1.4, label=label)
     axes.scatter(frame["bytes_in_flight"] / KIB, rate, color="#0072B2", marker="o", s=28, zorder=3, label="simulated")
     canvas.legend(loc="outside lower center", ncols=2)

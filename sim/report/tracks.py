@@ -51,8 +51,9 @@ def tracks(result: Result, sms: Sequence[int] | None = None, until: int | None =
     changes = np.flatnonzero(np.diff(rows.block) | np.diff(rows.warp) | np.diff(rows.sm)) + 1
     first = np.concatenate([[0], changes, [len(order)]])
     uses = dependences(result.program)
+    wakes = rows.eligible if result.gpu.core.wake_rule == "all_outstanding" else rows.since
     found = [
-        producers(uses, rows.instruction[a:b].tolist(), rows.ready[a:b].tolist(), rows.since[a:b].tolist())
+        producers(uses, *(column[a:b].tolist() for column in (rows.instruction, rows.ready, rows.since, wakes)))
         for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True)
     ]
     producer = np.array([a + row if row >= 0 else -1 for a, warp in zip(first, found, strict=False) for row, _ in warp], np.int64)
@@ -73,18 +74,28 @@ def dependences(program: Program) -> Uses:
     return Uses([[*needed, *mine] for needed, mine in zip(reads, writes, strict=True)], writes)
 
 
-def producers(uses: Uses, instruction: list[int], ready: list[int], since: list[int]) -> list[tuple[int, int]]:
+def producers(
+    uses: Uses, instruction: list[int], ready: list[int], since: list[int], wakes: list[int] | None = None
+) -> list[tuple[int, int]]:
     """Return for each issue of one warp the earlier issue whose result came last and kept it waiting, and through which dependence.
 
-    -1, -1 when no result did. instruction, ready, since: of the warp's issues, in order, as in `Timeline`.
+    -1, -1 when no result did. instruction, ready, since: of the warp's issues, in order, as in `Timeline`. wakes: the cycle until which
+    each waited, where a warp that waits goes on when all its results are there: the last of them is named, whoever needs it.
     """
     back: dict[int, int] = {}  # dependence -> the row that wrote it last
+    coming: dict[int, int] = {}  # cycle in which a result is there -> its row
     found = []
     for row, i in enumerate(instruction):
         late = [(ready[back[name]], name) for name in uses.needs[i] if name in back and ready[back[name]] > since[row]]
-        last = max(late, key=lambda pair: pair[0], default=(0, -1))[1]
-        found.append((back[last], last) if last >= 0 else (-1, -1))
+        there, last = max(late, key=lambda pair: pair[0], default=(0, -1))
+        maker = back[last] if last >= 0 else -1
+        if wakes and last >= 0 and there < wakes[row] and wakes[row] in coming:
+            maker = coming[wakes[row]]
+            last = uses.writes[instruction[maker]][0]
+        found.append((maker, last))
         back.update(dict.fromkeys(uses.writes[i], row))
+        if uses.writes[i]:
+            coming[ready[row]] = row
     return found
 
 

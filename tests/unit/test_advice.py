@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import isa
 import sim
 from sim.causes.advice import FULL, diagnose, resident_warps, utilisation
 from tests.unit.report_runs import add_one, chain_on, text_program
@@ -103,3 +104,14 @@ def test_utilisation_counts_held_ports() -> None:
 
 def test_resident_warps_average_over_the_time_the_sm_works() -> None:
     assert resident_warps(chain_on(GTX480, 1, 6)) == pytest.approx(6, abs=0.05)
+
+
+def test_full_slots_of_an_sm_that_often_has_no_block_are_told_apart_from_the_run() -> None:
+    """On a GTX 480 a place is free some 700 cycles after its block's end: short blocks, one at a time, leave the SM empty in between."""
+    short = sim.Launch(isa.parse(".kernel f\n.rept 30\nFFMA R1, R1, R2, R3\n.endr\nEXIT"), grid=(6,), block=(1024,))
+    result = sim.run(short, GTX480.replace({"sms": 1}))
+    verdict = diagnose(result)
+    share = result.counters["sm_active_cycles"] / result.cycles
+    assert verdict.kind == "full"
+    assert f"while the SMs have a block, {share:.0%} of the time" in verdict.sentence
+    assert "of the time" not in diagnose(chain_on(GTX480, 30, 24)).sentence

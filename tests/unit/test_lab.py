@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,9 +22,10 @@ import sim
 from isa.errors import UserError
 from sim.cli import app
 from sim.cli.lab import EXAMPLE
-from sim.lab import exercises, export, state, work
+from sim.lab import exercises, export, kept, knobs, state, work
 from sim.lab.server import Setting, application
 from sim.lab.workers import Limits
+from sim.result.causes import StallCause
 
 pytest.importorskip("httpx2", reason="Starlette's test client needs httpx2: pip install 'simtlab[test]'")
 testclient = pytest.importorskip("starlette.testclient", reason="the lab's server is not installed: pip install 'simtlab[lab]'")
@@ -58,11 +60,28 @@ def test_a_change_gives_the_page_of_its_run_and_the_lines_waits(client: TestClie
     assert answer["cycles"] == [expected.cycles]
     assert answer["issues"] == 3 * 11
     fma = next(line for line in answer["lines"] if line["line"] == 6)
-    assert fma["issues"] == 3 * 8
-    assert fma["segments"]
+    waited = expected.stalls_by_instruction[[i.index for i in expected.program.instructions if i.line == 6]].sum(axis=0)
+    assert fma["issues"] == 3 * 8  # the eight copies that .rept makes are one line
+    assert sum(share for _, share in fma["segments"]) == pytest.approx(100)  # nothing waits longer
+    assert fma["says"].startswith(f"issued 24 times; wait: {waited[StallCause.WAIT]:,} warp-cycles")
     page = client.get(f"/page/{answer['page']}")
     assert f"{expected.cycles:,}" in page.text
     assert "every number, its meaning and its source" not in page.text  # the sliders say that
+
+
+def test_equal_states_are_simulated_once_while_their_page_is_kept(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = run(client, warps=5)
+    assert run(client, warps=5) == one
+    assert run(client, warps=5, machines=[{"set": {"sms": 1}}])["result"]["page"] != one["result"]["page"]
+    monkeypatch.setattr(kept, "MOST_PAGES", 1)
+    run(client, warps=6)
+    again = run(client, warps=5)["result"]
+    assert again["page"] != one["result"]["page"]
+    assert again["cycles"] == one["result"]["cycles"]
+    assert client.get(f"/page/{again['page']}").status_code == 200
+    error = run(client, "FFMX")
+    assert error == run(client, "FFMX")
+    assert error["error"]
 
 
 def test_two_machines_and_why_one_is_faster(client: TestClient) -> None:
@@ -76,7 +95,8 @@ def test_two_machines_and_why_one_is_faster(client: TestClient) -> None:
 def test_mistakes_name_their_text_and_line(client: TestClient) -> None:
     error = run(client, ".kernel a\nFFMX R0, R1, R2;\nFADD R0,, 1;\nEXIT;")["error"]
     assert (error["where"], [place["line"] for place in error["places"]]) == ("listing", [2, 3])
-    assert run(client, launch="grid = 1\nblock = 2x")["error"]["where"] == "launch"
+    toml = run(client, launch="grid = 1\nblock = 2x")["error"]
+    assert (toml["where"], [place["line"] for place in toml["places"]]) == ("launch", [2])
     assert "core.schedulers = 99 is not legal" in run(client, machines=[{"set": {"core.schedulers": 99}}])["error"]["text"]
     assert "no GPU is called" in run(client, machines=[{"gpu": "nope"}])["error"]["text"]
     assert "core.schedulers" in run(client, machines=[{"set": {"core.scheduler": 2}}])["error"]["text"]
@@ -214,6 +234,54 @@ def test_sliders_tell_range_unit_and_source(client: TestClient) -> None:
     assert found["opcodes"]["FFMA"]["latency"] == 4
 
 
+@pytest.mark.parametrize("name", sim.gpus())
+def test_the_ends_of_every_slider_are_legal(name: str) -> None:
+    gpu = sim.gpu(name)
+    for knob in knobs.machine(gpu):
+        for end in knob["choices"] or (knob["low"], knob["high"]):
+            gpu.replace({knob["field"]: end})
+        assert knob["choices"] or (knob["unit"] and knob["low"] <= knob["value"] <= knob["high"]), knob["field"]
+    assert all(knob["unit"] for knob in knobs.launch(gpu))
+
+
+def test_sliders_of_exercises_reach_what_their_questions_ask() -> None:
+    """The 33rd block; twice the latency; what else is free is described, too."""
+    for name, exercise in EXERCISES.items():
+        gpu = sim.gpu(exercise.gpu)
+        found = {knob["field"]: knob for knob in [*knobs.launch(gpu), *knobs.machine(gpu)]}
+        assert set(exercise.free) <= set(found), name
+        moves = exercise.observe.against | ({exercise.observe.smallest: exercise.answer} if exercise.observe.smallest else {})
+        for field, value in moves.items():
+            knob = found[field]
+            assert value in knob["choices"] if knob["choices"] else knob["low"] <= value <= knob["high"], (name, field)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "metric", "texts"),
+    [
+        ("01_latency", [{"units.fp32.latency": 19}], "cycles", ["16 more"]),
+        ("02_threads", [{"warps": n} for n in (4, 8, 16, 18)], "ipc", ["4 warps 0.24", "8 warps 0.47", "16 warps 0.90", "from 18 on 1.00"]),
+        ("03_instructions", [{"warps": n} for n in (4, 6, 8)], "ipc", ["4 warps is 0.57", "6 0.84", "8 0.99"]),
+        ("04_bytes_in_flight", [{"dram.latency": 1200}, {"dram.bandwidth": 4 * 177.4}], "cycles", ["(1,466)", "saves 62 cycles"]),
+        (
+            "11_interval_analysis",
+            [{"blocks": n} for n in (8, 20, 40, 44)],
+            "ipc",
+            ["8 warps 0.21", "20 warps 0.50", "40 warps 0.93", "44 warps 0.95"],
+        ),
+    ],
+)
+def test_the_page_shows_the_numbers_that_explanations_name(name: str, changes: list[dict[str, Any]], metric: str, texts: list[str]) -> None:
+    exercise = EXERCISES[name]
+    base = work.observe(exercise.state(), GPUS, metric)
+    for change, text in zip(changes, texts, strict=True):
+        seen = work.observe(exercise.state(change), GPUS, metric)
+        shown = {"more": seen - base, "cycles": base - seen}.get(text.split()[-1], seen)
+        said = re.findall(r"[\d.]+", text.replace(",", ""))[{"more": 0, "cycles": 0}.get(text.split()[-1], -1)]
+        assert text in exercise.explanation
+        assert round(shown, 2) == float(said), text
+
+
 def test_the_answer_of_an_exercise_comes_after_the_guess(client: TestClient) -> None:
     begin = client.post("/start", json={}).text
     assert "explanation" not in begin
@@ -281,8 +349,10 @@ def test_the_files_of_a_state_give_the_same_cycles(tmp_path: Path) -> None:
 
 
 def test_mistakes_of_the_command_line_are_one_message(tmp_path: Path) -> None:
+    (tmp_path / "long.sass").write_text(EXAMPLE + "#" * 70_000)
     for words, says in (
         ([str(tmp_path / "no.sass")], "cannot read it: No such file"),
+        ([str(tmp_path / "long.sass")], "long.sass: it has over 64,000 characters, the most that the lab takes"),
         (["--gpu", "nope"], "no GPU is called 'nope'"),
         (["--exercises", str(tmp_path)], "no exercises here"),
         (["--host", 70 * "é"], "port 8321: this is no address"),
@@ -304,9 +374,13 @@ def test_without_the_extra_there_is_one_clear_message(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_the_command_serves_this_computer_alone_and_ends_with_its_workers() -> None:
-    command = [sys.executable, "-c", "from sim.cli import main; main()", "lab", "--port", "0", "--workers", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+def test_the_command_serves_this_computer_alone_opens_the_page_and_ends_with_its_workers(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from sim.cli import main; main()", "lab", "--port", "0", "--workers", "1", "--open"]
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": os.environ | {"BROWSER": f"{browser} %s"}}
+    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         address = re.fullmatch(r"lab: (http://127\.0\.0\.1:\d+/) \(end it with Ctrl-C\)\n", process.stdout.readline())
@@ -316,6 +390,11 @@ def test_the_command_serves_this_computer_alone_and_ends_with_its_workers() -> N
                 assert "simtlab lab" in page.read().decode()
                 break
             time.sleep(0.1)
+        for _ in range(100):
+            if opened.exists() and opened.read_text():
+                break
+            time.sleep(0.1)
+        assert opened.read_text() == f"{address[1]}\n"
         own = psutil.Process(process.pid)
         listening = [one.laddr.ip for one in own.net_connections() if one.status == psutil.CONN_LISTEN]
         workers = own.children(recursive=True)
@@ -355,3 +434,14 @@ def test_sizes_over_several_lines_are_replaced_in_the_files_of_a_state() -> None
     one = state.State(listing=EXAMPLE, launch=text, blocks=3)
     assert tomllib.loads(export.launch(one)) == {"grid": 3, "block": 64, "args": [{"name": "x"}], "iterations": {".Loop": 3}}
     assert export.launch(one.model_copy(update={"blocks": None})) == text
+
+
+def test_answers_do_not_wait_for_the_browser_to_acknowledge_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nagle's algorithm with delayed acknowledgements: 40 ms for each answer after the first of a connection."""
+    seen: list[int] = []
+    read = (socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    monkeypatch.setattr("uvicorn.Server.run", lambda _, sockets: seen.extend(one.getsockopt(*read) for one in sockets))
+    monkeypatch.setattr("sim.cli.lab.announce", lambda: None)
+    done = CliRunner().invoke(app, ["lab", "--port", "0"])
+    assert done.exit_code == 0, done.output
+    assert [bool(one) for one in seen] == [True]

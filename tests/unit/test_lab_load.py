@@ -20,18 +20,28 @@ pytest.importorskip("uvicorn", reason="the lab's server is not installed: pip in
 
 
 class Held:
-    """In place of a worker: answers a job with itself once it is let go, and notes the order."""
+    """In place of a worker: answers a job with itself once it is let go, and notes the order. The job "ends it" ends its process."""
 
     def __init__(self, *_: Any) -> None:
-        self.go, self.done = threading.Semaphore(0), []
+        self.go, self.next, self.done = threading.Semaphore(0), threading.Semaphore(0), []
+        self.is_warm = True
+
+    def warm(self) -> None:
+        assert self.next.acquire(timeout=60)
+        self.is_warm = True
 
     def ask(self, job: tuple[Any, ...], is_overtaken: Callable[[], bool]) -> dict[str, Any]:
+        assert self.is_warm
         assert self.go.acquire(timeout=60)
         self.done.append(job[0])
+        if job[0] == "ends it":
+            self.is_warm = False
+            raise UserError("the process that simulated ended")
         return {"result": job[0]}
 
     def close(self) -> None:
         self.go.release(100)
+        self.next.release(100)
 
 
 @pytest.fixture
@@ -104,6 +114,60 @@ def test_a_request_whose_client_has_gone_gives_its_worker_back(pool: Pool) -> No
 
     asyncio.run(play())
     assert held(pool).done == ["x", "b", "y"]
+
+
+def test_nobody_waits_for_a_process_to_start_while_another_serves(pool: Pool) -> None:
+    """One worker's process is ended in the middle of a change: two changes that come then are answered by the other."""
+    two = Pool({}, Limits(processes=2))
+    slow, good = (one for one in two.workers if isinstance(one, Held))
+    two.idle = [good, slow]  # the last one is taken first
+
+    async def play() -> None:
+        (ended,) = await begun(two, ("ends it", "x", 1))
+        slow.go.release()
+        with pytest.raises(UserError, match="ended"):
+            await ended
+        good.go.release(2)
+        tasks = await begun(two, ("a", "a", 1), ("b", "b", 1))
+        assert [one["result"] for one in await asyncio.wait_for(asyncio.gather(*tasks), 60)] == ["a", "b"]
+        assert two.idle == [good]
+        slow.next.release()
+        while two.replacing:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(play())
+    assert (good.done, slow.done) == (["a", "b"], ["ends it"])
+    assert two.idle == [good, slow]
+
+
+def test_a_worker_whose_client_has_gone_is_free_when_it_has_answered_and_not_before(pool: Pool) -> None:
+    async def play() -> None:
+        (gone,) = await begun(pool, ("x", "x", 1))
+        gone.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await gone
+        assert pool.idle == []
+        (late,) = await begun(pool, ("a", "a", 1))
+        held(pool).go.release(2)
+        assert (await late)["result"] == "a"
+
+    asyncio.run(play())
+    assert held(pool).done == ["x", "a"]
+
+
+def test_what_another_has_asked_meanwhile_is_not_simulated_again(pool: Pool) -> None:
+    known: dict[str, Any] = {}
+
+    async def play() -> None:
+        first, late = [asyncio.create_task(pool.ask(("x",), client, 1, lambda: known or None)) for client in "ab"]
+        await asyncio.sleep(0)
+        known["result"] = "known"
+        held(pool).go.release()
+        assert [one["result"] for one in await asyncio.gather(first, late)] == ["x", "known"]
+
+    asyncio.run(play())
+    assert held(pool).done == ["x"]
+    assert pool.idle == pool.workers
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """The lab in a browser: edit, slide, mistake, step, exercise, link, two machines, at the size of a laptop and with the keyboard alone."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,13 +89,31 @@ def test_mistakes_are_marked_at_their_lines_and_the_old_timeline_stays(browser: 
     tab.page.wait_for_selector("#mistake:not([hidden])")
     assert tab.page.inner_text("#listing-pane .line.wrong .note").strip() == "unknown opcode FFMX"
     assert tab.page.locator("#frames iframe:not(.coming)").count() == 1
+    assert tab.page.inner_text("#busy") == "the timeline is that before the mistake"
     tab.drawn(lambda: tab.page.fill("#listing-pane textarea", EXAMPLE))
     assert tab.page.locator("#mistake").is_hidden()
     tab.page.click("#listing-pane textarea")
     tab.page.keyboard.press("Control+Home")
     for _ in range(5):
         tab.page.keyboard.press("ArrowDown")
+    assert tab.page.inner_text("#help").startswith("This line: issued 8 times; wait: 136 warp-cycles (100%). FFMA")
     assert "FFMA Rd, a, b, c: Rd = a * b + c, in float32, rounded once. Unit fp32" in tab.page.inner_text("#help")
+    tab.close()
+
+
+def test_a_line_under_the_mouse_shows_its_waits_and_its_issues(browser: Any, address: str) -> None:
+    tab = Tab(browser, address)
+    area, canvas = tab.page.locator("#listing-pane textarea"), tab.frame().locator(".rows canvas")
+    drawing = "canvas => new Promise((drawn) => setTimeout(() => drawn(canvas.toDataURL()), 200))"
+    every = canvas.evaluate(drawing)
+    area.hover(position={"x": 200, "y": 17 * 5 + 8})
+    assert area.get_attribute("title") == "issued 8 times; wait: 136 warp-cycles (100%)"
+    assert canvas.evaluate(drawing) != every  # the other lines' issues are pale
+    area.hover(position={"x": 200, "y": 17 * 4 + 8})
+    assert (area.get_attribute("title"), canvas.evaluate(drawing)) == ("", every)  # .rept is none
+    area.hover(position={"x": 200, "y": 17 * 3 + 8})
+    tab.page.mouse.move(2, 2)
+    assert canvas.evaluate(drawing) == every
     tab.close()
 
 
@@ -106,8 +125,14 @@ def test_an_exercise_hides_the_timeline_until_a_number_is_said(browser: Any, add
     assert tab.page.locator("#of-launch .knob").count() + tab.page.locator("#of-machine .knob").count() == 2
     tab.page.click("button.hint")
     assert tab.page.locator(".hints li").count() == 1
+    tab.page.wait_for_timeout(1000)
     tab.page.fill("#guess", "100")
+    began = time.monotonic()
     tab.drawn(lambda: tab.page.press("#guess", "Enter"))
+    assert int(tab.page.get_attribute("body", "data-ms")) < 1000 * (time.monotonic() - began)  # since the commitment, not the last slider
+    bottoms = "[...document.querySelectorAll('.verdict, #exercise')].map(at => at.getBoundingClientRect().bottom)"
+    assert max(tab.page.evaluate(bottoms)) == tab.page.evaluate(bottoms)[0]  # all of the verdict is in sight
+    assert tab.page.evaluate("(at => at.scrollWidth <= at.clientWidth)(document.querySelector('#exercise .slots'))")
     assert tab.page.inner_text(".verdict").startswith("Not quite: you said 100, the simulator 324 cycles.")
     assert tab.page.locator("#frames iframe:not(.coming)").count() == 1
     tab.close()
@@ -144,7 +169,9 @@ def test_two_machines_with_what_differs(browser: Any, address: str) -> None:
     field = tab.slider("of-second", "FP32 latency")
     field.fill("9")
     assert tab.drawn(lambda: field.press("Enter")).startswith("180 and 108 cycles")
-    assert tab.page.inner_text("#difference").startswith("B is 1.67 times as fast.")
+    assert tab.page.inner_text("#difference").startswith(
+        "B is 1.67 times as fast. B less A, cycles: tail −40 (no warp is left on this scheduler), wait −31 (the next warp waits for"
+    )
     assert tab.frame().locator(".run").count() == 2
     tab.close()
 

@@ -54,6 +54,8 @@ def test_messages_name_the_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     launch.write_text('grid = 1\nblock = 32\n[[args]]\nname = "n"\nvalu = 4\n')
     assert "did you mean value?" in invoke("run", listing)[1]
     listing.write_text(".kernel a\n.param ptr x\nEXIT;\n")
+    launch.write_text('grid = 1\nblock = 32\n[[args]]\nname = "x"\nvalue = 3\n')
+    assert "x = 3, but the listing says .param ptr x: an array\n  shape = 1024" in invoke("run", listing)[1]
     launch.write_text('grid = 1\nblock = 32\n[[args]]\nname = "x"\nshape = 4\n[expect]\nx = "1 << 99999999999"\n')
     assert "a whole number is shifted by at most 64" in invoke("run", listing)[1]
     monkeypatch.setattr(reader, "MOST_TEXT", 10)
@@ -74,7 +76,7 @@ def npy(shape: str, data: bytes = b"") -> bytes:
         (npy(f"({10**30},)"), "it is no .npy file"),
         (b"", "it is no .npy file: No data left in file"),
         (b"PK\x03\x04 and more", "it is no .npy file: File is not a zip file"),
-        (b"1, 2, 3", "pickled"),
+        (b"1, 2, 3", "it is no .npy file"),
     ],
 )
 @pytest.mark.parametrize("key", ["args", "expect"])

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+import isa
 import sim
 from isa.errors import UserError
 from programs.intervals import loops
 from sim.launch.file import load_launch
 from sim.report import timeline
+from sim.report.tracks import tracks
 from sim.result.result import Result
 from tests.unit.report_runs import add_one, chain_on
 
@@ -90,3 +92,13 @@ def test_a_window_in_which_nothing_issues_is_refused() -> None:
 
 def test_a_width_below_one_cell_still_draws() -> None:
     assert timeline.text(loop("simple_loop"), width=1).count("# Cycles:") > 10
+
+
+def test_where_a_warp_goes_on_when_all_its_results_are_there_the_last_of_them_is_named() -> None:
+    """R0 is there before R1, for which a GTX 480 waits as well, and other GPUs do not."""
+    program = isa.parse(".kernel f\nMOV R0, 6\nS2R R1, SR_TID.X\nIADD R2, R0, 1\nEXIT")
+    for gpu, maker in (("gtx480", 1), ("textbook", 0)):
+        found = tracks(sim.run(sim.Launch(program, grid=(1,), block=(32,)), sim.gpu(gpu), timeline=(0, 500)))
+        add = found.rows.instruction.tolist().index(2)
+        assert found.rows.instruction[found.producer[add]] == maker
+        assert found.rows.ready[found.producer[add]] == found.rows.eligible[add]

@@ -20,7 +20,7 @@ from sim.report.tracks import tracks
 from sim.report.view.page import page
 from sim.result.result import Result
 from tests.unit.conftest import PATIENCE
-from tests.unit.report_runs import add_one, chain
+from tests.unit.report_runs import add_one, chain, chain_on
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
 EVERYTHING = (0, 1 << 60)
@@ -175,6 +175,24 @@ def test_the_wheel_zooms_and_dragging_moves(browser: Any, tmp_path: Path) -> Non
     opened.tab.click("button[data-action=all]")
     assert int(opened.state["to"]) > 400
     opened.close()
+
+
+# By how much the charts reach into what lies below them, the panel leaves the window, and a chart's drawing its place.
+OVERLAPS = """(box => [
+    box('#panel').top - box('.charts').bottom,
+    innerHeight - box('#panel').bottom,
+    ...[...document.querySelectorAll('.chart:not([hidden])')].map((at) => at.clientHeight - at.querySelector('.uplot canvas').offsetHeight),
+])(name => document.querySelector(name).getBoundingClientRect())"""
+
+
+def test_nothing_lies_over_the_charts_whatever_the_number_of_warps_and_the_size_of_the_window(browser: Any, tmp_path: Path) -> None:
+    for warps in (1, 2, 3, 8, 24):
+        opened = Opened(browser, write(tmp_path, chain_on(sim.gpu("gtx480"), 1, warps, (0, 400))))
+        for size in ((1280, 900), (1280, 720), (1600, 1000)):
+            opened.tab.set_viewport_size({"width": size[0], "height": size[1]})
+            opened.tab.evaluate(DRAWN)
+            assert min(opened.tab.evaluate(OVERLAPS)) >= -1, (warps, size)
+        opened.close()
 
 
 def test_hovering_says_what_the_warp_does(browser: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 "use strict";
 
+const LINE = 17; // pixels, as in the style sheet
 const SASS = [
   ["comment", /^(#.*|\/\/.*|\/\*.*?\*\/)/], ["directive", /^\.[A-Za-z_]\w*(?![\w.]*:)/], ["label", /^[A-Za-z_.$][\w.$]*:/], ["guard", /^@!?U?P[0-6T]\b/],
   ["register", /^(U?R(\d+|Z)|U?P[0-6T]|SR_\w+|B\d+)\b/], ["constant", /^c\[[^\]]*\](\[[^\]]*\])?/], ["number", /^[+-]?(0x[\da-f]+|\d+(\.\d*)?(e[+-]?\d+)?)\b/i],
@@ -32,9 +33,13 @@ function pieces(line, rules) {
 }
 
 class Editor {
-  constructor(place, rules, changed) {
-    Object.assign(this, { rules, paint: place.querySelector(".paint"), area: place.querySelector("textarea"), marks: new Map(), bars: new Map(), hot: 0, leave: false });
+  /** changed: called after each change; pointed: with the line under the mouse, 0 = none any more. */
+  constructor(place, rules, changed, pointed = () => {}) {
+    Object.assign(this, { rules, pointed, under: 0, paint: place.querySelector(".paint"), area: place.querySelector("textarea"), marks: new Map(), bars: new Map(), hot: 0, leave: false });
+    this.area.addEventListener("mousemove", (event) => this.point(Math.floor((event.offsetY + this.area.scrollTop) / LINE) + 1));
+    this.area.addEventListener("mouseleave", () => this.point(0));
     this.area.addEventListener("input", () => {
+      this.point(0);
       this.bars.clear();
       this.draw();
       changed();
@@ -51,6 +56,13 @@ class Editor {
         this.area.dispatchEvent(new Event("input"));
       } else this.leave = false;
     });
+  }
+
+  /** Say what the line waited for, and which it is; a line without a bar is none. */
+  point(line) {
+    const bar = this.bars.get(line);
+    this.area.title = bar?.says ?? "";
+    if (this.under !== (bar ? line : 0)) this.pointed(this.under = bar ? line : 0);
   }
 
   get text() {

@@ -53,6 +53,7 @@ class Exercise {
     const { right, answer: value, unit, explanation } = answer.result;
     verdict.textContent = `${right ? "Right" : "Not quite"}: you said ${guess}, the simulator ${Number(value.toPrecision(4))} ${unit}. ${explanation}`;
     verdict.className = `verdict ${right ? "right" : "wrong"}`;
+    verdict.scrollIntoView({ block: "nearest" });
     this.opened();
   }
 }

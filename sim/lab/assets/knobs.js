@@ -19,7 +19,8 @@ class Knobs {
     const own = this.values[knob.field];
     place.className = "knob";
     place.classList.toggle("moved", own !== undefined);
-    place.title = `${knob.field}: ${knob.meaning}\n${knob.source}`;
+    const says = knob.value === null ? knob.source : `this GPU's own: ${knob.value} ${knob.unit}; ${knob.source}`;
+    place.title = `${knob.field}: ${knob.meaning}\n${says}`;
     name.textContent = knob.label;
     label.append(name);
     place.append(label);

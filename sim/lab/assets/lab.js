@@ -3,6 +3,7 @@
 "use strict";
 
 const PAUSE = 60; // ms without a change, after which the state is sent
+const EXPLAINED = 2; // causes of a difference that are put into words: the others are smaller
 const LAUNCHED = ["warps", "blocks", "registers", "shared"];
 const KEYS = { ArrowLeft: "ArrowLeft", ArrowRight: "ArrowRight", ArrowUp: "ArrowUp", ArrowDown: "ArrowDown", n: "n", p: "p", "+": "+", "=": "+", "-": "-", 0: "0" };
 const get = (id) => document.getElementById(id);
@@ -20,7 +21,7 @@ class Lab {
   constructor(begin) {
     const changed = () => this.changed();
     Object.assign(this, begin, { client: crypto.randomUUID?.() ?? String(Math.random()), number: 0, timer: 0, images: begin.causes.map((cause) => (matchMedia("(prefers-color-scheme: dark)").matches ? cause.dark : cause.colour)) });
-    this.listing = new Editor(get("listing-pane"), SASS, changed);
+    this.listing = new Editor(get("listing-pane"), SASS, changed, (line) => this.frame?.contentWindow.postMessage({ line }, "*"));
     this.launch = new Editor(get("launch-pane"), TOML, changed);
     this.ofLaunch = new Knobs(get("of-launch"), changed);
     this.ofMachine = new Knobs(get("of-machine"), changed);
@@ -90,13 +91,14 @@ class Lab {
   changed() {
     const now = performance.now(), alone = now - (this.since ?? 0) > PAUSE;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.simulate(), alone ? 0 : PAUSE);
+    this.timer = setTimeout(() => this.simulate(now), alone ? 0 : PAUSE);
     this.since = now;
   }
 
-  async simulate() {
+  /** began: when the change was made. */
+  async simulate(began = performance.now()) {
     clearTimeout(this.timer);
-    const state = this.now(), mine = ++this.number, began = this.since ?? performance.now();
+    const state = this.now(), mine = ++this.number;
     this.remember(state);
     if (!this.exercise.isOpen) {
       this.shown = mine; // answers to what was asked before are dropped
@@ -108,7 +110,7 @@ class Lab {
     if (answer.overtaken || mine < this.shown) return;
     this.shown = mine;
     if (answer.error) {
-      get("busy").textContent = "";
+      get("busy").textContent = this.frame ? "the timeline is that before the mistake" : "";
       return this.complain(answer.error);
     }
     this.take(answer.result, began);
@@ -188,7 +190,7 @@ class Lab {
     const place = get("difference");
     place.hidden = !difference;
     if (!difference) return;
-    const parts = difference.causes.map(({ cause, change }) => `${cause} ${change > 0 ? "+" : "−"}${Math.abs(Math.round(change)).toLocaleString("en")}`);
+    const parts = difference.causes.map(({ cause, change, meaning }, row) => `${cause} ${change > 0 ? "+" : "−"}${Math.abs(Math.round(change)).toLocaleString("en")}${meaning && row < EXPLAINED ? ` (${meaning})` : ""}`);
     place.textContent = `${difference.says} B less A, ${difference.unit}: ${parts.join(", ") || "nothing"}.`;
   }
 
@@ -206,11 +208,12 @@ class Lab {
 
   /** What the opcode at the caret is. */
   help() {
-    const { text } = this.listing.caret, [, word] = /^\s*(?:[\w.$]+:)?\s*(?:@!?U?P\w+)?\s*([A-Z][A-Z0-9]+)/.exec(text) ?? [], row = this.opcodes?.[word];
+    const { line, text } = this.listing.caret, [, word] = /^\s*(?:[\w.$]+:)?\s*(?:@!?U?P\w+)?\s*([A-Z][A-Z0-9]+)/.exec(text) ?? [], row = this.opcodes?.[word];
     const takes = row?.modifiers.length ? ` Modifiers: ${row.modifiers.slice(0, 24).join(" ")}${row.modifiers.length > 24 ? " ..." : ""}` : "";
     if (!row) return void (get("help").textContent = "");
     const waits = row.latency === null ? "this GPU has no numbers for it" : `a dependent issues ${row.cycles} cycles later here (${row.field})`;
-    get("help").textContent = `${word} ${row.usage}: ${row.meaning}. Unit ${row.unit}${row.pipe ? `, pipe ${row.pipe}` : ""}; ${waits}.${takes}`;
+    const here = this.listing.bars.get(line)?.says;
+    get("help").textContent = `${here ? `This line: ${here}. ` : ""}${word} ${row.usage}: ${row.meaning}. Unit ${row.unit}${row.pipe ? `, pipe ${row.pipe}` : ""}; ${waits}.${takes}`;
   }
 
   connect() {

@@ -39,7 +39,7 @@ def head(result: Result, run: dict[str, Any], window: tuple[int, int]) -> dict[s
     where = f"SM {sms[0]}" if len(sms) == 1 else f"{len(sms)} SMs"
     first, last = run["window"]
     shown = f"cycles {first:,} to {last:,} on {where}: {recorded:,} of {issues:,} issues"
-    part = "the whole run" if run["whole"] else shown
+    part = "the page holds the whole run" if run["whole"] else f"the page holds {shown}"
     return {
         "title": run["title"],
         "launch": f"{blocks} of {sizes(result.block)} threads, {count(int(counters['sms_used']), 'SM')} of {result.gpu.sms}",
@@ -74,18 +74,18 @@ def _rows(results: list[Result], most: int) -> list[dict[str, Any]]:
             "line": i.line,
             "text": i.text,
             "labels": labels.get(i.index, []),
-            "runs": [_bar(result, i.index, most) for result in results],
+            "runs": [bar(result, [i.index], most) for result in results],
         }
         for i in program.instructions
     ]
 
 
-def _bar(result: Result, index: int, most: int) -> dict[str, Any]:
-    """Return the stalls of one instruction as segments of a bar, percent of the longest bar of the page."""
-    stalls, issues = result.stalls_by_instruction[index], int(result.issues_by_instruction[index])
+def bar(result: Result, chosen: list[int], most: int) -> dict[str, Any]:
+    """Return the stalls of some instructions together as segments of a bar, percent of `most` warp-cycles."""
+    stalls, issues = result.stalls_by_instruction[chosen].sum(axis=0), int(result.issues_by_instruction[chosen].sum())
     waited = int(stalls[WAITS].sum())
     order = sorted((cause for cause in WAITS if stalls[cause]), key=lambda cause: -stalls[cause])
-    parts = [f"{CAUSE_NAMES[cause]}: {int(stalls[cause]):,} warp-cycles ({stalls[cause] / waited:.0%})" for cause in order]
+    parts = [f"{CAUSE_NAMES[cause]}: {count(int(stalls[cause]), 'warp-cycle')} ({stalls[cause] / waited:.0%})" for cause in order]
     return {
         "issues": issues,
         "each": waited / issues if issues else 0.0,
@@ -138,7 +138,7 @@ def memory(result: Result) -> dict[str, Any]:
             ("L2", [memory_text.hits(moved.l2_hits)]),
             ("DRAM", [f"{moved.dram_share:.1%} of the pins"]),
         ],
-        "shared": [f"{row.requests:,} requests, {row.each:.2f} passes each" for row in rows if row.kind == "shared memory"],
+        "shared": [f"{count(row.requests, 'request')}, {row.each:.2f} passes each" for row in rows if row.kind == "shared memory"],
         "arrows": [
             {
                 "read": size(read),

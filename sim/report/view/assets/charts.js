@@ -97,9 +97,9 @@ class Charts {
   }
 
   show(plot, data) {
-    const width = plot.root.parentElement.clientWidth;
+    const { clientWidth: width, clientHeight: height } = plot.root.parentElement;
     plot.batch(() => {
-      if (plot.width !== width) plot.setSize({ width, height: plot.height });
+      if (plot.width !== width || plot.height !== height) plot.setSize({ width, height });
       plot.setData(data, false);
       plot.setScale("x", { min: this.state.from, max: this.state.to });
     });

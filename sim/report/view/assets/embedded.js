@@ -6,7 +6,7 @@ class Embedded {
     state.listen(() => this.tell());
     window.addEventListener("message", ({ source, data }) => {
       if (source !== window.parent || typeof data !== "object" || data === null) return;
-      if (Number.isInteger(data.instruction)) state.set({ instruction: data.instruction });
+      if (Number.isInteger(data.line)) state.set({ line: data.line });
       if (typeof data.key === "string") window.dispatchEvent(new KeyboardEvent("keydown", { key: data.key }));
     });
   }

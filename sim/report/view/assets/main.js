@@ -2,7 +2,13 @@
 
 const FIRST_ISSUES = 16; // that the page shows when it opens
 
+/** The timeline and its panel take the height that the head leaves. */
+function fit() {
+  document.documentElement.style.setProperty("--head", `${document.querySelector("header").offsetHeight}px`);
+}
+
 async function start() {
+  fit();
   const { causes, runs: plain } = JSON.parse(document.getElementById("data").textContent);
   const runs = await Promise.all(plain.map((run) => Run.from(run)));
   const limits = [Math.min(...runs.map((run) => run.window[0])), Math.max(...runs.map((run) => run.window[1])) + 1];
@@ -30,6 +36,7 @@ async function start() {
       document.body.dataset.ready = "yes";
     });
   });
+  state.tell(); // a frame that is not seen yet may wait for its first picture for half a second
 }
 
 /** Where to begin: the first issues of the first warp, the cursor in the longest wait among them. */
@@ -99,7 +106,10 @@ function connect(state, runs) {
   });
   state.listen(() => { choice.value = state.sm; });
   state.listen(() => { if (document.activeElement !== field) field.value = state.cycle; });
-  window.addEventListener("resize", () => state.set({}));
+  window.addEventListener("resize", () => {
+    fit();
+    state.set({});
+  });
   window.addEventListener("hashchange", () => state.read(location.hash.slice(1), runs));
 }
 

@@ -5,7 +5,7 @@ class State {
   constructor(limits) {
     this.limits = limits;
     this.listeners = [];
-    Object.assign(this, { from: limits[0], to: limits[1], cycle: limits[0], warp: 0, run: 0, sm: ALL, path: false, instruction: -1, scheduled: false });
+    Object.assign(this, { from: limits[0], to: limits[1], cycle: limits[0], warp: 0, run: 0, sm: ALL, path: false, instruction: -1, line: 0, scheduled: false });
   }
 
   /** Call `listener` after every change, at most once per frame. */
@@ -22,10 +22,20 @@ class State {
     this.cycle = Math.min(Math.max(Math.round(this.cycle), first), end - 1);
     if (this.scheduled) return;
     this.scheduled = true;
-    requestAnimationFrame(() => {
-      this.scheduled = false;
-      for (const listener of this.listeners) listener();
-    });
+    requestAnimationFrame(() => this.tell());
+  }
+
+  /** Call the listeners now, and not again in the next frame. */
+  tell() {
+    if (!this.scheduled) return;
+    this.scheduled = false;
+    for (const listener of this.listeners) listener();
+  }
+
+  /** Whether an issue is drawn in full: nothing is picked, or its instruction is, or its line. */
+  picks(run, row) {
+    const number = run.instruction[row];
+    return (this.instruction < 0 || number === this.instruction) && (!this.line || run.instructions[number].line === this.line);
   }
 
   /** Show `factor` times as many cycles, keeping `cycle` where it is. */

@@ -27,8 +27,6 @@ class Timeline {
     if (this.sm !== this.state.sm) {
       this.sm = this.state.sm;
       this.shown = this.run.rowsOn(this.sm);
-      const beside = this.place.offsetHeight - this.box.offsetHeight; // charts and caption
-      this.place.style.flexBasis = `${beside + TOP + this.shown.length * ROW + 4}px`;
       this.placeOf = new Map(this.shown.map((row, place) => [row, place]));
     }
     return this.shown;
@@ -92,8 +90,15 @@ class Timeline {
     this.tip.show(event, this.run, warp, Math.floor(cycle));
   }
 
+  /** Take no more height than rows, charts and caption need. */
+  settle() {
+    const beside = this.place.scrollHeight - this.box.offsetHeight, basis = `${beside + TOP + this.rows.length * ROW + 4}px`;
+    if (this.place.style.flexBasis !== basis) this.place.style.flexBasis = basis;
+  }
+
   draw() {
-    const { run, state } = this, rows = this.rows.length, height = this.box.clientHeight; // rows first: they set the height
+    this.settle();
+    const { run, state } = this, rows = this.rows.length, height = this.box.clientHeight;
     this.place.querySelector(".tall").style.height = `${TOP + rows * this.rowHeight}px`;
     const context = fitted(this.canvas, this.box.clientWidth, height);
     const scroll = this.box.scrollTop, size = this.rowHeight;
@@ -123,15 +128,15 @@ class Timeline {
 
   /** A box per wait and issue. */
   drawIssues(context, warp, top, height) {
-    const { run, state } = this, { from, to, instruction } = state;
+    const { run, state } = this, { from, to } = state;
     run.spans(warp, from, to, (begin, end, cause, row) => {
-      context.globalAlpha = instruction < 0 || run.instruction[row] === instruction ? 1 : 0.25;
+      context.globalAlpha = state.picks(run, row) ? 1 : 0.25;
       this.span(context, begin, end, cause, top, height);
       if (cause === SELECTED && run.lanes[row] < LANES) this.idle(context, begin, top, height * (1 - run.lanes[row] / LANES));
     });
     context.globalAlpha = 1;
     for (let row = run.rowFrom(warp, Math.floor(from)); row < run.first[warp + 1] && run.since[row] < to; row++) {
-      if (instruction < 0 || run.instruction[row] === instruction) this.label(context, row, top, height);
+      if (state.picks(run, row)) this.label(context, row, top, height);
     }
   }
 
@@ -177,8 +182,7 @@ class Timeline {
     const issued = new Float32Array(wide);
     const bins = this.causes.map(() => null);
     run.spans(warp, from, to, (begin, end, cause, row) => {
-      const faint = cause === SELECTED && state.instruction >= 0 && run.instruction[row] !== state.instruction;
-      if (faint) return;
+      if (cause === SELECTED && !state.picks(run, row)) return;
       bins[cause] ??= new Float32Array(wide);
       addSpan(cause === SELECTED ? issued : bins[cause], begin, end, from, 1 / perCycle);
     });
