@@ -90,7 +90,7 @@ class Hierarchy(NamedTuple):
     dram_latency: np.int64  # from the channel to the network, beyond l2_latency
     dram_ticks: np.int64  # per sector read
     write_ticks: np.int64  # per sector written
-    activate_ticks: np.int64  # of a channel at least from one row to the next, read or written
+    activate_ticks: np.int64  # of a channel from one activation of a row to the next; 0 = rows are not modelled
     turnaround_ticks: np.int64  # of a channel, each way; 0: it writes in order, at once
     write_batch: np.int64  # sectors that it gathers at least
     refresh: np.int64  # cycles that a bank is away

@@ -1,5 +1,5 @@
 // One wave of loads, or of loads and stores, that finds nothing in L2: cycles of each warp from before its loads until the last is there, and of the launch.
-// nvcc -O3 -arch=sm_90 -std=c++17 -o copies copies.cu && ./copies MODE (as cold.cu)
+// nvcc -O3 -arch=sm_90 -std=c++17 -o copies copies.cu && ./copies MODE: read (256 MB are read before each), warm
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

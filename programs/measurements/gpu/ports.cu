@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <vector>
 const int T = 200000;
-__global__ void __launch_bounds__(1024) ports(const uint4 *cold, const uint4 *warm, uint4 *out, int *count, int readers, int from_dram, int writers, int stores_dram) {
+__global__ void __launch_bounds__(1024) ports(const uint4 *cold, const uint4 *warm, uint4 *out, int *count, int readers, int from_dram, int writers) {
     long long begin = clock64();
     int n = 0;
     uint4 sum = {0, 0, 0, 0};
@@ -52,7 +52,7 @@ int main() {
         double best[2] = {0, 0};
         for (int k = 0; k < 3; k++) {
             cudaMemset(count, 0, 4096);
-            ports<<<132, 1024>>>(cold, warm, out, count, c[0], !from, c[1], 0);
+            ports<<<132, 1024>>>(cold, warm, out, count, c[0], !from, c[1]);
             cudaMemcpy(h.data(), count, 4096, cudaMemcpyDeviceToHost);
             double r = 0, w = 0;
             for (int b = 0; b < 132; b++) (b < c[0] ? r : w) += h[b] * 4096.0 / T;

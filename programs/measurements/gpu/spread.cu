@@ -1,5 +1,7 @@
-// Where and when blocks run: SM, start and end of each block of launches of the population, L2 cold (256 MB read in between).
+// How long SMs take for equal blocks of launches of the population, L2 cold (256 MB read in between): of the second launch, per SM, its blocks, the cycles
+// from the first one's begin to the last one's end, the mean of a block.
 // nvcc -O3 -arch=sm_90 -std=c++17 -I ../population -o spread spread.cu && ./spread > spread.csv
+#include <algorithm>
 #include <cstdio>
 #include <vector>
 #include <cuda_runtime.h>
@@ -8,7 +10,7 @@ typedef unsigned long long u64;
 #define COMMA ,
 #define CASE(name, body) __global__ void name(ARGUMENTS, u64 *t) { \
     u64 begin, end; unsigned sm; \
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin)); begin = clock64(); asm volatile("mov.u32 %0, %%smid;" : "=r"(sm)); \
+    begin = clock64(); asm volatile("mov.u32 %0, %%smid;" : "=r"(sm)); \
     body(a, b, index, n, p); __syncthreads(); end = clock64(); \
     if (threadIdx.x == 0) t[blockIdx.x * 3] = sm, t[blockIdx.x * 3 + 1] = begin, t[blockIdx.x * 3 + 2] = end; }
 CASE(rows_, rows)
@@ -27,11 +29,17 @@ float4 *big;
 u64 *t;
 template <class K> void measure(const char *name, K kernel, int grid, int block, int n, int p) {
     std::vector<u64> host(grid * 3);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 2; k++) {
         sweep<<<1056, 256>>>(big, 1 << 24, out);
         kernel<<<grid, block>>>(a, b, index_, n, p, t);
         cudaMemcpy(host.data(), t, grid * 24, cudaMemcpyDeviceToHost);
-        for (int i = 0; i < grid; i++) printf("%s,%d,%d,%llu,%llu,%llu\n", name, k, i, host[3 * i], host[3 * i + 1], host[3 * i + 2]);
+    }
+    for (u64 sm = 0; sm < 132; sm++) {
+        u64 first = ~0ull, last = 0, sum = 0, count = 0;
+        for (int i = 0; i < grid; i++)
+            if (host[3 * i] == sm)
+                first = std::min(first, host[3 * i + 1]), last = std::max(last, host[3 * i + 2]), sum += host[3 * i + 2] - host[3 * i + 1], count++;
+        if (count) printf("%s,%llu,%llu,%llu,%.0f\n", name, sm, count, last - first, (double)sum / count);
     }
 }
 int main() {
@@ -41,7 +49,7 @@ int main() {
     unsigned x = 1;
     for (int &v : random) x = x * 1664525 + 1013904223, v = (x >> 8) % 200;
     cudaMemcpy(index_, random.data(), 1 << 24, cudaMemcpyHostToDevice);
-    printf("kernel,launch,block,sm,begin,end\n");
+    printf("kernel,sm,blocks,span,block_mean\n");
     measure("rows", rows_, 1056, 32, 0, 1000);
     measure("mix", mix_, 4224, 64, 0, 2);
     measure("local", local_, 1024, 32, 0, 16);

@@ -1,10 +1,10 @@
 """The population measured on an H200, and another sample of it on an H100, beside the simulated ones.
 
-`../h200/population.csv`, `../h100/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles`, `elapsed_cycles` with
-the clocks as they boost (median of twelve, of nine), on the H200 `warm_...` after matrix products that had drawn the power limit, so that
-the SM ran at `warm_core_mhz` and L2 at `warm_l2_mhz`. Where the arrays of a launch lie decides when its loads meet a refresh, on the GPU as
-here: its median is compared with that of an ensemble (`sim.traces.ensemble`), of fewer members the longer a launch is, and the more all of
-them are alike.
+`../h200/population.csv`, `../h100/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles` with the clocks as they
+boost, medians of twelve launches on the H200 and of nine on the H100, `elapsed_cycles` of nine; on the H200 `warm_...` after matrix
+products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at `warm_l2_mhz`. Where the arrays of a launch lie
+decides when its loads meet a refresh, on the GPU as here: its median is compared with that of an ensemble (`sim.traces.ensemble`), of
+fewer members the longer a launch is, and the more all of them are alike.
 """
 
 import statistics
@@ -87,7 +87,14 @@ def one(case: Case, row: dict[str, str], gpu: Gpu, prefix: str = "") -> Score:
     size = first.counters["warp_instructions"]
     count = next((count for most, count in MEMBERS.items() if size <= most), 1)
     results = [first, *(sim.simulate(member, gpu) for member in members(trace, count)[1:])]
-    measured = Profiled(case.name, H200, None, H200, {}, {name: float(row[name]) for name in row if name.startswith("stall_")})
+    measured = Profiled(
+        case.name,
+        FOLDERS[sample_of(case)],
+        None,
+        FOLDERS[sample_of(case)],
+        {},
+        {name: float(row[name]) for name in row if name.startswith("stall_")},
+    )
     return Score(
         case,
         (float(row[f"{prefix}cycles"]), statistics.median(int(found.counters["sm_active_cycles_max"]) for found in results)),

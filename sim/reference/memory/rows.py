@@ -42,8 +42,11 @@ class Rows:
         return place_of(line >> 1, self.channels)
 
     def activated(self, line: int, at: int, by: Moment) -> tuple[int, Moment] | None:
-        """Return when the row of a line that is to be read is activated, asked for at a tick and moment; None: rows are not modelled."""
-        if not self.ticks:
+        """Return when the row of a line that is to be moved at once is activated, asked for at a tick and moment.
+
+        None: rows are not modelled, or the line, -1, is nobody's.
+        """
+        if not self.ticks or line < 0:
             return None
         row = self.reading.get(row_place(line))
         if row is None or row.number != line >> 1 or row.until <= at:
@@ -55,8 +58,9 @@ class Rows:
 
     def stay_open(self, line: int, until: int) -> None:
         """Keep the row of a line open to be read until a tick."""
-        if self.ticks:
-            self.reading[row_place(line)].until = until
+        if self.ticks and line >= 0:
+            row = self.reading[row_place(line)]
+            row.until = max(row.until, until)
 
     def wait(self, line: int) -> None:
         """Let the row of a line that is to be written, -1: of nobody's, wait with the batch of its home, once."""

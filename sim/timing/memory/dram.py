@@ -33,13 +33,13 @@ def transfer(number: int, at: int, read: int, written: int, line: int, mh: np.re
         admitted = max(at, memory.channel_done[number, turn])
         back = channel.writing * mh.turnaround_ticks
         begins = max(admitted, channel.free + back)
-        if mh.activate_ticks:
+        if mh.activate_ticks and line >= 0:
             begins = max(begins, activated(line, at, mh, memory))
         moved = channel.free = begins + read * mh.dram_ticks + at_once
         channel.writing = 0
         memory.channel_done[number, turn] = channel.free
         channel.served += 1
-        if mh.activate_ticks:
+        if mh.activate_ticks and line >= 0:
             stay_open(line, moved + mh.dram_latency * TICKS, memory)
     if written and mh.turnaround_ticks:
         admitted = max(admitted, gather(number, at, written, line, mh, memory))

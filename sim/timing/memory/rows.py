@@ -14,11 +14,11 @@ row_of, home_of = inner(row_place), inner(place_of)
 
 @inner
 def activated(line: int, at: int, mh: np.record, memory: Memory) -> int:
-    """Return the tick in which the row of a line that is to be read is activated, asked for at a tick."""
+    """Return the tick in which the row of a line that is to be moved at once is activated, asked for at a tick."""
     row = memory.reading[row_of(line)]
     if row.number != line >> 1 or row.until <= at:
         home = memory.channels[home_of(line >> 1, mh.channels)]
-        row.number, row.since = line >> 1, max(home.activates, at)
+        row.number, row.since, row.until = line >> 1, max(home.activates, at), np.int64(0)
         home.activates = row.since + mh.activate_ticks
     return row.since
 
@@ -26,7 +26,8 @@ def activated(line: int, at: int, mh: np.record, memory: Memory) -> int:
 @inner
 def stay_open(line: int, until: int, memory: Memory) -> None:
     """Keep the row of a line open to be read until a tick."""
-    memory.reading[row_of(line)].until = until
+    row = memory.reading[row_of(line)]
+    row.until = max(row.until, until)
 
 
 @inner

@@ -131,10 +131,7 @@ Channel = records.kind(  # of DRAM
 Row = records.kind(  # of DRAM, to be read or written
     ("number", "i8"),  # of its even line, halved
     ("since", "i8"),  # tick of its activation
-    (
-        "until",
-        "i8",
-    ),  # of one that is read, tick to which it is open; of one to be written, one more than the batches that its home had written
+    ("until", "i8"),  # to be read: tick to which it is open; to be written: one more than the batches that its home has written
 )
 L2Line = records.kind(
     ("valid", "u4"),
@@ -172,8 +169,8 @@ class Memory(NamedTuple):
     order: np.ndarray  # int64 [channels * slice_lines] how a run of lines lies on the slices (lowering.memory.slice_order)
     slices: Any  # Bank [channels]
     channels: Any  # Channel [channels]
-    reading: Any  # Row [ROWS]
-    writing: Any  # Row [ROWS]
+    reading: Any  # Row [ROWS], one where rows are not modelled
+    writing: Any  # Row [ROWS], likewise
     slice_done: np.ndarray  # int64 [channels, depth] ticks: when each of its last requests was served
     channel_done: np.ndarray  # int64 [channels, channel depth]
     l2_tag: np.ndarray  # uint32 [channels * sets * ways] of the 128-byte line there (l2.tag_of), 0 = none
@@ -215,8 +212,8 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         order=slice_order(banks, int(mh.slice_lines)),
         slices=room.records(Bank, banks),
         channels=room.records(Channel, banks),
-        reading=room.records(Row, ROWS),
-        writing=room.records(Row, ROWS),
+        reading=room.records(Row, ROWS if mh.activate_ticks else 1),
+        writing=room.records(Row, ROWS if mh.activate_ticks else 1),
         slice_done=room.zeros((banks, int(mh.slice_depth)), np.int64),
         channel_done=room.zeros((banks, int(mh.channel_depth)), np.int64),
         l2_tag=room.zeros(lines, np.uint32),
