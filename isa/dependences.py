@@ -17,6 +17,7 @@ from isa.vocabulary import (
     UP0,
     Flag,
     Kind,
+    Mbarrier,
     Operation,
 )
 
@@ -58,7 +59,7 @@ def source_registers(operation: int, flags: int, slot: int, width: int, function
         return matrices.registers_of(function, slot)
     if operation in matrices.OF_WARPGROUP:
         return matrices.sources_of_warpgroup(function, slot)
-    if operation in (Operation.STORE, Operation.ATOM):
+    if operation in (Operation.STORE, Operation.ATOM) or (operation == Operation.MBARRIER and function == Mbarrier.STORE):
         return max(width // 4, 1)
     if operation == Operation.BULK_COPY:
         near = 2 + (function >> 1) - (function & 1)  # of a tile: the place in shared memory, a barrier unless it is stored, coordinates

@@ -7,17 +7,18 @@ import numpy as np
 
 from isa.vocabulary import Space
 from sim.compiled.kernel import first_bit, outlined
-from sim.functional.mbarriers import CURRENT, change
+from sim.functional.flags import CLUSTER
+from sim.functional.mbarriers import CURRENT, Shared, change, further, shared_of
 from sim.functional.memory import find, keep_access, room_for_access
 from sim.functional.operands import row_of
 from sim.functional.stack import fault
-from sim.functional.state import FIRST, SECOND, THIRD, Code, Fault, Log, Machine, Memory, Progress, Report, Status, Store
+from sim.functional.state import FIRST, IN_BLOCK, RANK_BITS, SECOND, THIRD, Code, Fault, Log, Machine, Memory, Progress, Report, Status, Store
 from sim.functional.tiles import bytes_of_tile, move_tile, read_map
 from sim.functional.translation import translate
 from sim.functional.watch import READ, WRITE, Seen, touch
 from sim.traces.trace import APART, BYTES, COPY_LANES, COUNTS, DIMENSIONS, PHASE, SCATTERED, SOURCE, TARGET, TILED
 
-UNIT, MOST, IN_BLOCK = np.int64(16), np.int64(0xFFFF), np.int64(0xFFFFFF)  # bytes; units of one copy; of an address in a cluster
+UNIT, MOST = np.int64(16), np.int64(0xFFFF)  # bytes; units of one copy
 
 
 @outlined
@@ -32,6 +33,8 @@ def copy_bulk(i: int, w: int, mask: int, code: Code, machine: Machine, memory: M
     k, problem = first_bit(mask), np.int64(-1)
     if code.function[i] > 1:
         problem = copy_tile(i, w, k, code, machine, memory, progress)
+    elif code.function[i] == 0 and code.flags[i] & CLUSTER:
+        problem = copy_near(i, w, k, code, machine, memory, progress)
     else:
         problem = copy_bytes(i, w, k, code, machine, memory, progress)
     if problem >= 0:
@@ -54,7 +57,7 @@ def copy_tile(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memo
         barrier = np.int64(machine.rows[near + 1, k]) & IN_BLOCK
         problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress)
         if problem < 0:
-            phase = complete(barrier, bytes_of_tile(machine), memory, progress)
+            phase = complete(barrier, bytes_of_tile(machine), shared_of(machine.rank[0], memory), progress)
     machine.target[TARGET], machine.target[PHASE], machine.target[TILED] = inside, phase, 1
     return problem
 
@@ -80,7 +83,7 @@ def copy_bytes(i: int, w: int, k: int, code: Code, machine: Machine, memory: Mem
         barrier = np.int64(machine.rows[near + 1, k]) & IN_BLOCK
         problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress)
         if problem < 0:
-            phase = load_bulk(address, inside, size, barrier, memory, progress)
+            phase = load_bulk(address, inside, size, barrier, machine.rank[0], memory, progress)
     if problem < 0 and memory.watch.asked[0]:
         seen = Seen(np.int64(i), np.int64(w), np.int64(k), np.int64(READ if stores else WRITE))
         for byte in range(size):
@@ -93,18 +96,45 @@ def copy_bytes(i: int, w: int, k: int, code: Code, machine: Machine, memory: Mem
 
 
 @outlined
-def load_bulk(address: int, inside: int, size: int, barrier: int, memory: Memory, progress: Progress) -> int:
-    """Move bytes to shared memory, and complete them at a barrier there; return the phase that they count for."""
+def copy_near(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Execute UBLKCP.S.S: from shared memory of the block to that of one of the cluster; return the Fault, -1 for none."""
+    to, source = row_of(code.operand[i, FIRST], w, code, machine), row_of(code.operand[i, SECOND], w, code, machine)
+    far, barrier = np.int64(machine.rows[to, k]), np.int64(machine.rows[to + 1, k]) & IN_BLOCK
+    near, rank = np.int64(machine.rows[source, k]) & IN_BLOCK, far >> RANK_BITS
+    size = (np.int64(machine.rows[row_of(code.operand[i, THIRD], w, code, machine), k]) & MOST) * UNIT
+    if rank >= memory.ranks:
+        progress.report[Report.ADDRESS] = rank
+        return np.int64(Fault.NO_BLOCK)
+    far &= IN_BLOCK
+    problem = wrong_place(Space.SHARED, near, size, UNIT, memory, progress)
+    problem = wrong_place(Space.SHARED, far, size, UNIT, memory, progress) if problem < 0 else problem
+    problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress) if problem < 0 else problem
+    if problem >= 0:
+        return problem
+    shared = shared_of(rank, memory)
     for word in range(size >> 2):
-        memory.shared[(inside >> 2) + word] = memory.words[((address - memory.base) >> 2) + word]
-    return complete(barrier, size, memory, progress)
+        shared.words[(far >> 2) + word] = memory.shared[(near >> 2) + word]
+    target = machine.target
+    target[SOURCE], target[BYTES], target[TARGET] = near, size, far | further(rank, machine, memory)
+    target[PHASE], target[TILED] = complete(barrier, size, shared, progress), 0
+    for d in range(DIMENSIONS):
+        target[COUNTS + d], target[APART + d] = 1, 0
+    return problem
 
 
 @outlined
-def complete(barrier: int, size: int, memory: Memory, progress: Progress) -> int:
+def load_bulk(address: int, inside: int, size: int, barrier: int, rank: int, memory: Memory, progress: Progress) -> int:
+    """Move bytes to shared memory, and complete them at a barrier there; return the phase that they count for."""
+    for word in range(size >> 2):
+        memory.shared[(inside >> 2) + word] = memory.words[((address - memory.base) >> 2) + word]
+    return complete(barrier, size, shared_of(rank, memory), progress)
+
+
+@outlined
+def complete(barrier: int, size: int, shared: Shared, progress: Progress) -> int:
     """Complete bytes at a barrier; return the phase that they count for."""
-    phase = memory.phases[barrier >> 3, CURRENT]
-    change(barrier >> 2, np.int64(0), -size, np.int64(0), memory, progress)
+    phase = shared.phases[barrier >> 3, CURRENT]
+    change(barrier >> 2, np.int64(0), -size, np.int64(0), shared, progress)
     return phase
 
 
