@@ -49,6 +49,8 @@ class Hierarchy(NamedTuple):
     copy_ticks: np.int64  # per sector
     tile_latency: np.int64
     tile_ticks: np.int64  # per sector
+    far_latency: np.int64  # more for shared memory of another SM
+    far_ticks: np.int64  # per 32 bytes to another SM
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
     l1_ways: np.int64
@@ -165,6 +167,8 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         **{name: getattr(gpu.shared, name) for name in ("pass_cycles", "barrier_latency", "copy_latency", "tile_latency")},
         "copy_ticks": ticks(gpu.shared.copy_bytes_per_cycle, SECTOR),
         "tile_ticks": ticks(gpu.shared.tile_bytes_per_cycle, SECTOR),
+        "far_latency": gpu.clusters.latency if gpu.clusters else 0,
+        "far_ticks": ticks(gpu.clusters.bytes_per_cycle, SECTOR) if gpu.clusters else 0,
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         "l1_sets": lines // ways if ways else 0,
         "l1_ways": ways,

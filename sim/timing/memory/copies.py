@@ -13,7 +13,8 @@ from sim.gpus.path import SECTOR
 from sim.lowering.accesses import LOAD, STORE
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import REQUEST_WEIGHT, SECTORS, TICKS
-from sim.lowering.phases import COPY_OUT
+from sim.lowering.phases import COPY_NEAR, COPY_OUT
+from sim.timing.clusters import use_cluster
 from sim.timing.memory.l1 import words_of
 from sim.timing.memory.lsu import plan
 from sim.timing.memory.mbarriers import count_for_phase
@@ -29,6 +30,11 @@ WHOLE = np.int64((1 << SECTORS) - 1)
 @outlined
 def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Queue the bulk copy that a warp issues now, whose access was its last."""
+    if op.copies >= COPY_NEAR:
+        use_cluster(warp, op, now, hw, sm, trace)
+        if op.copies == COPY_NEAR:
+            plan(np.int64(warp.sm), hw.memory[0], code, sm.memory)  # the port to other SMs is taken
+        return
     mh, memory, m = hw.memory[0], sm.memory, np.int64(warp.sm)
     ticket = np.int64(0)
     if op.copies == COPY_OUT and code.kept:

@@ -77,6 +77,8 @@ def could_go(queue: np.record, m: int, number: int, mh: np.record, code: Code, m
     """Return the first cycle in which the head of a queue may be taken and finds room for every line in the table and the port."""
     entry = memory.entries[m, number, queue.first]
     ready = max(entry.issued + mh.latency, queue.spaced)
+    if entry.packets:
+        ready = max(ready, whole_cycles(memory.units[m].far_free))
     if entry.requests == 0:
         return ready
     if code.ops[entry.instruction].access in WAITS and memory.units[m].free_mshrs < entry.requests:

@@ -42,6 +42,7 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("copy_free", "i8"),  # ticks: when the unit of bulk copies may ask for the next line
     ("oldest_copy", "i8"),  # oldest bulk copy in `copies`
     ("copies", "i8"),  # how many
+    ("far_free", "i8"),  # ticks: its port towards the other SMs of a cluster
 )
 Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"))  # spaced: its address unit is free
 Entry = records.kind(  # an instruction that waits for the load/store unit
@@ -49,6 +50,8 @@ Entry = records.kind(  # an instruction that waits for the load/store unit
     ("ticket", "i8"),  # which increment of its write counter it holds
     ("read_ticket", "i8"),  # and of its read counter
     ("log", "i8"),  # its row of the timeline, NONE = no row
+    ("further", "u4"),  # ranks further on in the cluster, of an instruction that counts for a phase
+    ("packets", "u4"),  # of 32 bytes that go to other SMs
     ("phase", "i8"),  # of a barrier in shared memory, that it counts or waits for; 0 = none
     ("slot", "u4"),  # warp slot
     ("instruction", "u4"),
