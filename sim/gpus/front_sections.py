@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sim.gpus.section import Count, Section
+from sim.gpus.section import Count, Positive, Section
 from sim.policies.blocks import AnyBlockPolicy, Order
 
 
@@ -81,10 +81,14 @@ class Clusters(Section):
 
     groups: tuple[int, ...] = Field(description="SMs of each group (GPC), lowest numbers first: the blocks of a cluster share one")
     latency: Annotated[int, Field(ge=1, le=4096)] = Field(description="cycles that shared memory of another SM takes longer than the own")
+    one_way_latency: Annotated[int, Field(ge=1, le=4096)] = Field(
+        description="the same of what needs no answer: arrivals at an mbarrier there, stores and copies that complete at one"
+    )
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(description="of an SM's port to the others: requests and data, in 32 bytes each")
     barrier_latency: Annotated[int, Field(ge=16, le=4096)] = Field(
         description="cycles from the last arrival at the cluster's barrier until the warps that wait go on"
     )
+    arrival_cycles: Count = Field(description="cycles between two arrivals of an SM's warps at the barrier of their cluster")
     fence_latency: Annotated[int, Field(ge=0, le=100_000)] = Field(
         description="cycles that a fence of the whole GPU (MEMBAR.GPU), as before an arrival that releases, holds its warp in a launch of clusters"
     )

@@ -20,6 +20,7 @@ def cluster_numbers(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> dict[str,
     return {
         "ranks": np.int64(launch.ranks),
         "groups": groups(gpu) if launch.cluster_shape else np.zeros(1, np.int64),
+        "arrival_cycles": np.int64(clusters.arrival_cycles if clusters else 0),
         "cluster_latency": np.int64(clusters.barrier_latency if clusters else 1),
     }
 

@@ -91,6 +91,7 @@ class Hardware(NamedTuple):
     ranks: np.int64  # blocks of a cluster
     groups: np.ndarray  # int64 [groups + 1] first SM of each group that a cluster may have, and the end; [1]: blocks go anywhere
     cluster_latency: np.int64  # of the barrier of a cluster
+    arrival_cycles: np.int64  # between two arrivals there of one SM
     awaits_stores: np.int64  # 1: a block's place is not free before L2 has answered its stores
     places: np.int64  # resident blocks per SM
     warps: np.int64  # warps per block

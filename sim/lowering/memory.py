@@ -50,6 +50,7 @@ class Hierarchy(NamedTuple):
     tile_latency: np.int64
     tile_ticks: np.int64  # per sector
     far_latency: np.int64  # more for shared memory of another SM
+    far_one_way: np.int64
     far_ticks: np.int64  # per 32 bytes to another SM
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
@@ -168,6 +169,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "copy_ticks": ticks(gpu.shared.copy_bytes_per_cycle, SECTOR),
         "tile_ticks": ticks(gpu.shared.tile_bytes_per_cycle, SECTOR),
         "far_latency": gpu.clusters.latency if gpu.clusters else 0,
+        "far_one_way": gpu.clusters.one_way_latency if gpu.clusters else 0,
         "far_ticks": ticks(gpu.clusters.bytes_per_cycle, SECTOR) if gpu.clusters else 0,
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         "l1_sets": lines // ways if ways else 0,

@@ -61,10 +61,12 @@ def use_cluster(warp: np.record, op: np.record, now: int, hw: Hardware, sm: Mach
     if op.copies == CLUSTER_WAITS:
         return
     if op.copies == CLUSTER_ARRIVES:
-        post(m, -1 - block // hw.ranks, trace.access_base[access] >> PHASE_SHIFT, now, sm)
+        when = max(now, sm.memory.units[m].arrives)
+        sm.memory.units[m].arrives = when + hw.arrival_cycles
+        post(m, -1 - block // hw.ranks, trace.access_base[access] >> PHASE_SHIFT, when, sm)
         return
     row, mh = trace.scattered[trace.access_base[access]], hw.memory[0]
-    when = take_port(m, now + mh.copy_latency, (np.int64(row[BYTES]) + SECTOR_BYTES - 1) // SECTOR_BYTES, hw, sm) + mh.far_latency
+    when = take_port(m, now + mh.copy_latency, (np.int64(row[BYTES]) + SECTOR_BYTES - 1) // SECTOR_BYTES, hw, sm) + mh.far_one_way
     if row[PHASE]:
         post(m, of_rank(block, np.int64(row[TARGET]) >> RANK_SHIFT, hw), np.int64(row[PHASE]), when, sm)
 

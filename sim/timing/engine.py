@@ -37,7 +37,7 @@ def window(hw: Hardware, sm: Machine, trace: TraceArrays) -> int:
     if hw.memory[0].modelled:
         cycles = min(cycles, hw.memory[0].network)
     if sm.homes.size:
-        cycles = min(cycles, hw.cluster_latency, hw.memory[0].far_latency)
+        cycles = min(cycles, hw.cluster_latency, hw.memory[0].far_latency, hw.memory[0].far_one_way)
     if sm.chip[0].next_block < trace.warp_path.shape[0] // hw.warps:
         cycles = min(cycles, hw.retire_latency + 1)
     return cycles

@@ -27,38 +27,44 @@ class FarPort:
     def __init__(self, lsu: LoadStoreUnit) -> None:
         self.lsu = lsu
         self.free = 0  # ticks
+        self.arrives = 0  # first cycle in which another warp may arrive at the barrier of its cluster
 
     @property
     def ready(self) -> bool:
         """Whether it may take an access now."""
-        return cycles(self.free) <= int(self.lsu.env.now)
+        return self.free // TICKS <= int(self.lsu.env.now)
 
     def take(self, start: int, packets: int) -> int:
         """Send so many times 32 bytes from cycle `start` on; return the cycle before which the last has left."""
         self.free = max(self.free, start * TICKS) + packets * int(self.lsu.numbers.far_ticks)
+        self.lsu.env.timeout(cycles(self.free) - int(self.lsu.env.now))  # something is due: nobody may take the machine for stuck
         return cycles(self.free)
 
     def send(self, access: Access) -> Moment:
         """Send an access that is taken now; return the moment from which on it is as one to the own shared memory.
 
-        A load sends what it asks for, and as much as it asks for others', an atomic what it brings, too: as if each SM asked for as much as
+        A load sends what it asks for, and as much as it asks for others, an atomic what it brings, too: as if each SM asked for as much as
         it is asked for.
         """
-        asks, brings = access.kind.returns, access.kind is not Kind.LOAD
+        asks, brings = access.kind is not Kind.STORE, access.kind is not Kind.LOAD
         self.take(access.taken.cycle, access.far * (asks + brings) + asks)
+        if access.phase:
+            return access.taken.then(access.taken.cycle + int(self.lsu.numbers.far_one_way), "clusters.one_way_latency")
         return access.taken.then(access.taken.cycle + int(self.lsu.numbers.far_latency), "clusters.latency")
 
     def use(self, warp: Warp, access: int) -> None:
         """A warp issues an arrival at its cluster's barrier, or a copy to another block's shared memory; an access of the trace."""
         memory, numbers = self.lsu.memory, self.lsu.numbers
         if warp.instruction.copies == CLUSTER_ARRIVES:
-            memory.barriers.count(memory.phase_of(access), warp.issued)
+            when = max(warp.issued.cycle, self.arrives)
+            self.arrives = when + self.lsu.memory.gpu.clusters.arrival_cycles
+            memory.barriers.count(memory.phase_of(access), warp.issued.then(when, "clusters.arrival_cycles"))
         elif warp.instruction.copies == COPY_NEAR:
             arrays = memory.machine.trace.arrays
             row = arrays.scattered[int(arrays.access_base[access])].tolist()
             left = self.take(warp.issued.cycle + int(numbers.copy_latency), -(-row[BYTES] // SECTOR))
             if row[PHASE]:
-                memory.barriers.count(row[PHASE], warp.issued.then(left + int(numbers.far_latency), "clusters.latency"))
+                memory.barriers.count(row[PHASE], warp.issued.then(left + int(numbers.far_one_way), "clusters.one_way_latency"))
 
 
 def is_far(address: int) -> bool:

@@ -13,6 +13,7 @@ from sim.compiled.kernel import inner
 from sim.gpus.path import L1_LOOKUP
 from sim.lowering.accesses import ATOMIC, LOAD, SHARED, STORE
 from sim.lowering.core import Code, Hardware
+from sim.lowering.memory import TICKS
 from sim.result.causes import Tally
 from sim.timing.account import account_ready
 from sim.timing.memory.access import count_sectors, data_cycles, describe, hit_takes_longer, lookups
@@ -78,7 +79,7 @@ def could_go(queue: np.record, m: int, number: int, mh: np.record, code: Code, m
     entry = memory.entries[m, number, queue.first]
     ready = max(entry.issued + mh.latency, queue.spaced)
     if entry.packets:
-        ready = max(ready, whole_cycles(memory.units[m].far_free))
+        ready = max(ready, memory.units[m].far_free // TICKS)
     if entry.requests == 0:
         return ready
     if code.ops[entry.instruction].access in WAITS and memory.units[m].free_mshrs < entry.requests:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.compiled.kernel import inner
-from sim.lowering.accesses import ATOMIC, LOAD
+from sim.lowering.accesses import ATOMIC, LOAD, STORE
 from sim.lowering.core import Code, Hardware
 from sim.result.causes import Tally
 from sim.timing.clusters import of_rank, post, take_port
@@ -20,13 +20,13 @@ SHARED_CONFLICTS = int(Tally.SHARED_CONFLICTS)
 def send_far(m: int, entry: np.record, op: np.record, now: int, hw: Hardware, sm: Machine) -> int:
     """Send an access to other SMs; return from when on it is as one to the own.
 
-    A load sends what it asks for, and as much as it asks for others', an atomic what it brings, too: as if each SM asked for as much as it is
+    A load sends what it asks for, and as much as it asks for others, an atomic what it brings, too: as if each SM asked for as much as it is
     asked for.
     """
-    asks, brings = op.access in ANSWERED, op.access != LOAD
+    asks, brings = op.access != STORE, op.access != LOAD
     packets = np.int64(entry.packets)
     take_port(m, now, packets * (np.int64(asks) + np.int64(brings)) + np.int64(asks), hw, sm)
-    return now + hw.memory[0].far_latency
+    return now + (hw.memory[0].far_one_way if op.phase else hw.memory[0].far_latency)
 
 
 @inner

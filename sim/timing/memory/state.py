@@ -42,6 +42,7 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("copy_free", "i8"),  # ticks: when the unit of bulk copies may ask for the next line
     ("oldest_copy", "i8"),  # oldest bulk copy in `copies`
     ("copies", "i8"),  # how many
+    ("arrives", "i8"),  # first cycle in which another warp may arrive at the barrier of its cluster
     ("far_free", "i8"),  # ticks: its port towards the other SMs of a cluster
 )
 Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"))  # spaced: its address unit is free
