@@ -65,7 +65,7 @@ def source_registers(operation: int, flags: int, slot: int, width: int, function
         if not function and flags & CLUSTER:
             return 2 if slot == 0 else 1
         near = 2 + (function >> 1) - (function & 1)  # of a tile: the place in shared memory, a barrier unless it is stored, coordinates
-        return (near if slot == 0 else 2) if function > 1 else 2 if slot < 2 - function else 1
+        return (near, 2, 1, 1)[slot] if function > 1 else 2 if slot < 2 - function else 1
     return 2 if flags & PAIRS or (operation in (Operation.IMAD, Operation.IMAD_CARRY) and flags & WIDE and slot == 2) else 1
 
 

@@ -84,6 +84,12 @@ class Clusters(Section):
     one_way_latency: Annotated[int, Field(ge=1, le=4096)] = Field(
         description="the same of what needs no answer: arrivals at an mbarrier there, stores and copies that complete at one"
     )
+    multicast_latency: Annotated[int, Field(ge=1, le=4096)] = Field(
+        description="cycles that a line of a copy to several blocks comes later to the others than to the one that copies"
+    )
+    multicast_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(
+        description="of copies to several blocks, per SM and block that gets them: as if each SM got as much as it sends"
+    )
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(description="of an SM's port to the others: requests and data, in 32 bytes each")
     barrier_latency: Annotated[int, Field(ge=16, le=4096)] = Field(
         description="cycles from the last arrival at the cluster's barrier until the warps that wait go on"

@@ -51,6 +51,8 @@ class Hierarchy(NamedTuple):
     tile_ticks: np.int64  # per sector
     far_latency: np.int64  # more for shared memory of another SM
     far_one_way: np.int64
+    multicast_latency: np.int64
+    multicast_ticks: np.int64  # per sector and block that gets it
     far_ticks: np.int64  # per 32 bytes to another SM
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
@@ -170,6 +172,8 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "tile_ticks": ticks(gpu.shared.tile_bytes_per_cycle, SECTOR),
         "far_latency": gpu.clusters.latency if gpu.clusters else 0,
         "far_one_way": gpu.clusters.one_way_latency if gpu.clusters else 0,
+        "multicast_latency": gpu.clusters.multicast_latency if gpu.clusters else 0,
+        "multicast_ticks": ticks(gpu.clusters.multicast_bytes_per_cycle, SECTOR) if gpu.clusters else 0,
         "far_ticks": ticks(gpu.clusters.bytes_per_cycle, SECTOR) if gpu.clusters else 0,
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         "l1_sets": lines // ways if ways else 0,

@@ -15,9 +15,10 @@ from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR
 from sim.lowering.memory import SECTORS
 from sim.result.causes import RESULT_CAUSE, StallCause
-from sim.traces.trace import APART, BYTES, DIMENSIONS, PHASE, PHASE_SHIFT, SOURCE, Trace, bulk_copies, instruction_of
+from sim.traces.trace import APART, BYTES, DIMENSIONS, PHASE, PHASE_SHIFT, PHASES, RANKS, SOURCE, Trace, bulk_copies, instruction_of
 from sim.traces.trace import COUNTS as ROWS
 
+MOST_RANKS = 16  # blocks of a cluster
 NO_PHASE, COUNTS, WAITS = range(3)  # Op.phase
 # Op.copies: COPY_NEAR is from shared memory of one block to that of another; the last two are the barrier of a cluster
 NO_COPY, COPY_IN, COPY_OUT, COPY_NEAR, CLUSTER_ARRIVES, CLUSTER_WAITS = range(6)
@@ -120,7 +121,9 @@ def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
     rows = trace.arrays.scattered[trace.arrays.access_base[found]].astype(np.int64)
     near = np.array([copies(trace.program, i) == COPY_NEAR for i in range(len(trace.program))])[instruction[found]]
     lines = np.where(near, 1, lines_of_rows(rows))
-    most = max(int(phase.max(initial=0)), int(rows[:, PHASE].max(initial=0)))
-    counts = np.bincount(phase[counting], minlength=most + 1) + np.bincount(rows[:, PHASE], lines, most + 1).astype(np.int64)
+    several = rows[:, [PHASE, *range(PHASES, PHASES + MOST_RANKS)]] * np.where(np.arange(MOST_RANKS + 1) > 0, rows[:, RANKS, None] > 0, True)
+    most = max(int(phase.max(initial=0)), int(several.max(initial=0)))
+    counts = np.bincount(phase[counting], minlength=most + 1)
+    counts += np.bincount(several.ravel(), np.repeat(lines, MOST_RANKS + 1), most + 1).astype(np.int64)
     counts[0] = 0
     return counts

@@ -37,7 +37,7 @@ def window(hw: Hardware, sm: Machine, trace: TraceArrays) -> int:
     if hw.memory[0].modelled:
         cycles = min(cycles, hw.memory[0].network)
     if sm.homes.size:
-        cycles = min(cycles, hw.cluster_latency, hw.memory[0].far_latency, hw.memory[0].far_one_way)
+        cycles = min(cycles, hw.cluster_latency, hw.memory[0].far_latency, hw.memory[0].far_one_way, hw.memory[0].multicast_latency)
     if sm.chip[0].next_block < trace.warp_path.shape[0] // hw.warps:
         cycles = min(cycles, hw.retire_latency + 1)
     return cycles
@@ -82,7 +82,7 @@ def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
     if hw.memory[0].modelled:
         unit = sm.memory.units[m]
         if unit.response <= now:
-            respond(m, now, hw, code, sm)
+            respond(m, now, hw, code, sm, trace)
         if unit.next <= now:
             take(m, now, hw, code, sm)
         if unit.copy_next <= now:

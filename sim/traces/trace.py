@@ -27,7 +27,9 @@ FAR = 6  # bit of `Store.found` beside those of Spaces: shared memory of another
 # tile, what lies inside: bytes of each row of the fastest dimension, then for four others how many, and so many bytes apart. TILED: 1 of
 # a tile, 0 of bytes, of which there is one row.
 SOURCE, BYTES, TARGET, PHASE, COUNTS, APART, TILED = 0, 1, 2, 3, 4, 8, 12
-DIMENSIONS, COPY_LANES = 4, 0x1FFF  # dimensions beside the fastest; the row's columns as lanes
+# Of a copy to several blocks of a cluster: RANKS has a bit of each; PHASES + rank the phase there, BLOCK which one copies.
+RANKS, PHASES, BLOCK = 13, 14, 30
+DIMENSIONS, COPY_LANES = 4, 0x7FFFFFFF  # dimensions beside the fastest; the row's columns as lanes
 SCATTERED = np.int64(-(2**62))  # stride of an access whose addresses lie in `scattered`; its base is the row number
 
 

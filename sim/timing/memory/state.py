@@ -9,7 +9,7 @@ from sim.result.causes import TALLIES
 from sim.timing import records
 
 NONE = -1
-FIRST_COPY = np.int64(-2)  # less twice a phase, and 1 of a tile: in place of an MSHR, what a line of a bulk copy counts for
+FIRST_COPY = np.int64(-2)  # less twice a phase, and 1 of a tile: in place of an MSHR, what a line of a bulk copy counts for; above all phases the row
 COPIES = 1 << 14  # bulk copies that an SM keeps: more than its shared memory has room for, of 16 bytes each
 
 Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
@@ -113,6 +113,7 @@ Copy = records.kind(  # a bulk copy whose lines have not all been asked for
     ("begun", "i8"),  # rows of the tile
     ("rows", "i8"),
     ("tiled", "i8"),  # 1 of a tile
+    ("ranks", "i8"),  # blocks of a cluster that get it, 0 = the own alone
     ("ready", "i8"),  # cycle before which it does not begin
     ("phase", "i8"),  # of a barrier in shared memory that it counts for
     ("ticket", "i8"),  # of one from shared memory: which increment of its counter it holds
