@@ -18,7 +18,7 @@ __device__ __forceinline__ void arrive_at_both(unsigned barrier) {
     for (unsigned rank = 0; rank < 2; rank++) {
         unsigned there;
         asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(barrier), "r"(rank));
-        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there) : "memory");
+        asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(there) : "memory");
     }
 }
 __device__ __forceinline__ void meet() {

@@ -124,8 +124,8 @@ def load_for_ranks(inside: int, barrier: int, ranks: int, seen: Seen, machine: M
     if ranks >> memory.ranks or not ranks:
         progress.report[Report.ADDRESS] = ranks
         return np.int64(Fault.NO_BLOCK)
+    target[PHASES:BLOCK] = 0
     for rank in range(memory.ranks):
-        target[PHASES + rank] = 0
         if (ranks >> rank) & 1 and problem < 0:
             target[0], shared = base, shared_of(rank, memory)
             problem = move_tile(inside, np.int64(0), shared.words, seen, machine, memory, progress)
@@ -151,8 +151,10 @@ def bytes_for_ranks(
         return np.int64(Fault.NO_BLOCK)
     if problem >= 0:
         return problem
+    target[PHASES:BLOCK] = 0
     for rank in range(memory.ranks):
-        target[PHASES + rank] = load_bulk(address, inside, size, barrier, rank, memory, progress) if (ranks >> rank) & 1 else np.int64(0)
+        if (ranks >> rank) & 1:
+            target[PHASES + rank] = load_bulk(address, inside, size, barrier, rank, memory, progress)
     target[SOURCE], target[BYTES], target[TARGET], target[PHASE], target[TILED] = address, size, inside, 0, 0
     target[RANKS], target[BLOCK] = ranks, progress.block[0]
     for d in range(DIMENSIONS):

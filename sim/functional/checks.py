@@ -35,7 +35,7 @@ SAID = {
     ),
     Fault.NO_BLOCK: (
         "an address in shared memory of a block that the cluster has not, or of another block's where the own is asked for",
-        "mapa (cluster.map_shared_rank) takes ranks below the cluster's size; ld.shared::cta and st.shared::cta reach the own block only",
+        "mapa (cluster.map_shared_rank) takes ranks below the cluster's size, which a listing does not say: cluster = N in the launch file",
     ),
     Fault.WARPGROUP_IN_PART: (
         "a product of four warps, of which the block does not have all",

@@ -146,7 +146,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
     if op.flow == CLUSTER_WAIT and lanes != 0:
         wait_for_cluster(warp, earliest, now, hw, code, sm, trace)
         return False
-    if op.fence and now + op.fence > earliest:
+    if op.fence and lanes != 0 and now + op.fence > earliest:
         earliest, cause = now + op.fence, np.int64(MEMBAR)
     taken = not code.control or warp.instruction != i + 1
     if op.flow == BRANCH and hw.branch_latency > op.distance and taken:
