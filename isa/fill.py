@@ -11,7 +11,10 @@ from isa.rows import Row
 from isa.vocabulary import CC_ZERO, CONVERGENCE_REGISTERS, PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Mbarrier, Operation, Space, Special
 
 SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special} | {"SRZ": Special.ZERO}
-SPECIALS |= {"SR_CgaCtaId": Special.CGA_CTAID, "SR_CgaSize": Special.CGA_SIZE}  # the latter: which table of sizes of c[0x0], 0xa0 bytes each
+SPECIALS |= {
+    "SR_CgaCtaId": Special.CGA_CTAID,
+    "SR_CgaSize": Special.CGA_SIZE,
+}  # the latter: which table of sizes of c[0x0], 0xa0 bytes each
 del SPECIALS["SR_ZERO"], SPECIALS["SR_CGA.CTAID"], SPECIALS["SR_CGA.SIZE"]
 CARRIES = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA, Operation.LEA_HI, Operation.XMAD)
 COMPARES = {Operation.FSET: Operation.FSETP, Operation.ISET: Operation.ISETP}  # which write CC's zero flag

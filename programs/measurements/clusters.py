@@ -1,7 +1,7 @@
 """Clusters, measured on an H100 and simulated: `python -m programs.measurements.clusters`.
 
-`h100/clusters.csv` has what one cluster takes (`gpu/clusters.cu`), from which the numbers of the preset come; `h100/cluster_kernels.csv` launches of three
-kernels of `programs/cuda`, which nothing is fitted to.
+`h100/clusters.csv` has what one cluster takes (`gpu/clusters.cu`), from which the numbers of the preset come; `h100/cluster_kernels.csv`
+launches of three kernels of `programs/cuda`, which nothing is fitted to.
 """
 
 import statistics
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent / "h100"
 CODE, TIMES, KERNELS = HERE / "clusters.sm_90.cubin", HERE / "clusters.csv", HERE / "cluster_kernels.csv"
 ARGUMENTS = {"chase": 3, "chase_near": 1, "chase_atomic": 3, "copies": 2} | dict.fromkeys(("barriers", "barriers_release"), 1)
 ARGUMENTS |= dict.fromkeys(("tokens_arrive", "tokens_async"), 1)
-SHARED = 100 << 10  # bytes per block; of tiles 220 KB
+SHARED = 200 << 10  # bytes per block; of tiles 220 KB
 COLUMNS, ROWS = 32, 8192  # of the array whose tiles are loaded
 
 
@@ -42,7 +42,7 @@ def launch_of(row: Row) -> Launch:
 
 
 def timed(row: Row) -> Scored:
-    """Return the cycles between the last two clocks of each warp, of the one that takes longest, or in the mean of those of tiles of many blocks."""
+    """Return the cycles between the last two clocks of the warp that takes longest, of tiles of many blocks in the mean."""
     result = simulated(launch_of(row))
     clocks: dict[tuple[int, int], list[int]] = {}
     for cycle, block, warp, _ in result.clock_reads.tolist():

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import isa
-from isa.errors import UserError
 from isa.program import Program
 from sim.captures.file import Capture
 from sim.launch.expectation import Expectation, Rule

@@ -12,7 +12,22 @@ from sim.functional.mbarriers import CURRENT, Shared, change, further, shared_of
 from sim.functional.memory import find, keep_access, room_for_access
 from sim.functional.operands import row_of
 from sim.functional.stack import fault
-from sim.functional.state import FIRST, IN_BLOCK, RANK_BITS, SECOND, THIRD, Code, Fault, Log, Machine, Memory, Progress, Report, Status, Store
+from sim.functional.state import (
+    FIRST,
+    IN_BLOCK,
+    RANK_BITS,
+    SECOND,
+    THIRD,
+    Code,
+    Fault,
+    Log,
+    Machine,
+    Memory,
+    Progress,
+    Report,
+    Status,
+    Store,
+)
 from sim.functional.tiles import bytes_of_tile, move_tile, read_map
 from sim.functional.translation import translate
 from sim.functional.watch import READ, WRITE, Seen, touch
@@ -100,7 +115,7 @@ def copy_bytes(i: int, w: int, k: int, code: Code, machine: Machine, memory: Mem
     if problem < 0 and stores:
         problem = store_bulk(address, inside, size, memory, progress)
     elif problem < 0 and code.flags[i] & EVERY:
-        return bytes_for_ranks(i, w, k, address, inside, code, machine, memory, progress)
+        return bytes_for_ranks(i, w, k, inside, code, machine, memory, progress)
     elif problem < 0:
         barrier = np.int64(machine.rows[near + 1, k]) & IN_BLOCK
         problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress)
@@ -138,10 +153,9 @@ def load_for_ranks(inside: int, barrier: int, ranks: int, seen: Seen, machine: M
 
 
 @outlined
-def bytes_for_ranks(
-    i: int, w: int, k: int, address: int, inside: int, code: Code, machine: Machine, memory: Memory, progress: Progress
-) -> int:
-    """Copy bytes, whose places have been checked, to the blocks of the mask above their number; return the Fault, -1 for none."""
+def bytes_for_ranks(i: int, w: int, k: int, inside: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Copy bytes, from machine.target[0] on, to the blocks of the mask above their number; return the Fault, -1 for none."""
+    address = machine.target[0]
     given = np.int64(machine.rows[row_of(code.operand[i, THIRD], w, code, machine), k])
     size, ranks = (given & MOST) * UNIT, given >> 16
     barrier = np.int64(machine.rows[row_of(code.operand[i, FIRST], w, code, machine) + 1, k]) & IN_BLOCK

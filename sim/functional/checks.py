@@ -8,6 +8,7 @@ from isa import matrices
 from isa.disassembly import registers_needed, takes_registers
 from isa.errors import UserError
 from isa.vocabulary import Flag, Operation, Space
+from sim.functional.cluster_checks import check_cluster
 from sim.functional.constants import unknown
 from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report, TileFault
 from sim.functional.translation import as_seen
@@ -20,8 +21,6 @@ MOST_WARPS = 100_000_000  # 16 bytes each
 MOST_THREADS = 1024  # of a block, on every GPU from Fermi on
 MOST_BLOCKS = 65_535  # along y and z of a grid, on every GPU
 SIZES = (1, 2, 3)
-MOST_RANKS = 16  # blocks of a cluster; more than 8 a CUDA program asks for
-HOPPER_PARAMETERS = 0x210
 SYSTEM_BYTES = 1024  # of a block's shared memory, before the program's
 BARRIER_FAULTS = (Fault.BARRIER_MISMATCH, Fault.BARRIER_INCOMPLETE, Fault.BARRIER_COUNTS, Fault.BARRIER_PART)
 SAID = {
@@ -34,8 +33,8 @@ SAID = {
         "mbarrier.init says for how many arrivals a phase is; count the threads that arrive, and begin with mbarrier.init",
     ),
     Fault.NO_BLOCK: (
-        "an address in shared memory of a block that the cluster has not, or of another block's where the own is asked for",
-        "mapa (cluster.map_shared_rank) takes ranks below the cluster's size, which a listing does not say: cluster = N in the launch file",
+        "an address of shared memory of a block that is not in the cluster, or of another block where only the own will do",
+        "ranks lie below the cluster's size, which a listing does not say: cluster = N in the launch file, or --cluster-size N",
     ),
     Fault.WARPGROUP_IN_PART: (
         "a product of four warps, of which the block does not have all",
@@ -61,8 +60,8 @@ VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic", Operation.MBARRIER:
 VERBS |= dict.fromkeys(matrices.OF_WARPGROUP, "matrix")
 
 
-def check_launch(launch: Launch) -> None:
-    """Raise UserError when the grid, the block or the arguments cannot be."""
+def check_launch(launch: Launch, is_sample: bool = False) -> None:
+    """Raise UserError when the grid, the block or the arguments cannot be. is_sample: not all blocks are executed."""
     program = launch.program
     for name, sizes in (("grid", launch.grid), ("block", launch.block)):
         if len(sizes) not in SIZES or any(not isinstance(size, int | np.integer) or size < 1 for size in sizes):
@@ -75,7 +74,7 @@ def check_launch(launch: Launch) -> None:
                 path=program.path,
                 hint=hint,
             )
-    check_cluster(launch)
+    check_cluster(launch, is_sample)
     if launch.threads_per_block > MOST_THREADS:
         raise UserError(f"block {launch.block}: {launch.threads_per_block} threads; a block has at most {MOST_THREADS}", path=program.path)
     if launch.shared_per_block < 0 or launch.shared_dynamic < 0:
@@ -102,24 +101,6 @@ def check_launch(launch: Launch) -> None:
                 f"parameter {parameter.name} is ptr, a NumPy array or sim.Pointer; {type(value).__name__} {value} was given",
                 path=program.path,
             )
-
-
-def check_cluster(launch: Launch) -> None:
-    """Raise UserError when the launch's clusters cannot be: on sm_90, of at most 16 blocks, of which the grid has a multiple."""
-    shape, program = launch.cluster_shape, launch.program
-    if shape is None:
-        return
-    if launch.cluster and program.cluster and (*launch.cluster, 1, 1)[:3] != (*program.cluster, 1, 1)[:3]:
-        message = f"cluster {launch.cluster}: kernel {program.name} was compiled for clusters of {' x '.join(map(str, program.cluster))}"
-        raise UserError(message, path=program.path, hint="leave the cluster out, or compile it without __cluster_dims__")
-    if any(not isinstance(size, int | np.integer) or size < 1 for size in shape) or launch.ranks > MOST_RANKS:
-        raise UserError(f"cluster {shape}: one to three whole numbers, at most {MOST_RANKS} blocks in all", path=program.path)
-    if any(blocks % size for blocks, size in zip((*launch.grid, 1, 1), shape, strict=False)):
-        message = f"grid {tuple(launch.grid)} is no multiple of the cluster {shape}"
-        raise UserError(message, path=program.path, hint="each size of the grid is a multiple of the cluster's")
-    if program.parameter_base != HOPPER_PARAMETERS:
-        message = f"clusters are modelled for sm_90; the program is for {program.architecture or 'no architecture'}"
-        raise UserError(message, path=program.path, hint="compile it for sm_90")
 
 
 def initial_registers(launch: Launch, registers: int, places: Places) -> np.ndarray:

@@ -28,7 +28,6 @@ from sim.functional.state import (
     Progress,
     Report,
     Status,
-    Store,
 )
 from sim.functional.transfers import ONE, transfer
 from sim.functional.watch import come_after_all
@@ -74,9 +73,7 @@ def end_phase(memory: Memory, progress: Progress) -> None:
 
 
 @outlined
-def use_cluster_barrier(
-    i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress
-) -> int:
+def use_cluster_barrier(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, progress: Progress) -> int:
     """Execute UCGABAR: the warp arrives, or waits until all of its cluster have; BLOCKED, and nothing done, while they have not."""
     if log.accesses[w] == log.access_base.shape[1]:
         return Status.WARP_ACCESSES_FULL

@@ -40,7 +40,7 @@ def execute(
     accesses outside every array or misaligned, divergent barriers, no progress. After a mistake the arrays hold what was stored up to it.
     """
     checks = asked(check)
-    check_launch(launch)
+    check_launch(launch, blocks is not None)
     check_registers(launch.program)
     places = Places(launch)
     placed, literals = places.allocations, Literals()
@@ -50,7 +50,9 @@ def execute(
     uses_local = bool(np.isin(code.space, (Space.LOCAL, Space.GENERIC)).any())
     memory = setup.allocate_memory(launch, places, banks, uses_local, checks)
     if blocks is not None and launch.ranks > 1:
-        raise UserError("a sample of blocks has no whole clusters", path=launch.program.path, hint="execute all blocks: leave the sample out")
+        raise UserError(
+            "a sample of blocks has no whole clusters", path=launch.program.path, hint="execute all blocks: leave the sample out"
+        )
     following, clock, patient = np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, launch.ranks > 1, np.int64)
 
     def place(memory: Memory) -> Place:
@@ -60,18 +62,12 @@ def execute(
             machine = machine._replace(chosen=np.ascontiguousarray(blocks, np.int64))
         return Place(machine, memory, log, setup.allocate_progress(launch.warps_per_block, following, clock, patient))
 
-    latest = memory
-
-    def another() -> Place:
-        nonlocal latest
-        rank = int(following[0]) % launch.ranks
-        latest = setup.of_another_block(launch, memory, rank, latest if rank else None)
-        return place(latest)
+    blocks_of = setup.Blocks(launch, memory, following)
 
     count = launch.blocks if blocks is None else len(blocks)
     turns = runner(launch, places, code, setup.allocate_store(count * launch.warps_per_block, len(launch.program)), limit)
     try:
-        turns.execute(place(memory), another)
+        turns.execute(place(memory), lambda: place(blocks_of.another()))
     except UserError as error:
         raise turns.driver.with_printed(error) from None
     finally:

@@ -74,7 +74,10 @@ def use_barrier(i: int, w: int, mask: int, code: Code, machine: Machine, memory:
         keep_access(w, mask, np.int64(0), np.int64(0), machine, log, store)
         return Status.RUNNING
     if code.function[i] == Mbarrier.STORE:
-        return store_async(i, w, mask, code, machine, memory, log, store, progress)
+        status, base, stride = store_async(i, w, mask, code, machine, memory, progress)
+        if status == Status.RUNNING:
+            keep_access(w, mask, base, stride, machine, log, store)
+        return status
     device_addresses(i, w, mask, code, machine, memory)
     rank = rank_of(mask, machine, memory)
     if rank >= memory.ranks or (rank != machine.rank[0] and not code.flags[i] & CLUSTER):
@@ -130,27 +133,30 @@ def further(rank: int, machine: Machine, memory: Memory) -> int:
 
 
 @outlined
-def store_async(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
-    """Execute STAS i: store at once, and complete the bytes at the barrier that the second registers of the addresses name."""
+def store_async(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> tuple[int, int, int]:
+    """Execute STAS i: store at once, and complete the bytes at the barrier that the second registers of the addresses name.
+
+    Return a Status, and what the log keeps: where, and the bytes between lanes.
+    """
     addresses(i, w, code, machine)
     first, width, bytes_ = first_bit(mask), code.width[i], np.int64(0)
     barrier = machine.target[first] >> WINDOW_BITS
     rank = barrier >> RANK_BITS if memory.ranks > 1 else machine.rank[0]
     if rank >= memory.ranks:
-        return wrong_rank(i, w, first, rank, progress)
+        return wrong_rank(i, w, first, rank, progress), barrier, first
     for k in range(machine.lanes[0]):
         if (mask >> k) & 1 and machine.target[k] >> WINDOW_BITS != barrier:
-            return fault(Fault.SEVERAL_BARRIERS, w, np.int64(k), i, progress)
+            return fault(Fault.SEVERAL_BARRIERS, w, np.int64(k), i, progress), barrier, first
         machine.target[k] = (machine.target[k] & FULL) - (rank << RANK_BITS)
         bytes_ += ((mask >> k) & 1) * width
     barrier -= rank << RANK_BITS
     base, stride = spacing(mask, machine)
     progress.report[Report.EXPECTED] = Space.SHARED
     if not locate(Space.SHARED, width, base, stride, mask, machine, memory):
-        return lane_fault(i, w, mask, Space.SHARED, code, machine, memory, progress)
+        return lane_fault(i, w, mask, Space.SHARED, code, machine, memory, progress), barrier, first
     if barrier < 0 or barrier + BYTES > memory.shared_bytes or barrier % BYTES:
         progress.report[Report.ADDRESS] = barrier
-        return fault(Fault.OUT_OF_RANGE, w, first, i, progress)
+        return fault(Fault.OUT_OF_RANGE, w, first, i, progress), barrier, first
     shared, data = shared_of(rank, memory), row_of(code.operand[i, FIRST], w, code, machine)
     for part in range(width >> 2):
         for k in range(machine.lanes[0]):
@@ -160,8 +166,7 @@ def store_async(i: int, w: int, mask: int, code: Code, machine: Machine, memory:
     change(barrier >> 2, np.int64(0), -bytes_, np.int64(0), shared, progress)
     if stride == SCATTERED:  # logged as if in a row
         base, stride = machine.target[first] - first * width, width
-    keep_access(w, mask, base | further(rank, machine, memory) | (phase << PHASE_SHIFT), stride, machine, log, store)
-    return Status.RUNNING
+    return np.int64(Status.RUNNING), base | further(rank, machine, memory) | (phase << PHASE_SHIFT), stride
 
 
 @inner

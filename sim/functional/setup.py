@@ -144,6 +144,19 @@ def of_another_block(launch: Launch, memory: Memory, rank: int, of: Memory | Non
     return memory._replace(watch=watch, **own)
 
 
+class Blocks:
+    """Memory of one block after another: those of a cluster share it."""
+
+    def __init__(self, launch: Launch, first: Memory, following: np.ndarray) -> None:
+        self.launch, self.latest, self.following = launch, first, following
+
+    def another(self) -> Memory:
+        """Return the memories of the block that starts next."""
+        rank = int(self.following[0]) % self.launch.ranks
+        self.latest = of_another_block(self.launch, self.latest, rank, self.latest if rank else None)
+        return self.latest
+
+
 def allocate_log(warps: int) -> Log:
     """Return a log with one row; more are made when warps wait at barriers."""
     return Log(

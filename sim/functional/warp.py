@@ -38,7 +38,7 @@ PRODUCTS = {
     Form.REGISTERS: set_registers,
 }
 ARMS |= PRODUCTS
-MEMORY = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
+MEMORY: dict[Form, Any] = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
 MEMORY |= {Form.MBARRIER: use_barrier, Form.BULK_COPY: copy_bulk, Form.CLUSTER_BARRIER: use_cluster_barrier}
 FLOW = {Form.BRANCH: branch_where_true, Form.BARRIER: arrive, Form.CONTROL: control, Form.JUMP: jump}  # these say what is next
 check_forms(ARMS, MEMORY, FLOW, lanes.ARMS, uncommon.ARMS)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sim.gpus.section import Count, Positive, Section
+from sim.gpus.section import Count, Section
 from sim.policies.blocks import AnyBlockPolicy, Order
 
 
@@ -96,7 +96,7 @@ class Clusters(Section):
     )
     arrival_cycles: Count = Field(description="cycles between two arrivals of an SM's warps at the barrier of their cluster")
     fence_latency: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        description="cycles that a fence of the whole GPU (MEMBAR.GPU), as before an arrival that releases, holds its warp in a launch of clusters"
+        description="cycles that a fence of the whole GPU (MEMBAR.GPU), as before arrivals that release, holds its warp if there is UCGABAR"
     )
 
 

@@ -12,17 +12,22 @@ from sim.launch.launch import Launch
 FENCES = (".GPU", ".SYS")
 
 
-def cluster_numbers(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> dict[str, np.int64 | np.ndarray]:
-    """Return the fields of Hardware about clusters. Raises UserError for a launch whose clusters the GPU cannot hold."""
+def cluster_numbers(gpu: Gpu, launch: Launch) -> dict[str, np.int64]:
+    """Return the fields of Hardware about clusters, but for the groups."""
     clusters = gpu.clusters
-    if launch.cluster_shape is not None:
-        check(gpu, launch, occupancy)
     return {
         "ranks": np.int64(launch.ranks),
-        "groups": groups(gpu) if launch.cluster_shape else np.zeros(1, np.int64),
         "arrival_cycles": np.int64(clusters.arrival_cycles if clusters else 0),
         "cluster_latency": np.int64(clusters.barrier_latency if clusters else 1),
     }
+
+
+def cluster_groups(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> np.ndarray:
+    """Return Hardware.groups. Raises UserError for a launch whose clusters the GPU cannot hold."""
+    if launch.cluster_shape is None:
+        return np.zeros(1, np.int64)
+    check(gpu, launch, occupancy)
+    return groups(gpu)
 
 
 def groups(gpu: Gpu) -> np.ndarray:
@@ -37,7 +42,9 @@ def check(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> None:
     if gpu.clusters is None or gpu.memory.kind == "fixed":
         raise UserError(f"{gpu.name} has no clusters of blocks", path=path, hint="take h100 or h200, or give your GPU a section [clusters]")
     if gpu.blocks.policy != "emptiest" or gpu.blocks.order != "launch":
-        message = f"clusters start in launch order on the emptiest group; blocks.policy = {gpu.blocks.policy!r}, order = {gpu.blocks.order!r}"
+        message = (
+            f"clusters start in launch order on the emptiest group; blocks.policy = {gpu.blocks.policy!r}, order = {gpu.blocks.order!r}"
+        )
         raise UserError(message, path=path, hint="leave both out")
     most = int(np.diff(groups(gpu)).max(initial=0)) * occupancy.blocks
     if launch.ranks > most:

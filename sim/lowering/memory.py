@@ -153,8 +153,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
     ways = min(l1.ways, lines) if l1 else 0
     l2_lines = l2.bytes // LINE // gpu.dram.channels if l2 else 0
     values = {
-        "modelled": gpu.memory.kind == "hierarchy",
-        "queues": queues,
+        **{"modelled": gpu.memory.kind == "hierarchy", "queues": queues},
         "coalescing": COALESCING.index(lsu.coalescing),
         "depth": lsu.depth,
         "latency": lsu.latency,
@@ -170,11 +169,6 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         **{name: getattr(gpu.shared, name) for name in ("pass_cycles", "barrier_latency", "copy_latency", "tile_latency")},
         "copy_ticks": ticks(gpu.shared.copy_bytes_per_cycle, SECTOR),
         "tile_ticks": ticks(gpu.shared.tile_bytes_per_cycle, SECTOR),
-        "far_latency": gpu.clusters.latency if gpu.clusters else 0,
-        "far_one_way": gpu.clusters.one_way_latency if gpu.clusters else 0,
-        "multicast_latency": gpu.clusters.multicast_latency if gpu.clusters else 0,
-        "multicast_ticks": ticks(gpu.clusters.multicast_bytes_per_cycle, SECTOR) if gpu.clusters else 0,
-        "far_ticks": ticks(gpu.clusters.bytes_per_cycle, SECTOR) if gpu.clusters else 0,
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         "l1_sets": lines // ways if ways else 0,
         "l1_ways": ways,
@@ -209,8 +203,21 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
         "far": l2.far if l2 else 0,
         "l2_start": L2_START.index(l2.start) if l2 else 0,
-    } | _of_dram(gpu)
-    return Hierarchy(**{name: np.int64(value) for name, value in values.items()})
+    }
+    parts = values | _of_dram(gpu) | _of_clusters(gpu)
+    return Hierarchy(**{name: np.int64(value) for name, value in parts.items()})
+
+
+def _of_clusters(gpu: Gpu) -> dict[str, int]:
+    """Return the fields of Hierarchy about what goes to other SMs."""
+    one = gpu.clusters
+    return {
+        "far_latency": one.latency if one else 0,
+        "far_one_way": one.one_way_latency if one else 0,
+        "far_ticks": ticks(one.bytes_per_cycle, SECTOR) if one else 0,
+        "multicast_latency": one.multicast_latency if one else 0,
+        "multicast_ticks": ticks(one.multicast_bytes_per_cycle, SECTOR) if one else 0,
+    }
 
 
 def _of_dram(gpu: Gpu) -> dict[str, int]:

@@ -121,7 +121,9 @@ def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
     rows = trace.arrays.scattered[trace.arrays.access_base[found]].astype(np.int64)
     near = np.array([copies(trace.program, i) == COPY_NEAR for i in range(len(trace.program))])[instruction[found]]
     lines = np.where(near, 1, lines_of_rows(rows))
-    several = rows[:, [PHASE, *range(PHASES, PHASES + MOST_RANKS)]] * np.where(np.arange(MOST_RANKS + 1) > 0, rows[:, RANKS, None] > 0, True)
+    several = rows[:, [PHASE, *range(PHASES, PHASES + MOST_RANKS)]] * np.where(
+        np.arange(MOST_RANKS + 1) > 0, rows[:, RANKS, None] > 0, True
+    )
     most = max(int(phase.max(initial=0)), int(several.max(initial=0)))
     counts = np.bincount(phase[counting], minlength=most + 1)
     counts += np.bincount(several.ravel(), np.repeat(lines, MOST_RANKS + 1), most + 1).astype(np.int64)

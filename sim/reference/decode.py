@@ -139,8 +139,7 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
         line = int(named.line[i])
         plain[i] = plain[i]._replace(constant=Constant(line, bool(named.late[i]), bool(named.lanes[i])))
     held = fences(gpu, program)
-    for i in range(len(program)):
-        plain[i] = plain[i]._replace(far=may_leave(program, i), fence=int(held[i]))
+    plain = [one._replace(far=may_leave(program, k), fence=int(held[k])) for k, one in enumerate(plain)]
     for i in logged(program).nonzero()[0]:
         plain[i] = plain[i]._replace(logged=True, copies=copies(program, int(i)))
     return [_with_control(program, gpu, i, one, parts) for i, one in enumerate(plain)] if obeyed else plain

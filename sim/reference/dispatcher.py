@@ -82,7 +82,7 @@ class BlockScheduler:
         return chosen if chosen.takes_blocks else None
 
     def _member(self, block: int) -> SM | None:
-        """Return the SM for a block of a cluster: of the group that had the most places free when the cluster began, if they were enough."""
+        """Return the SM for a block of a cluster: of the group that had the most places free when that began, if they were enough."""
         assert self.groups is not None
         ranks = self.machine.trace.launch.ranks
         if block % ranks == 0:

@@ -233,7 +233,8 @@ class Scheduler:
             warp.block.barrier(*instruction.barrier).arrive(warp, waits=not instruction.passes)
             return instruction.passes
         if instruction.copies == CLUSTER_WAITS and lanes and self.machine.memory:
-            self.machine.memory.barriers.wait_for_cluster(warp, self.delay + instruction.distance, self.fetching)
+            phase = self.machine.memory.phase_of(warp.next_access - 1)
+            self.machine.memory.barriers.wait_for_cluster(warp, phase, self.delay + instruction.distance, self.fetching)
             return False
         return True
 

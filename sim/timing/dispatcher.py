@@ -1,8 +1,9 @@
 """The dispatcher: which SM takes the next block, and when; when the place of a finished one is free. README.md has its equations.
 
 A block starts on the SM with the most free places (lowest number on ties), so the first wave spreads breadth first, or on the one that
-another policy says, and of a cluster on those of one group (`sim/policies/blocks.py`): then the dispatcher waits until that one takes a block. It is told of a block's end
-`retire_latency` later, with `awaits_stores` not before its stores are answered, and takes note of one after another.
+another policy says (`sim/policies/blocks.py`): then the dispatcher waits until that one takes a block; blocks of a cluster go to SMs of one
+group. It is told of a block's end `retire_latency` later, with `awaits_stores` not before its stores are answered, and takes note of one
+after another.
 """
 
 import numpy as np
@@ -70,7 +71,7 @@ def emptiest(first: int, end: int, now: int, hw: Hardware, sm: Machine) -> int:
 
 @inner
 def member(block: int, now: int, hw: Hardware, sm: Machine) -> int:
-    """Return the SM for a block of a cluster: of the group that has the most places free when the cluster begins, if they are enough."""
+    """Return the SM for a block of a cluster: of the group that has the most places free when that begins, if they are enough."""
     chip = sm.chip[0]
     if block % hw.ranks == 0:
         chip.group = emptiest_group(now, hw, sm)

@@ -26,6 +26,8 @@ class FarPort:
 
     def __init__(self, lsu: LoadStoreUnit) -> None:
         self.lsu = lsu
+        clusters = lsu.memory.gpu.clusters
+        self.arrival_cycles = clusters.arrival_cycles if clusters else 0
         self.free = 0  # ticks
         self.arrives = 0  # first cycle in which another warp may arrive at the barrier of its cluster
 
@@ -57,7 +59,7 @@ class FarPort:
         memory, numbers = self.lsu.memory, self.lsu.numbers
         if warp.instruction.copies == CLUSTER_ARRIVES:
             when = max(warp.issued.cycle, self.arrives)
-            self.arrives = when + self.lsu.memory.gpu.clusters.arrival_cycles
+            self.arrives = when + self.arrival_cycles
             memory.barriers.count(memory.phase_of(access), warp.issued.then(when, "clusters.arrival_cycles"))
         elif warp.instruction.copies == COPY_NEAR:
             arrays = memory.machine.trace.arrays

@@ -33,7 +33,9 @@ class Barriers:
             list
         )  # and when each could have its result at the earliest
         self.latency = gpu.shared.barrier_latency
-        self.clusters: defaultdict[int, list[tuple[Warp, int]]] = defaultdict(list)  # that wait for theirs, and the cycle their code is there
+        self.clusters: defaultdict[int, list[tuple[Warp, int]]] = defaultdict(
+            list
+        )  # that wait for theirs, and the cycle their code is there
         self.cluster_latency = gpu.clusters.barrier_latency if gpu.clusters else 1
 
     def count(self, phase: int, moment: Moment) -> None:
@@ -46,9 +48,9 @@ class Barriers:
             for warp, code in self.clusters.pop(phase, []):
                 self._open(warp, code, self.over[phase])
 
-    def wait_for_cluster(self, warp: Warp, distance: int, fetching: int) -> None:
+    def wait_for_cluster(self, warp: Warp, phase: int, distance: int, fetching: int) -> None:
         """Let a warp that has issued a wait for its cluster go on when all have arrived, not before these cycles."""
-        phase, now = warp.machine.memory.phase_of(warp.next_access - 1), int(warp.env.now)
+        now = int(warp.env.now)
         if phase and self.left[phase]:
             warp.hold_at_barrier()
             self.clusters[phase].append((warp, now + fetching))

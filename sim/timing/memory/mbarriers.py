@@ -12,7 +12,6 @@ from sim.lowering.phases import WAITS
 from sim.timing.memory.results import let_go, resolve
 from sim.timing.state import Machine
 
-
 OF_CLUSTER = np.int64(-1)  # ticket of a wait for the barrier of a cluster
 
 

@@ -13,7 +13,6 @@ from sim.timing.state import Machine
 from sim.timing.telling import load_known
 from sim.timing.wakeup import sleep
 
-
 BARRIER, WAIT, NO_INSTRUCTION = int(StallCause.BARRIER), int(StallCause.WAIT), int(StallCause.NO_INSTRUCTION)
 
 
@@ -62,7 +61,7 @@ def reconsider(warp: np.record, hw: Hardware, code: Code, sm: Machine) -> None:
 
 @inner
 def let_go(m: int, slot: int, earliest: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """The barrier of its cluster lets a warp go on from a cycle on, if warp.earliest and its code do. The constant it goes on with is there."""
+    """The barrier of its cluster lets a warp go on from a cycle on, if warp.earliest and its code do; its constant is there."""
     warp = sm.warps[m, slot]
     warp.barrier, warp.earliest_cause = -1, WAIT
     if earliest > warp.earliest:

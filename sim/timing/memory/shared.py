@@ -20,8 +20,7 @@ SHARED_CONFLICTS = int(Tally.SHARED_CONFLICTS)
 def send_far(m: int, entry: np.record, op: np.record, now: int, hw: Hardware, sm: Machine) -> int:
     """Send an access to other SMs; return from when on it is as one to the own.
 
-    A load sends what it asks for, and as much as it asks for others, an atomic what it brings, too: as if each SM asked for as much as it is
-    asked for.
+    A load sends what it asks for, and as much for others, an atomic what it brings, too: as if each SM were asked for as much as it asks.
     """
     asks, brings = op.access != STORE, op.access != LOAD
     packets = np.int64(entry.packets)
