@@ -21,6 +21,7 @@ from sim.policies.block_scores import choose_sm
 from sim.policies.blocks import start_order
 from sim.reference.blocks import Block
 from sim.reference.clock import after
+from sim.reference.moments import latest
 from sim.traces.trace import work_of_blocks
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class BlockScheduler:
         if block % ranks == 0:
             room = [group for group in self.groups if sum(len(sm.free_places) for sm in group) >= ranks]
             self.group = max(room, key=lambda group: sum(len(sm.free_places) for sm in group), default=[])
+            self.allowed = latest(self.allowed, *(sm.freed[place] for sm in self.group for place in sm.free_places))
         takers = [sm for sm in self.group if sm.free_places and sm.takes_blocks]
         return max(takers, key=lambda sm: len(sm.free_places), default=None)
 

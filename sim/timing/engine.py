@@ -8,9 +8,9 @@ SMs see each other only through L2, the block scheduler, and what blocks of a cl
 reaches L2 `interconnect.latency` cycles later at the earliest, an answer comes back as late, a place that it empties takes a block
 `blocks.retire_latency` later, and what it tells others of a cluster counts as late as the least of those latencies. So phases are done for
 a *window* of so many cycles at once: all block starts of the window, all that reaches L2 in it, then one SM after another through all of
-its cycles. The result is that of going cycle by cycle, and an SM's state stays in the caches of the processor that simulates. With `prefetch` and
-records of whole cache lines, a saxpy of a float per thread takes 0.75 of the time that it took cycle by cycle (H100; GTX 480: 0.78).
-Threads share the SMs of a window (`team`): with two, timing it takes 0.61 of the time of one (H100; GTX 480: 0.80).
+its cycles. The result is that of going cycle by cycle, and an SM's state stays in the caches of the processor that simulates. With
+`prefetch` and records of whole cache lines, a saxpy of a float per thread takes 0.75 of the time that it took cycle by cycle (H100; GTX
+480: 0.78). Threads share the SMs of a window (`team`): with two, timing it takes 0.61 of the time of one (H100; GTX 480: 0.80).
 """
 
 import numpy as np

@@ -21,18 +21,19 @@ ACCESSES = ("loads_4", "loads_16", "stores_4", "stores_16", "reds_4")
 def drawn(rng: np.random.Generator) -> tuple[Launch, dict[str, Any]]:
     """Return a launch, and what its H100 is changed to."""
     ranks, warps = int(rng.integers(1, 5)), int(rng.integers(1, 7))
+    few = 1 << ranks % 3
     given = [
-        lambda: measured(str(rng.choice(ACCESSES)), ranks, warps, ranks, int(rng.integers(-2, ranks)), 16, int(rng.choice([0, 4, 16, 68]))),
+        lambda: measured(str(rng.choice(ACCESSES)), ranks, warps, ranks, int(rng.integers(-2, ranks)), 16, int(rng.choice([0, 16, 48]))),
         lambda: measured("barriers_release", ranks, warps, 3, blocks=ranks * int(rng.integers(1, 9))),
         lambda: measured(str(rng.choice(["tokens_arrive", "tokens_async"])), 2, 1, int(rng.integers(1, 9))),
         lambda: measured("copies", 2, 1, 16 * int(rng.integers(1, 60)), int(rng.integers(1, 9))),
-        lambda: tiles("tiles_all", 2 ** int(rng.integers(0, 3)), int(rng.integers(1, 5)), 16)[0],
+        lambda: tiles("tiles_all", few, int(rng.integers(1, 5)), 64 // few)[0],
         lambda: load_launch(FOLDER / "cuda" / "histogram_cluster.sm_90.sass").launch,
     ][rng.integers(6)]()
     changes = {
-        "sms": int(rng.integers(2, 6)),
+        "sms": int(rng.integers(6, 8)),
         "core.kind": str(rng.choice(["control", "scoreboard"])),
-        "clusters.groups": (1, 1, 2, 4) if ranks < 3 else (4, 2),
+        "clusters.groups": [(4, 2), (2, 4), (1, 1, 4)][rng.integers(3)],
         "clusters.latency": int(rng.integers(1, 300)),
         "clusters.one_way_latency": int(rng.integers(1, 300)),
         "clusters.bytes_per_cycle": float(rng.choice([3, 21.2, 200])),

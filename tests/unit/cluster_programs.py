@@ -9,7 +9,7 @@ from sim.launch.launch import Launch
 
 
 def measured(name: str, ranks: int, warps: int, *numbers: int, blocks: int = 0) -> Launch:
-    """Return a launch of a kernel with whole numbers as arguments. ranks: blocks of a cluster; blocks: of the grid, one cluster unless said."""
+    """Return a launch of a kernel with these arguments. ranks: blocks of a cluster; blocks: of the grid, one cluster unless said."""
     arguments = (np.zeros(1 << 13, np.uint32), *(np.int32(number) for number in numbers))
     return Launch(isa.load(CODE, name), (blocks or ranks,), (32 * warps,), arguments, shared_dynamic=100 << 10, cluster=(ranks,))
 

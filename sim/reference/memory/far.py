@@ -29,6 +29,7 @@ class FarPort:
         clusters = lsu.memory.gpu.clusters
         self.arrival_cycles = clusters.arrival_cycles if clusters else 0
         self.free = 0  # ticks
+        self.left = lsu.sm.machine.record.origin  # the moment from which it may take an access
         self.arrives = 0  # first cycle in which another warp may arrive at the barrier of its cluster
 
     @property
@@ -36,9 +37,10 @@ class FarPort:
         """Whether it may take an access now."""
         return self.free // TICKS <= int(self.lsu.env.now)
 
-    def take(self, start: int, packets: int) -> int:
-        """Send so many times 32 bytes from cycle `start` on; return the cycle before which the last has left."""
+    def take(self, start: int, packets: int, moment: Moment) -> int:
+        """Send so many times 32 bytes from cycle `start` on; return the cycle before which the last has left. moment: that is so far."""
         self.free = max(self.free, start * TICKS) + packets * int(self.lsu.numbers.far_ticks)
+        self.left = moment.then(self.free // TICKS, "clusters.bytes_per_cycle", note=f"{packets} times 32 bytes")
         self.lsu.env.timeout(cycles(self.free) - int(self.lsu.env.now))  # something is due: nobody may take the machine for stuck
         return cycles(self.free)
 
@@ -49,7 +51,7 @@ class FarPort:
         it is asked for.
         """
         asks, brings = access.kind is not Kind.STORE, access.kind is not Kind.LOAD
-        self.take(access.taken.cycle, access.far * (asks + brings) + asks)
+        self.take(access.taken.cycle, access.far * (asks + brings) + asks, access.taken)
         if access.phase:
             return access.taken.then(access.taken.cycle + int(self.lsu.numbers.far_one_way), "clusters.one_way_latency")
         return access.taken.then(access.taken.cycle + int(self.lsu.numbers.far_latency), "clusters.latency")
@@ -64,7 +66,7 @@ class FarPort:
         elif warp.instruction.copies == COPY_NEAR:
             arrays = memory.machine.trace.arrays
             row = arrays.scattered[int(arrays.access_base[access])].tolist()
-            left = self.take(warp.issued.cycle + int(numbers.copy_latency), -(-row[BYTES] // SECTOR))
+            left = self.take(warp.issued.cycle + int(numbers.copy_latency), -(-row[BYTES] // SECTOR), warp.issued)
             if row[PHASE]:
                 memory.barriers.count(row[PHASE], warp.issued.then(left + int(numbers.far_one_way), "clusters.one_way_latency"))
 

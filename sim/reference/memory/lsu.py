@@ -113,7 +113,8 @@ class LoadStoreUnit:
     def _free_for(self, queue: Queue, access: Access) -> Moment:
         """Return the moment from which nothing kept an instruction that is taken now."""
         freed = [moment for moment in (queue.address_unit.freed, self.unit.freed) if moment]
-        return latest(access.arrival, *freed, self.requests.left, self.responses.begun)
+        port = [self.far.left] if access.far else []
+        return latest(access.arrival, *freed, *port, self.requests.left, self.responses.begun)
 
     def _done(self, access: Access, again: bool) -> Moment:
         """Return until when an instruction keeps the unit: its passes, its lines, or its data between L1 and the registers.
