@@ -17,7 +17,13 @@ from sim.launch.pointers import BYTES, check_order, is_structure
 # First parameter -> byte offsets of what a driver writes below it; nobody says what stands at others. Two generations share 0x140.
 # Of clusters: whether the launch has any, their sizes, the reciprocals of these, how many there are, blocks of each.
 CLUSTERS = (("clustered", 0x140), ("cluster", 0x144), ("reciprocals", 0x150), ("clusters", 0x15C), ("ranks", 0x188))
-CLUSTERS_BY_SIZE = (*(("one", at) for at in (0x2A0, 0x2A4, 0x2A8, 0x2CC)), ("float_one", 0x2B4), ("float_one", 0x2B8), ("grid", 0x2C0))
+CLUSTERS_BY_SIZE = (
+    ("clustered", 0x36C),
+    *(("one", at) for at in (0x2A0, 0x2A4, 0x2A8, 0x2CC)),
+    ("float_one", 0x2B4),
+    ("float_one", 0x2B8),
+    ("grid", 0x2C0),
+)
 PLACES: dict[int, tuple[tuple[str, int], ...]] = {
     0x20: (("block", 0x8), ("grid", 0x14)),  # sm_20
     0x140: (
