@@ -17,11 +17,12 @@ from isa.vocabulary import (
     UP0,
     Flag,
     Kind,
+    Mbarrier,
     Operation,
 )
 
 WIDE, X, CC, ADDRESS64 = int(Flag.WIDE), int(Flag.X), int(Flag.CC), int(Flag.ADDRESS64)  # plain integers: an IntFlag's & is slow
-CARRY_PREDICATE, EVERY = int(Flag.CARRY_PREDICATE), int(Flag.EVERY)
+CARRY_PREDICATE, EVERY, CLUSTER = int(Flag.CARRY_PREDICATE), int(Flag.EVERY), int(Flag.CLUSTER)
 HIGH, PAIRS, INDEX64, CLEAR = int(Flag.HIGH), int(Flag.PAIRS), int(Flag.INDEX64), int(Flag.CLEAR)
 DRIVER_READS = (*range(4, 12), 20, 21)  # where a function that a driver brings finds its arguments, and where it goes back to
 DEPBAR = re.compile(r"DEPBAR(?:\.LE)?(?: SB(?P<counter>\d), *(?P<most>0[xX][\da-fA-F]+|\d+))?(?:,? *\{(?P<all>[\d, ]+)\})?")
@@ -58,11 +59,13 @@ def source_registers(operation: int, flags: int, slot: int, width: int, function
         return matrices.registers_of(function, slot)
     if operation in matrices.OF_WARPGROUP:
         return matrices.sources_of_warpgroup(function, slot)
-    if operation in (Operation.STORE, Operation.ATOM):
+    if operation in (Operation.STORE, Operation.ATOM) or (operation == Operation.MBARRIER and function == Mbarrier.STORE):
         return max(width // 4, 1)
     if operation == Operation.BULK_COPY:
+        if not function and flags & CLUSTER:
+            return 2 if slot == 0 else 1
         near = 2 + (function >> 1) - (function & 1)  # of a tile: the place in shared memory, a barrier unless it is stored, coordinates
-        return (near if slot == 0 else 2) if function > 1 else 2 if slot < 2 - function else 1
+        return (near, 2, 1, 1)[slot] if function > 1 else 2 if slot < 2 - function else 1
     return 2 if flags & PAIRS or (operation in (Operation.IMAD, Operation.IMAD_CARRY) and flags & WIDE and slot == 2) else 1
 
 

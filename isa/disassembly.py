@@ -34,9 +34,6 @@ INDIRECT = ("BRX", "BRXU", "RET", "JMX", "CALL")
 
 def program(function: RawFunction, resources: Resources, path: str = "", source: str = "") -> Program:
     """Return a function of a disassembly as a program. Raises UserError with everything in it that is not covered."""
-    if resources.cluster != (1, 1, 1):
-        message = f"function {function.name} runs in clusters of {' x '.join(map(str, resources.cluster))} blocks, which are not modelled"
-        raise UserError(message, path=path, line=function.line, hint="compile it without __cluster_dims__")
     diagnostics = Diagnostics(source, path)
     reader = _Reader(function, diagnostics, source, resources)
     kernel = reader.read()
@@ -53,6 +50,7 @@ def program(function: RawFunction, resources: Resources, path: str = "", source:
         labels={name: label.at for name, label in kernel.labels.items()},
         registers=registers_to_begin(encoded, resources.registers or sass.registers_used(function)),
         shared_bytes=resources.shared_bytes or 0,
+        cluster=resources.cluster,
         parameters=tuple(Parameter(f"arg{k}", "", slot.offset, slot.size) for k, slot in enumerate(resources.parameters or ())),
         parameter_base=base,
         path=path,

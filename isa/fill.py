@@ -8,11 +8,14 @@ from isa.matrices import WarpgroupFlag
 from isa.opcodes import LAYOUTS, PARTS, Opcode
 from isa.operands import ABSOLUTE, INVERT, NEGATE, NUMBERS, REGISTER, SUFFIXES, Operand, OperandError
 from isa.rows import Row
-from isa.vocabulary import CC_ZERO, CONVERGENCE_REGISTERS, PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Operation, Space, Special
+from isa.vocabulary import CC_ZERO, CONVERGENCE_REGISTERS, PART_SHIFT, PT, RZ, UNIFORM_BASE, Flag, Kind, Mbarrier, Operation, Space, Special
 
 SPECIALS = {"SR_" + special.name.replace("_", "."): special for special in Special} | {"SRZ": Special.ZERO}
-SPECIALS |= dict.fromkeys(("SR_CgaCtaId", "SR_CgaSize"), Special.CGA_CTAID)  # the latter: which table of sizes of c[0x0], 0xa0 bytes each
-del SPECIALS["SR_ZERO"], SPECIALS["SR_CGA.CTAID"]
+SPECIALS |= {
+    "SR_CgaCtaId": Special.CGA_CTAID,
+    "SR_CgaSize": Special.CGA_SIZE,
+}  # the latter: which table of sizes of c[0x0], 0xa0 bytes each
+del SPECIALS["SR_ZERO"], SPECIALS["SR_CGA.CTAID"], SPECIALS["SR_CGA.SIZE"]
 CARRIES = (Operation.IADD, Operation.IADD3, Operation.IMAD, Operation.LEA, Operation.LEA_HI, Operation.XMAD)
 COMPARES = {Operation.FSET: Operation.FSETP, Operation.ISET: Operation.ISETP}  # which write CC's zero flag
 SIGNS = {NEGATE: "-", ABSOLUTE: "|", INVERT: "~"}
@@ -92,7 +95,8 @@ class Operands:
     def _address(self, row: Row, operand: Operand) -> None:
         if operand.symbol:
             raise OperandError(f"{operand.symbol} is not defined", operand.column, "define it before with .equ NAME VALUE")
-        if operand.suffix in ("64", "U32") and row.space not in (Space.GENERIC, Space.GLOBAL):
+        is_pair = operand.suffix == "64" and (row.operation, row.function) == (Operation.MBARRIER, Mbarrier.STORE)
+        if operand.suffix in ("64", "U32") and row.space not in (Space.GENERIC, Space.GLOBAL) and not is_pair:
             raise OperandError("shared and local addresses have 32 bits", operand.column, f"leave .{operand.suffix} out")
         if operand.uniform not in (-1, RZ):
             row.address_index = operand.uniform

@@ -119,6 +119,7 @@ class Mbarrier(IntEnum):
     EXPECT = 4  # .A0TR: only expect
     COMPLETE = 5  # .A0TX: so many bytes have come
     CHECK = 6  # .PHASECHK: whether the phase is over whose parity is the operand's top bit
+    STORE = 7  # STAS: store to a block of the cluster, and complete as many bytes at a barrier there
 
 
 class BarrierReduction(IntEnum):
@@ -222,10 +223,11 @@ class Special(IntEnum):
     GTMASK = 21
     GEMASK = 22
     ZERO = 23  # SRZ
-    CGA_CTAID = 24  # SR_CgaCtaId, the block's place in its cluster: 0, clusters are not modelled
+    CGA_CTAID = 24  # SR_CgaCtaId, the block's rank in its cluster
     VIRTID = 25  # from bit 8 on the warp's number, PTX's %warpid
     VIRTUALSMID = 26  # PTX's %smid: 0, as SMID
     GLOBALTIMERLO = 27  # nanoseconds: as the clock
     GLOBALTIMERHI = 28
     SMEMSZ = 29  # bytes of shared memory per block
+    CGA_SIZE = 31  # 0
     SWINHI = 30  # the high word of generic addresses of shared memory

@@ -45,6 +45,7 @@ class Form(IntEnum):
     MBARRIER = 30  # may have to wait
     BULK_COPY = 31
     REGISTERS = 32  # may have to wait
+    CLUSTER_BARRIER = 33  # may have to wait
     PRODUCT_OF_MATRICES = 23  # of all lanes together: writes its rows by itself
     PRODUCT_OF_WARPGROUP = 24  # of four warps together, each a quarter of the rows
     WARPGROUP_WAIT = 25  # may have to wait

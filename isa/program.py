@@ -34,6 +34,7 @@ class Program:
     variables: Variables | None = field(default=None, repr=False)
     symbols: tuple[Variable, ...] = field(default=(), repr=False)  # what a launch may set by name
     driver_functions: tuple[tuple[int, str], ...] = field(default=(), repr=False)  # byte offset in c[0x4] of the address, name
+    cluster: tuple[int, ...] = ()  # __cluster_dims__: x, y, z; none: a launch may say it
     is_open: bool = False  # True when the listing does not say its parameters: a launch's arguments do
 
     def __len__(self) -> int:

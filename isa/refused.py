@@ -9,13 +9,11 @@ NIBBLES = "products of 4-bit and 1-bit numbers are not modelled; use s8 or u8"
 BARRIERS = "barriers in shared memory (mbarrier) are modelled from sm_90 on; compile for that, or for sm_75, where cuda::barrier needs none"
 ARRIVALS = "arrivals of copies (cp.async.mbarrier.arrive) are not modelled; use cp.async.wait_group, or bulk copies"
 REDUCTIONS = "reductions by bulk copies and TMA are not modelled; use atomics (red), or store tiles"
-CLUSTERS = "clusters of several blocks are not modelled, nor copies to all of one; copy to the own block"
 IMAGES = "tiles of images (im2col, tile::w) are not modelled; use tiles (.tile)"
 REFUSED = {
     "ATOMS.ARRIVE": BARRIERS,
     **dict.fromkeys(("ARRIVES", "SYNCS.A0T1"), ARRIVALS),
     **dict.fromkeys(("UBLKRED", "UTMAREDG"), REDUCTIONS),
-    **dict.fromkeys(("UTMALDG.MULTICAST", "UBLKCP.MULTICAST"), CLUSTERS),
     **dict.fromkeys(("UTMALDG.IM2COL", "UTMASTG.IM2COL", "UTMAPF.IM2COL"), IMAGES),
     **dict.fromkeys(("UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCBAR", "UTCCP", "UTCATOMSWS", "LDTM", "STTM"), TENSOR_MEMORY),
     **dict.fromkeys(("QMMA", "OMMA"), SMALL),

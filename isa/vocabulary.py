@@ -174,6 +174,7 @@ class Operation(IntEnum):
     HGMMA = 172  # products of a warpgroup with matrices in shared memory; function: see isa.matrices
     IGMMA = 173
     SETMAXREG = 175  # the warp has `function` registers per lane from now on, when its block has them
+    CLUSTER_BARRIER = 176  # all warps of the blocks of a cluster; function 0: arrives, 1: waits until all have
     WARPGROUP_WAIT = 174  # WARPGROUP.DEPBAR: until all but the last `function` groups of products are done
     VMNMX = 125  # of three; function: Reduction of the first two | of that and the third << 3
 
@@ -230,6 +231,7 @@ class Flag(IntFlag):
     ASYNC = 1 << 26  # LDGSTS: to shared memory, at source 0 + function; BAR.ARV: goes on at once; UBLKCP.G.S
     MATRIX = 1 << 27  # LDSM, STSM: rows of 16 bytes, dealt to the lanes; REVERSE: transposed
     RELU = 1 << 28  # of halves: negative results become zero
+    CLUSTER = 1 << 30  # of shared memory: that of any block of the cluster, its rank above the address; UBLKCP.S.S
     EXCLUSIVE = 1 << 29  # .EXCLUSIVE, .COLLECTIVE of WARPSYNC: lanes with another mask come after, not together with these
 
 

@@ -16,7 +16,7 @@ from sim.lowering.rescheduling import is_known, worded, words_of
 from sim.lowering.unread import why_unread_by
 from sim.traces.trace import Trace
 from tests.listings import FOLDER
-from tests.unit import mbarrier_programs, tile_programs
+from tests.unit import cluster_programs, mbarrier_programs, tile_programs
 
 FACTORS = (2, 0.5, 8, 0.125, 64, 1 / 64)
 BESIDE = {
@@ -34,6 +34,8 @@ def candidates(gpu: Gpu, name: str) -> list[Any]:
         return [{name: "fixed", "memory.global_load": 400}]
     if name == "limits.register_unit_exceptions":
         return [{name: dict.fromkeys((21, 40, 63), 16 * gpu.limits.register_unit)}]
+    if name == "clusters.groups":
+        return [{name: (1, 1, 1, 1)}]
     if name == "limits.shared_carveouts":
         return [{name: (gpu.limits.shared_bytes,)}]
     if isinstance(value, bool):
@@ -305,6 +307,7 @@ def small() -> dict[str, sim.Launch | None]:
         "products of warpgroups": launch(group_products(), 2, 128),
         "bulk copies": mbarrier_programs.bulk_copy(size=1024, at=0),
         "tiles": tile_programs.two_rows_of_blocks()[0],
+        **cluster_programs.small(),
         "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
         "code": launch(CODE.format(length=9000), 4, 32),
         "jumps": launch(BRANCHES.format(jumps=far), 4, 32),

@@ -41,7 +41,7 @@ class Resources:
     parameter_base: int | None = None  # bytes in c[0x0]
     parameters: tuple[ParameterSlot, ...] | None = None
     max_threads: tuple[int, int, int] | None = None  # __launch_bounds__
-    cluster: tuple[int, ...] = (1, 1, 1)  # __cluster_dims__
+    cluster: tuple[int, ...] = ()  # __cluster_dims__
     constants: dict[int, bytes] = field(default_factory=dict, repr=False)  # bank -> what it holds at launch
     variables: Variables | None = field(default=None, repr=False)  # __device__ ones
     symbols: tuple[Variable, ...] = field(default=(), repr=False)  # __constant__ and __device__ variables by name
@@ -119,7 +119,7 @@ def _of_kernel(image: Image, name: str, common: Iterable[Record]) -> Resources:
         parameter_base=base,
         parameters=_parameters(own, base),
         max_threads=limits if limits is None else (limits[0], limits[1], limits[2]),
-        cluster=next((record.words("III") for record in own if record.attribute == Attribute.CLUSTER), (1, 1, 1)),
+        cluster=next((record.words("III") for record in own if record.attribute == Attribute.CLUSTER), ()),
         constants=_constants(image, name),
         variables=variables.of_image(image),
         symbols=variables.named(image),

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import isa
-from isa.errors import UserError
 from isa.program import Program
 from sim.captures.file import Capture
 from sim.launch.expectation import Expectation, Rule
@@ -32,9 +31,6 @@ def program_of(capture: Capture) -> Program:
 def launch_of(capture: Capture) -> Launch:
     """Return the launch with memory of its own, at the addresses that the GPU's program had. Raises UserError for what cannot be run."""
     table, program = capture.table, program_of(capture)
-    if table.cluster != (1, 1, 1):
-        message = f"blocks in clusters of {' x '.join(map(str, table.cluster))}: clusters are not modelled"
-        raise UserError(message, path=str(capture.path))
     known = {one.name for one in program.symbols}
     symbols: dict[str, Any] = {}
     memory: dict[int, np.ndarray] = {}
@@ -50,6 +46,7 @@ def launch_of(capture: Capture) -> Launch:
         program,
         grid=table.grid,
         block=table.block,
+        cluster=table.cluster if table.cluster != (1, 1, 1) else (),
         parameters=bytes.fromhex(table.parameters),
         memory=memory,
         symbols=symbols,

@@ -97,7 +97,9 @@ def launch(listing: Path, given: Given, gpu: Gpu) -> tuple[Launch, Expectation |
 
 
 def wanted(made: Launch, given: Given) -> Launch:
-    """Return a launch whose control words are kept, if the options say so."""
+    """Return a launch whose control words are kept, and whose blocks are in clusters, if the options say so."""
+    if given.cluster_size is not None:
+        made = dataclasses.replace(made, cluster=sizes(given.cluster_size, "--cluster-size"))
     return dataclasses.replace(made, control_words="keep") if given.keep_control_words else made
 
 

@@ -24,6 +24,9 @@ ARCH = Annotated[str | None, typer.Option("--arch", metavar="sm_NN", help="What 
 KERNEL = Annotated[str | None, typer.Option("--kernel", "--function", metavar="NAME", help="Which kernel, when the listing has several.")]
 GRID = Annotated[str | None, typer.Option("--grid", metavar="X[xYxZ]", help="Blocks in the grid.")]
 BLOCK = Annotated[str | None, typer.Option("--block", metavar="X[xYxZ]", help="Threads in a block.")]
+CLUSTER_SIZE = Annotated[
+    str | None, typer.Option("--cluster-size", metavar="X[xYxZ]", help="Blocks in a cluster, where the kernel does not say (sm_90).")
+]
 WARPS = Annotated[int | None, typer.Option("--warps", min=1, metavar="N", help="Shortcut: N warps on one SM, in equal blocks.")]
 ARG = Annotated[
     list[str] | None,
@@ -87,6 +90,7 @@ class Given(NamedTuple):
     block_policy: BLOCK_POLICY = None
     dlcm: DLCM = None
     keep_control_words: KEEP = False
+    cluster_size: CLUSTER_SIZE = None
 
 
 def policies(warps: str | None, blocks: str | None) -> dict[str, Any]:

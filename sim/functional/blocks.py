@@ -4,6 +4,7 @@ import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.functional.barriers import at_different_barriers, open_complete
+from sim.functional.clusters import begin_cluster, leave_cluster, place_in_grid
 from sim.functional.divergence import settle
 from sim.functional.growth import ROOM
 from sim.functional.paths import commit_ended, lend_row
@@ -27,6 +28,7 @@ def advance(code: Code, machine: Machine, memory: Memory, log: Log, store: Store
                     return status
             else:
                 machine.ended[w] = 1
+                leave_cluster(memory, progress)
                 progress.moves[0] += 1
         elif w >= 0 and machine.waiting[w] > 0:
             progress.moves[0] += 1
@@ -73,13 +75,15 @@ def all_stopped(code: Code, machine: Machine, memory: Memory, log: Log, store: S
         if not has_spinners(machine):
             return at_different_barriers(machine, progress)
         if progress.moves[0] == progress.seen[0]:
-            return Status.RUNNING if time_out(code, machine, progress) else Status.WAITS
+            return Status.RUNNING if not progress.patient[0] and time_out(code, machine, progress) else Status.WAITS
         progress.seen[0] = progress.moves[0]
         let_spin(machine, log)
         return Status.RUNNING
     if progress.block[0] >= 0:
         store.blocks[0] += 1
         progress.block[0] = -1
+        if memory.ranks > 1:  # who starts the next one gives it its part of a cluster
+            return Status.DONE
     if progress.next[0] >= store.warp_path.size // machine.pc.size:
         return Status.DONE
     progress.block[0] = progress.next[0]
@@ -101,13 +105,13 @@ def has_ended(machine: Machine) -> bool:
 @inner
 def start_block(block: int, code: Code, machine: Machine, memory: Memory, log: Log) -> None:
     """Set up the machine for a block of the grid: registers as preset, everything else zero."""
-    machine.block[0] = block % machine.grid_shape[0]
-    machine.block[1] = block // machine.grid_shape[0] % machine.grid_shape[1]
-    machine.block[2] = block // (machine.grid_shape[0] * machine.grid_shape[1])
+    place_in_grid(block, machine, memory)
     for word in range(memory.shared.size):
         memory.shared[word] = 0
     if memory.begun[0]:
         memory.phases[:] = 0
+    if memory.ranks == 1:
+        begin_cluster(machine, memory)
     if memory.touched[0]:
         for word in range(memory.local.size):
             memory.local[word] = 0
@@ -131,7 +135,7 @@ def start_warp(w: int, code: Code, machine: Machine, log: Log) -> None:
         machine.predicates[w, p] = 0 if p != 7 else machine.predicates[w, p]
     for limit in range(code.iterations.size):
         machine.iterations[w, limit] = 0
-    machine.products[w], machine.held[w] = 0, code.held
+    machine.products[w], machine.held[w], machine.came[w] = 0, code.held, 0
     machine.carry[w], machine.pc[w], machine.depth[w], machine.waiting[w], machine.ended[w] = 0, 0, 0, 0, 0
     machine.active[w] = machine.alive[w] = machine.existing[w]
     machine.reconverge[w] = code.operation.size

@@ -12,7 +12,7 @@ from sim.compiled.kernel import first_bit, outlined
 from sim.functional.flags import REVERSE, ZFILL
 from sim.functional.operands import row_of, write_predicate
 from sim.functional.stack import fault
-from sim.functional.state import FIRST, FULL, SCRATCH, SECOND, Code, Fault, Machine, Memory, Progress, Report, Status
+from sim.functional.state import FIRST, FULL, RANK_BITS, SCRATCH, SECOND, Code, Fault, Machine, Memory, Progress, Report, Status
 from sim.functional.watch import WRITE, Seen, touch
 
 ROW_BYTES, ROWS = 16, 8  # of a matrix of LDSM
@@ -34,10 +34,10 @@ def copy_to_shared(i: int, w: int, mask: int, reading: int, code: Code, machine:
     more = machine.rows[row_of(code.operand[i, SECOND], w, code, machine)]
     for k in range(machine.lanes[0]):
         if (mask >> k) & 1:
-            address = (np.int64(base[k]) + np.int64(more[k]) + code.function[i]) & FULL
-            if address + width > memory.shared_bytes or address & (width - 1):
+            address = ((np.int64(base[k]) + np.int64(more[k]) + code.function[i]) & FULL) - (machine.rank[0] << RANK_BITS)
+            if address < 0 or address + width > memory.shared_bytes or address & (width - 1):
                 progress.report[Report.ADDRESS], progress.report[Report.EXPECTED] = address, Space.SHARED
-                inside = address + width <= memory.shared_bytes
+                inside = 0 <= address <= memory.shared_bytes - width
                 return fault(Fault.MISALIGNED if inside else Fault.OUT_OF_RANGE, w, np.int64(k), i, progress)
             for part in range(width >> 2):
                 memory.shared[(address >> 2) + part] = machine.rows[SCRATCH + part, k]

@@ -7,17 +7,47 @@ import numpy as np
 
 from isa.vocabulary import Space
 from sim.compiled.kernel import first_bit, outlined
-from sim.functional.mbarriers import CURRENT, change
+from sim.functional.flags import CLUSTER, EVERY
+from sim.functional.mbarriers import CURRENT, Shared, change, further, shared_of
 from sim.functional.memory import find, keep_access, room_for_access
 from sim.functional.operands import row_of
 from sim.functional.stack import fault
-from sim.functional.state import FIRST, SECOND, THIRD, Code, Fault, Log, Machine, Memory, Progress, Report, Status, Store
+from sim.functional.state import (
+    FIRST,
+    IN_BLOCK,
+    RANK_BITS,
+    SECOND,
+    THIRD,
+    Code,
+    Fault,
+    Log,
+    Machine,
+    Memory,
+    Progress,
+    Report,
+    Status,
+    Store,
+)
 from sim.functional.tiles import bytes_of_tile, move_tile, read_map
 from sim.functional.translation import translate
 from sim.functional.watch import READ, WRITE, Seen, touch
-from sim.traces.trace import APART, BYTES, COPY_LANES, COUNTS, DIMENSIONS, PHASE, SCATTERED, SOURCE, TARGET, TILED
+from sim.traces.trace import (
+    APART,
+    BLOCK,
+    BYTES,
+    COPY_LANES,
+    COUNTS,
+    DIMENSIONS,
+    PHASE,
+    PHASES,
+    RANKS,
+    SCATTERED,
+    SOURCE,
+    TARGET,
+    TILED,
+)
 
-UNIT, MOST, IN_BLOCK = np.int64(16), np.int64(0xFFFF), np.int64(0xFFFFFF)  # bytes; units of one copy; of an address in a cluster
+UNIT, MOST = np.int64(16), np.int64(0xFFFF)  # bytes; units of one copy
 
 
 @outlined
@@ -32,6 +62,8 @@ def copy_bulk(i: int, w: int, mask: int, code: Code, machine: Machine, memory: M
     k, problem = first_bit(mask), np.int64(-1)
     if code.function[i] > 1:
         problem = copy_tile(i, w, k, code, machine, memory, progress)
+    elif code.function[i] == 0 and code.flags[i] & CLUSTER:
+        problem = copy_near(i, w, k, code, machine, memory, progress)
     else:
         problem = copy_bytes(i, w, k, code, machine, memory, progress)
     if problem >= 0:
@@ -49,12 +81,18 @@ def copy_tile(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memo
     near = row_of(code.operand[i, FIRST], w, code, machine)
     inside, phase = np.int64(machine.rows[near, k]) & IN_BLOCK, np.int64(0)
     seen = Seen(np.int64(i), np.int64(w), np.int64(k), np.int64(READ if stores else WRITE))
-    problem = move_tile(inside, stores, seen, machine, memory, progress)
+    if code.flags[i] & EVERY:
+        ranks = np.int64(machine.rows[row_of(code.operand[i, THIRD], w, code, machine), k]) >> 16
+        problem = load_for_ranks(inside, np.int64(machine.rows[near + 1, k]) & IN_BLOCK, ranks, seen, machine, memory, progress)
+        machine.target[TARGET], machine.target[PHASE], machine.target[TILED] = inside, 0, 1
+        return problem
+    machine.target[RANKS] = 0
+    problem = move_tile(inside, stores, memory.shared, seen, machine, memory, progress)
     if problem < 0 and not stores:
         barrier = np.int64(machine.rows[near + 1, k]) & IN_BLOCK
         problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress)
         if problem < 0:
-            phase = complete(barrier, bytes_of_tile(machine), memory, progress)
+            phase = complete(barrier, bytes_of_tile(machine), shared_of(machine.rank[0], memory), progress)
     machine.target[TARGET], machine.target[PHASE], machine.target[TILED] = inside, phase, 1
     return problem
 
@@ -76,35 +114,110 @@ def copy_bytes(i: int, w: int, k: int, code: Code, machine: Machine, memory: Mem
         problem = wrong_place(Space.SHARED, inside, size, UNIT, memory, progress)
     if problem < 0 and stores:
         problem = store_bulk(address, inside, size, memory, progress)
+    elif problem < 0 and code.flags[i] & EVERY:
+        return bytes_for_ranks(i, w, k, inside, code, machine, memory, progress)
     elif problem < 0:
         barrier = np.int64(machine.rows[near + 1, k]) & IN_BLOCK
         problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress)
         if problem < 0:
-            phase = load_bulk(address, inside, size, barrier, memory, progress)
+            phase = load_bulk(address, inside, size, barrier, machine.rank[0], memory, progress)
     if problem < 0 and memory.watch.asked[0]:
         seen = Seen(np.int64(i), np.int64(w), np.int64(k), np.int64(READ if stores else WRITE))
         for byte in range(size):
             touch(inside + byte, np.int64(-1), seen, machine, memory.watch)
     machine.target[SOURCE], machine.target[BYTES], machine.target[TARGET], machine.target[PHASE] = address, size, inside, phase
-    machine.target[TILED] = 0
+    machine.target[TILED], machine.target[RANKS] = 0, 0
     for d in range(DIMENSIONS):
         machine.target[COUNTS + d], machine.target[APART + d] = 1, 0
     return problem
 
 
 @outlined
-def load_bulk(address: int, inside: int, size: int, barrier: int, memory: Memory, progress: Progress) -> int:
-    """Move bytes to shared memory, and complete them at a barrier there; return the phase that they count for."""
-    for word in range(size >> 2):
-        memory.shared[(inside >> 2) + word] = memory.words[((address - memory.base) >> 2) + word]
-    return complete(barrier, size, memory, progress)
+def load_for_ranks(inside: int, barrier: int, ranks: int, seen: Seen, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Load the tile that has been read for the blocks of a mask, each at the same place, and complete it at the same barrier of each."""
+    base, problem, target = machine.target[0], np.int64(-1), machine.target
+    if ranks >> memory.ranks or not ranks:
+        progress.report[Report.ADDRESS] = ranks
+        return np.int64(Fault.NO_BLOCK)
+    target[PHASES:BLOCK] = 0
+    for rank in range(memory.ranks):
+        if (ranks >> rank) & 1 and problem < 0:
+            target[0], shared = base, shared_of(rank, memory)
+            problem = move_tile(inside, np.int64(0), shared.words, seen, machine, memory, progress)
+            if problem < 0:
+                problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress)
+            if problem < 0:
+                target[PHASES + rank] = complete(barrier, bytes_of_tile(machine), shared, progress)
+    target[RANKS], target[BLOCK] = ranks, progress.block[0]
+    return problem
 
 
 @outlined
-def complete(barrier: int, size: int, memory: Memory, progress: Progress) -> int:
+def bytes_for_ranks(i: int, w: int, k: int, inside: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Copy bytes, from machine.target[0] on, to the blocks of the mask above their number; return the Fault, -1 for none."""
+    address = machine.target[0]
+    given = np.int64(machine.rows[row_of(code.operand[i, THIRD], w, code, machine), k])
+    size, ranks = (given & MOST) * UNIT, given >> 16
+    barrier = np.int64(machine.rows[row_of(code.operand[i, FIRST], w, code, machine) + 1, k]) & IN_BLOCK
+    problem, target = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress), machine.target
+    if ranks >> memory.ranks or not ranks:
+        progress.report[Report.ADDRESS] = ranks
+        return np.int64(Fault.NO_BLOCK)
+    if problem >= 0:
+        return problem
+    target[PHASES:BLOCK] = 0
+    for rank in range(memory.ranks):
+        if (ranks >> rank) & 1:
+            target[PHASES + rank] = load_bulk(address, inside, size, barrier, rank, memory, progress)
+    target[SOURCE], target[BYTES], target[TARGET], target[PHASE], target[TILED] = address, size, inside, 0, 0
+    target[RANKS], target[BLOCK] = ranks, progress.block[0]
+    for d in range(DIMENSIONS):
+        target[COUNTS + d], target[APART + d] = 1, 0
+    return np.int64(-1)
+
+
+@outlined
+def copy_near(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Execute UBLKCP.S.S: from shared memory of the block to that of one of the cluster; return the Fault, -1 for none."""
+    to, source = row_of(code.operand[i, FIRST], w, code, machine), row_of(code.operand[i, SECOND], w, code, machine)
+    far, barrier = np.int64(machine.rows[to, k]), np.int64(machine.rows[to + 1, k]) & IN_BLOCK
+    near, rank = np.int64(machine.rows[source, k]) & IN_BLOCK, far >> RANK_BITS
+    size = (np.int64(machine.rows[row_of(code.operand[i, THIRD], w, code, machine), k]) & MOST) * UNIT
+    if rank >= memory.ranks:
+        progress.report[Report.ADDRESS] = rank
+        return np.int64(Fault.NO_BLOCK)
+    far &= IN_BLOCK
+    problem = wrong_place(Space.SHARED, near, size, UNIT, memory, progress)
+    problem = wrong_place(Space.SHARED, far, size, UNIT, memory, progress) if problem < 0 else problem
+    problem = wrong_place(Space.SHARED, barrier, np.int64(8), np.int64(8), memory, progress) if problem < 0 else problem
+    if problem >= 0:
+        return problem
+    shared = shared_of(rank, memory)
+    for word in range(size >> 2):
+        shared.words[(far >> 2) + word] = memory.shared[(near >> 2) + word]
+    target = machine.target
+    target[SOURCE], target[BYTES], target[TARGET] = near, size, far | further(rank, machine, memory)
+    target[PHASE], target[TILED] = complete(barrier, size, shared, progress), 0
+    target[RANKS] = 0
+    for d in range(DIMENSIONS):
+        target[COUNTS + d], target[APART + d] = 1, 0
+    return problem
+
+
+@outlined
+def load_bulk(address: int, inside: int, size: int, barrier: int, rank: int, memory: Memory, progress: Progress) -> int:
+    """Move bytes to shared memory, and complete them at a barrier there; return the phase that they count for."""
+    words = memory.cluster[rank]
+    for word in range(size >> 2):
+        words[(inside >> 2) + word] = memory.words[((address - memory.base) >> 2) + word]
+    return complete(barrier, size, shared_of(rank, memory), progress)
+
+
+@outlined
+def complete(barrier: int, size: int, shared: Shared, progress: Progress) -> int:
     """Complete bytes at a barrier; return the phase that they count for."""
-    phase = memory.phases[barrier >> 3, CURRENT]
-    change(barrier >> 2, np.int64(0), -size, np.int64(0), memory, progress)
+    phase = shared.phases[barrier >> 3, CURRENT]
+    change(barrier >> 2, np.int64(0), -size, np.int64(0), shared, progress)
     return phase
 
 

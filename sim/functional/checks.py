@@ -8,6 +8,7 @@ from isa import matrices
 from isa.disassembly import registers_needed, takes_registers
 from isa.errors import UserError
 from isa.vocabulary import Flag, Operation, Space
+from sim.functional.cluster_checks import check_cluster
 from sim.functional.constants import unknown
 from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report, TileFault
 from sim.functional.translation import as_seen
@@ -30,6 +31,10 @@ SAID = {
     Fault.TOO_MANY_ARRIVALS: (
         "more arrivals than the barrier's phase is for",
         "mbarrier.init says for how many arrivals a phase is; count the threads that arrive, and begin with mbarrier.init",
+    ),
+    Fault.NO_BLOCK: (
+        "an address of shared memory of a block that is not in the cluster, or of another block where only the own will do",
+        "ranks lie below the cluster's size, which a listing does not say: cluster = N in the launch file, or --cluster-size N",
     ),
     Fault.WARPGROUP_IN_PART: (
         "a product of four warps, of which the block does not have all",
@@ -55,8 +60,8 @@ VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic", Operation.MBARRIER:
 VERBS |= dict.fromkeys(matrices.OF_WARPGROUP, "matrix")
 
 
-def check_launch(launch: Launch) -> None:
-    """Raise UserError when the grid, the block or the arguments cannot be."""
+def check_launch(launch: Launch, is_sample: bool = False) -> None:
+    """Raise UserError when the grid, the block or the arguments cannot be. is_sample: not all blocks are executed."""
     program = launch.program
     for name, sizes in (("grid", launch.grid), ("block", launch.block)):
         if len(sizes) not in SIZES or any(not isinstance(size, int | np.integer) or size < 1 for size in sizes):
@@ -69,6 +74,7 @@ def check_launch(launch: Launch) -> None:
                 path=program.path,
                 hint=hint,
             )
+    check_cluster(launch, is_sample)
     if launch.threads_per_block > MOST_THREADS:
         raise UserError(f"block {launch.block}: {launch.threads_per_block} threads; a block has at most {MOST_THREADS}", path=program.path)
     if launch.shared_per_block < 0 or launch.shared_dynamic < 0:

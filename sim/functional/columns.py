@@ -47,7 +47,16 @@ class Fault(IntEnum):
     SEVERAL_BARRIERS = 18  # lanes of one SYNCS name several
     TOO_MANY_ARRIVALS = 19
     WARPGROUP_IN_PART = 20  # a product of four warps of which the block lacks some
+    NO_BLOCK = 22  # an address of a block that the cluster has not, or of another's where it must be the own
     TILE = 21  # a map, coordinates or a place that no tile may have: which, TileFault says
+
+
+class Cluster(IntEnum):
+    """The barrier of a cluster."""
+
+    ARRIVED = 0  # warps, in the present phase
+    LIVING = 1  # warps that have not ended
+    PHASE = 2  # number of the present phase; 0 = nobody has arrived yet
 
 
 class TileFault(IntEnum):

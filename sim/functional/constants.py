@@ -15,9 +15,15 @@ from sim.launch.placement import Places
 from sim.launch.pointers import BYTES, check_order, is_structure
 
 # First parameter -> byte offsets of what a driver writes below it; nobody says what stands at others. Two generations share 0x140.
-# Blocks are clusters of one: so the sizes of a cluster, and the reciprocals of two of them, are 1, and clusters are as many as blocks.
-CLUSTERS = (*(("one", at) for at in (0x144, 0x148, 0x14C, 0x188)), ("float_one", 0x154), ("float_one", 0x158), ("grid", 0x15C))
-CLUSTERS_BY_SIZE = (*(("one", at) for at in (0x2A0, 0x2A4, 0x2A8, 0x2CC)), ("float_one", 0x2B4), ("float_one", 0x2B8), ("grid", 0x2C0))
+# Of clusters: whether the launch has any, their sizes, the reciprocals of these, how many there are, blocks of each.
+CLUSTERS = (("clustered", 0x140), ("cluster", 0x144), ("reciprocals", 0x150), ("clusters", 0x15C), ("ranks", 0x188))
+CLUSTERS_BY_SIZE = (
+    ("clustered", 0x36C),
+    *(("one", at) for at in (0x2A0, 0x2A4, 0x2A8, 0x2CC)),
+    ("float_one", 0x2B4),
+    ("float_one", 0x2B8),
+    ("grid", 0x2C0),
+)
 PLACES: dict[int, tuple[tuple[str, int], ...]] = {
     0x20: (("block", 0x8), ("grid", 0x14)),  # sm_20
     0x140: (
@@ -125,11 +131,17 @@ def build(launch: Launch, places: Places) -> Banks:
 
 def put(bank: bytearray, what: str, offset: int, launch: Launch) -> int:
     """Write what a driver does; return how many bytes. The stack pointer starts at the end of a thread's local memory."""
+    shape = launch.cluster_shape or (1, 1, 1)
     values = {
         "block": (*launch.block, 1, 1)[:3],
         "grid": (*launch.grid, 1, 1)[:3],
         "stack": (LOCAL_BYTES,),
         "dynamic": (launch.shared_dynamic,),
+        "clustered": (int(launch.cluster_shape is not None),),
+        "cluster": shape,
+        "reciprocals": tuple(reciprocal(size) for size in shape),
+        "clusters": tuple(blocks // size for blocks, size in zip((*launch.grid, 1, 1), shape, strict=False)),
+        "ranks": (launch.ranks,),
         "one": (1,),
         "float_one": (0x3F800000,),
         "descriptor": (0, 0),  # how memory is mapped: nothing depends on it
@@ -141,6 +153,12 @@ def put(bank: bytearray, what: str, offset: int, launch: Launch) -> int:
     }[what]
     struct.pack_into(f"<{len(values)}I", bank, offset, *values)
     return 4 * len(values)
+
+
+def reciprocal(size: int) -> int:
+    """Return the bits of 1 / size, rounded up, so that multiples of the size divide without a remainder."""
+    value = np.float32(1 / size)
+    return int((value if float(value) * size >= 1 else np.nextafter(value, np.float32(2))).view(np.uint32))
 
 
 def unknown(program: Program, offset: int) -> tuple[str, str]:

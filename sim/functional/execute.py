@@ -40,7 +40,7 @@ def execute(
     accesses outside every array or misaligned, divergent barriers, no progress. After a mistake the arrays hold what was stored up to it.
     """
     checks = asked(check)
-    check_launch(launch)
+    check_launch(launch, blocks is not None)
     check_registers(launch.program)
     places = Places(launch)
     placed, literals = places.allocations, Literals()
@@ -49,19 +49,25 @@ def execute(
     initial = initial_registers(launch, code.registers, places)
     uses_local = bool(np.isin(code.space, (Space.LOCAL, Space.GENERIC)).any())
     memory = setup.allocate_memory(launch, places, banks, uses_local, checks)
-    following, clock = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    if blocks is not None and launch.ranks > 1:
+        raise UserError(
+            "a sample of blocks has no whole clusters", path=launch.program.path, hint="execute all blocks: leave the sample out"
+        )
+    following, clock, patient = np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, launch.ranks > 1, np.int64)
 
     def place(memory: Memory) -> Place:
         log = setup.allocate_log(launch.warps_per_block)
         machine = setup.allocate_machine(launch, code, literals.rows(), initial, log, clock)
         if blocks is not None:
             machine = machine._replace(chosen=np.ascontiguousarray(blocks, np.int64))
-        return Place(machine, memory, log, setup.allocate_progress(launch.warps_per_block, following, clock))
+        return Place(machine, memory, log, setup.allocate_progress(launch.warps_per_block, following, clock, patient))
+
+    blocks_of = setup.Blocks(launch, memory, following)
 
     count = launch.blocks if blocks is None else len(blocks)
     turns = runner(launch, places, code, setup.allocate_store(count * launch.warps_per_block, len(launch.program)), limit)
     try:
-        turns.execute(place(memory), lambda: place(setup.of_another_block(memory)))
+        turns.execute(place(memory), lambda: place(blocks_of.another()))
     except UserError as error:
         raise turns.driver.with_printed(error) from None
     finally:

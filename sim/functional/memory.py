@@ -12,15 +12,15 @@ from sim.compiled.kernel import first_bit, inner
 from sim.functional.addresses import keep_scattered, last_bit, spacing
 from sim.functional.atomics import update
 from sim.functional.bulk import copy_to_shared, fill_in, grant, load_matrices, says_where_done, spread_rows, store_matrices, take_lengths
-from sim.functional.flags import ASYNC, MATRIX, SIGNED, ZFILL
-from sim.functional.operands import predicate, row_of
+from sim.functional.clusters import give_rank, own_addresses, perform_far, take_rank, wrong_rank
+from sim.functional.flags import ASYNC, MATRIX, ZFILL
+from sim.functional.operands import predicate
 from sim.functional.stack import fault
 from sim.functional.state import (
     FIRST,
     FULL,
     LANES,
     LOCAL_BYTES,
-    ZERO,
     Code,
     Fault,
     Log,
@@ -31,13 +31,13 @@ from sim.functional.state import (
     Status,
     Store,
 )
+from sim.functional.transfers import ONE, transfer
 from sim.functional.translation import device_addresses
 from sim.functional.watch import observe
 from sim.functional.windows import has_windows, next_window
-from sim.traces.trace import SCATTERED
+from sim.traces.trace import FAR, SCATTERED
 
 LOCAL_WORDS = LOCAL_BYTES // 4
-ONE = np.int64(1)  # words from one part of a wide access to the next
 
 
 @inner
@@ -49,6 +49,8 @@ def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memo
     base, stride = np.int64(0), np.int64(0)
     if mask:
         device_addresses(i, w, mask, code, machine, memory)
+        if memory.ranks > 1 and code.space[i] == Space.SHARED:
+            own_addresses(i, mask, code, machine)
         reading = mask
         if code.flags[i] & (ASYNC | MATRIX):
             if code.flags[i] & MATRIX:
@@ -62,10 +64,16 @@ def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memo
                 reading = mask & predicate(i, FIRST, w, code, machine)
                 fill_in(reading, machine)
         base, stride = spacing(mask, machine)
-        rest, windows = mask, code.space[i] == Space.GENERIC and has_windows(base, stride, mask, machine)
+        rest, windows = mask, (code.space[i] == Space.GENERIC or memory.ranks > 1) and has_windows(base, stride, mask, machine)
         done, anywhere = mask, not (windows and says_where_done(i, code))
         while rest:
             part, space = (next_window(rest, machine), machine.window[0]) if windows else (rest, code.space[i])
+            ranked = windows and memory.ranks > 1 and space == Space.SHARED
+            if ranked:
+                part = take_rank(part, machine)
+                if machine.window[1] >= memory.ranks:
+                    return wrong_rank(i, w, first_bit(part), machine.window[1], progress)
+                store.found[i, 0] |= np.int64(machine.window[1] != machine.rank[0]) << FAR
             if windows:
                 base, stride = spacing(part, machine)
             if code.space[i] == Space.GENERIC:
@@ -74,6 +82,8 @@ def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memo
                 status = perform(i, w, part, reading & part, space, base, stride, code, machine, memory, progress)
                 if status != Status.RUNNING:
                     return status
+                if ranked:
+                    give_rank(part, machine, memory)
             else:
                 done &= ~part
             rest &= ~part
@@ -128,6 +138,9 @@ def perform(
         if lane >= 0:
             progress.report[Report.ADDRESS] = machine.target[lane]
             return fault(Fault.READ_ONLY, w, lane, i, progress)
+    if space == Space.SHARED and machine.window[1] != machine.rank[0]:
+        perform_far(i, w, mask, code, machine, memory)
+        return Status.RUNNING
     if memory.watch.asked[0]:
         observe(i, w, reading, space, code, machine, memory)
     if code.form[i] == Form.ATOM:
@@ -221,79 +234,3 @@ def move(i: int, w: int, mask: int, space: int, stride: int, code: Code, machine
         for k in range(lanes):
             index[k] = (target[k] - memory.base) >> 2
         transfer(i, w, mask, stride, ONE, memory.words, code, machine)
-
-
-@inner
-def transfer(i: int, w: int, mask: int, stride: int, step: int, words: np.ndarray, code: Code, machine: Machine) -> None:
-    """Move the words at `index`, and for wide accesses those `step` further on, between memory and registers."""
-    width, load = code.width[i], code.form[i] != Form.STORE
-    first = code.destination[i] if load else code.operand[i, 0]
-    if width < 4:
-        if load:
-            load_part(i, w, mask, words, code, machine)
-        else:
-            store_part(width, mask, words, machine.rows[row_of(first, w, code, machine)], machine)
-        return
-    if load and first < 0:
-        return
-    for part in range(width >> 2):
-        row = machine.rows[row_of(first, w, code, machine) + part] if first >= 0 else machine.rows[ZERO]
-        if mask == FULL and stride == 4:
-            move_line(words, machine.index[0], row, machine.lanes[0], load)
-        elif load:
-            gather(words, part * step, row, mask, machine)
-        else:
-            scatter(words, part * step, row, mask, machine)
-
-
-@inner
-def move_line(words: np.ndarray, start: int, row: np.ndarray, lanes: int, load: bool) -> None:
-    """Move one word per lane to or from consecutive words."""
-    if load:
-        for k in range(lanes):
-            row[k] = words[start + k]
-    else:
-        for k in range(lanes):
-            words[start + k] = row[k]
-
-
-@inner
-def gather(words: np.ndarray, step: int, row: np.ndarray, mask: int, machine: Machine) -> None:
-    """Load one word per lane of `mask`."""
-    for k in range(machine.lanes[0]):
-        if (mask >> k) & 1:
-            row[k] = words[machine.index[k] + step]
-
-
-@inner
-def scatter(words: np.ndarray, step: int, row: np.ndarray, mask: int, machine: Machine) -> None:
-    """Store one word per lane of `mask`."""
-    for k in range(machine.lanes[0]):
-        if (mask >> k) & 1:
-            words[machine.index[k] + step] = row[k]
-
-
-@inner
-def load_part(i: int, w: int, mask: int, words: np.ndarray, code: Code, machine: Machine) -> None:
-    """Load one or two bytes per lane, extended by zeros or by the sign."""
-    if code.destination[i] < 0:
-        return
-    row = machine.rows[row_of(code.destination[i], w, code, machine)]
-    bits = 8 * code.width[i]
-    for k in range(machine.lanes[0]):
-        if (mask >> k) & 1:
-            value = (np.int64(words[machine.index[k]]) >> (8 * (machine.target[k] & 3))) & ((np.int64(1) << bits) - 1)
-            if code.flags[i] & SIGNED and value >> (bits - 1):
-                value -= np.int64(1) << bits
-            row[k] = np.uint32(value & FULL)
-
-
-@inner
-def store_part(width: int, mask: int, words: np.ndarray, row: np.ndarray, machine: Machine) -> None:
-    """Store the low one or two bytes of each lane's word."""
-    for k in range(machine.lanes[0]):
-        if (mask >> k) & 1:
-            shift = 8 * (machine.target[k] & 3)
-            hole = ((np.int64(1) << (8 * width)) - 1) << shift
-            old = np.int64(words[machine.index[k]])
-            words[machine.index[k]] = np.uint32((old & ~hole) | ((np.int64(row[k]) << shift) & hole))

@@ -1,5 +1,7 @@
 """Allocate what a launch needs: the machine of one block, memory, the log, and the growing trace."""
 
+from typing import Any
+
 import numpy as np
 
 from isa.vocabulary import BARRIERS, CONVERGENCE_REGISTERS
@@ -12,6 +14,7 @@ from sim.functional.state import (
     LOCAL_BYTES,
     NOBODY,
     STACK_DEPTH,
+    Cluster,
     Code,
     Log,
     Machine,
@@ -52,6 +55,8 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         grid_shape=np.array((*launch.grid, 1, 1)[:3], np.int64),
         chosen=np.zeros(0, np.int64),
         block_shape=np.array(shape, np.int64),
+        cluster_shape=np.array(launch.cluster_shape or (1, 1, 1), np.int64),
+        rank=np.zeros(1, np.int64),
         shared_bytes=launch.shared_per_block,
         existing=np.array([FULL] * (warps - 1) + [(1 << last) - 1], np.int64),
         predicates=predicates,
@@ -80,8 +85,8 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         index=np.zeros(LANES, np.int64),
         bits=np.zeros((3, 512), np.int64),
         parts=np.zeros((6, 512), np.int32),
-        **{name: np.zeros(warps, np.int64) for name in ("votes", "reduced", "products", "held")},
-        window=np.zeros(1, np.int64),
+        **{name: np.zeros(warps, np.int64) for name in ("votes", "reduced", "products", "held", "came")},
+        window=np.zeros(2, np.int64),
         spin=np.zeros((warps, len(Spin)), np.int64),
         tallies=np.zeros((4, len(code.operation)), np.int64),
         length=log.length,
@@ -105,9 +110,8 @@ def allocate_memory(launch: Launch, places: Places, banks: Banks, uses_local: bo
         seen=np.array(places.seen, np.int64),
         latest=np.zeros(1, np.int64),
         touched=np.zeros(1, np.uint8),
-        shared=np.zeros(-(-launch.shared_per_block // 4), np.uint32),
+        **shared_memory(launch, 0),
         shared_bytes=launch.shared_per_block,
-        phases=np.zeros((-(-launch.shared_per_block // 8), 2), np.int64),
         begun=np.zeros(1, np.int64),
         local=np.zeros(local, np.uint32),
         constants=constants,
@@ -118,12 +122,39 @@ def allocate_memory(launch: Launch, places: Places, banks: Banks, uses_local: bo
     )
 
 
-def of_another_block(memory: Memory) -> Memory:
-    """Return the memories with shared and local memory of their own, and what is watched of them."""
-    own = {name: np.zeros_like(getattr(memory, name)) for name in ("shared", "phases", "local", "touched", "latest")}
+def shared_memory(launch: Launch, rank: int, of: Memory | None = None) -> dict[str, Any]:
+    """Return shared memory of the block of a rank: of the same cluster as another block's, or of a new one."""
+    if of is not None:
+        cluster, phases, barrier = of.cluster, of.cluster_phases, of.cluster_barrier
+    else:
+        cluster = np.zeros((launch.ranks, -(-launch.shared_per_block // 4)), np.uint32)
+        phases = np.zeros((launch.ranks, -(-launch.shared_per_block // 8), 2), np.int64)
+        barrier = np.zeros(len(Cluster), np.int64)
+        barrier[Cluster.LIVING] = launch.ranks * launch.warps_per_block
+    shared = {"ranks": launch.ranks, "cluster": cluster, "cluster_phases": phases, "cluster_barrier": barrier}
+    return shared | {"shared": cluster[rank], "phases": phases[rank]}
+
+
+def of_another_block(launch: Launch, memory: Memory, rank: int, of: Memory | None) -> Memory:
+    """Return the memories with shared and local memory of another block, and what is watched of them. of: a block of its cluster."""
+    own = {name: np.zeros_like(getattr(memory, name)) for name in ("local", "touched", "latest")}
+    own |= shared_memory(launch, rank, of)
     names = ("shadow", "value", "now", "known", "group", "together")
     watch = memory.watch._replace(**{name: getattr(memory.watch, name).copy() for name in names})
     return memory._replace(watch=watch, **own)
+
+
+class Blocks:
+    """Memory of one block after another: those of a cluster share it."""
+
+    def __init__(self, launch: Launch, first: Memory, following: np.ndarray) -> None:
+        self.launch, self.latest, self.following = launch, first, following
+
+    def another(self) -> Memory:
+        """Return the memories of the block that starts next."""
+        rank = int(self.following[0]) % self.launch.ranks
+        self.latest = of_another_block(self.launch, self.latest, rank, self.latest if rank else None)
+        return self.latest
 
 
 def allocate_log(warps: int) -> Log:
@@ -168,7 +199,7 @@ def allocate_store(warps: int, instructions: int) -> Store:
     )
 
 
-def allocate_progress(warps: int, following: np.ndarray, clock: np.ndarray) -> Progress:
+def allocate_progress(warps: int, following: np.ndarray, clock: np.ndarray, patient: np.ndarray) -> Progress:
     """Return the state of blocks' execution that has not begun; what all blocks share is given."""
     return Progress(
         block=np.full(1, -1, np.int64),
@@ -181,5 +212,6 @@ def allocate_progress(warps: int, following: np.ndarray, clock: np.ndarray) -> P
         seen=np.zeros(1, np.int64),
         timed_out=np.zeros(1, np.int64),
         changes=np.zeros(1, np.int64),
+        patient=patient,
         called=np.zeros(1, np.int64),
     )

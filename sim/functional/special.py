@@ -9,7 +9,7 @@ from sim.functional.state import FULL, SHARED_WINDOW, Machine
 
 @inner
 def read_special(which: int, w: int, out: np.ndarray, machine: Machine) -> None:
-    """Write special register `which` of warp w. SMID and the place in a cluster read 0: placement is the engine's."""
+    """Write special register `which` of warp w. SMID reads 0: placement is the engine's."""
     for k in range(machine.lanes[0]):
         if which <= Special.TID_Z:
             out[k] = machine.thread[which, w, k]
@@ -52,6 +52,8 @@ def uniform_special(which: int, w: int, machine: Machine) -> int:
         return now(w, machine) >> 32
     if which == Special.NWARPID:
         return machine.pc.size
+    if which == Special.CGA_CTAID:
+        return machine.rank[0]
     if which == Special.SWINHI:
         return SHARED_WINDOW
     return machine.shared_bytes if which == Special.SMEMSZ else 0

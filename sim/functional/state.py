@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.functional.columns import Fault, Report, Spin, Status, TileFault, Turn  # noqa: F401  what the columns and the answers of kernels mean
+from sim.functional.columns import Cluster, Fault, Report, Spin, Status, TileFault, Turn  # noqa: F401  what the columns and the answers of kernels mean
 
 LANES, FULL = 32, 0xFFFFFFFF  # of a warp, and their mask
 FIRST, SECOND, THIRD = np.int64(0), np.int64(1), np.int64(2)  # slots; not literals, for which Numba compiles a kernel each
@@ -23,9 +23,11 @@ NO_INDEX = np.int64(-(2**31))
 SPINS, NOBODY = np.int64(-1), np.int64(-1)  # in Machine.waiting: a warp that spins; in Machine.expected: no warp came since it opened last
 AT_PHASE = np.int64(-2)  # in Machine.waiting: a warp that waits for a phase of a barrier in shared memory
 AT_WARPGROUP = np.int64(-3)  # a warp that waits for the other warps of its group to begin the products that it has begun
+AT_CLUSTER = np.int64(-5)  # a warp that waits for the others of its cluster
 AT_REGISTERS = np.int64(-4)  # a warp that waits for registers that others of its block give back
 LOCAL_BYTES, WINDOW_BITS = 4096, 32  # local memory per thread; the high word of a generic address says of which memory it is
 NOWHERE = np.int64(1 << 62)  # set in an address of a launch with memory at its addresses: no allocation has it
+RANK_BITS, IN_BLOCK = np.int64(24), np.int64(0xFFFFFF)  # of an address of shared memory of a cluster: from where on it has the rank
 SHARED_WINDOW, LOCAL_WINDOW, CONSTANT_WINDOW, DRIVER_WINDOW = np.int64(1), np.int64(2), np.int64(3), np.int64(4)
 PARAMETER_WINDOW = np.int64(5)  # where parameters lie, at the offsets that they have in constant bank 0
 
@@ -86,6 +88,9 @@ class Machine(NamedTuple):
     grid_shape: np.ndarray  # int64 [3]
     chosen: np.ndarray  # int64 [blocks] which of the grid are executed, in this order; [0] = all
     block_shape: np.ndarray  # int64 [3]
+    cluster_shape: np.ndarray  # int64 [3] blocks
+    rank: np.ndarray  # int64 [1] of the block in its cluster
+    came: np.ndarray  # int64 [warps] number of the phase of the cluster's barrier at which each arrived last
     shared_bytes: int
     existing: np.ndarray  # int64 [warps] lanes that are threads of the block
     predicates: np.ndarray  # int64 [warps, 8] lane masks; column 7 is PT
@@ -118,7 +123,7 @@ class Machine(NamedTuple):
     parts: np.ndarray  # int32 [6, 512] their numbers taken apart
     products: np.ndarray  # int64 [warps] products of its group that the warp has begun
     held: np.ndarray  # int64 [warps] registers per thread
-    window: np.ndarray  # int64 [1] Space of the lanes whose generic addresses are being carried out
+    window: np.ndarray  # int64 [2] Space of the lanes whose generic addresses are being carried out; of shared memory, the rank
     spin: np.ndarray  # int64 [warps, len(Spin)]
     tallies: np.ndarray  # int64 [4, n] the Store's tallies before a round
     length: np.ndarray  # int64 [warps] the memory of Log.length
@@ -154,6 +159,10 @@ class Memory(NamedTuple):
     touched: np.ndarray  # uint8 [1] 1 = this block has used local memory, which is zeroed before the next
     shared: np.ndarray  # uint32: of the block
     shared_bytes: int
+    ranks: int  # blocks of a cluster
+    cluster: np.ndarray  # uint32 [ranks, words of `shared`] of all its blocks; `shared` is a row
+    cluster_phases: np.ndarray  # int64 [ranks, words of `shared` / 2, 2]; `phases` is a row
+    cluster_barrier: np.ndarray  # int64 [len(Cluster)]
     phases: np.ndarray  # int64 [words of `shared` / 2, 2] of a barrier there the numbers of its phase and of the one before; 0 = none
     begun: np.ndarray  # int64 [1] phases of the launch so far
     local: np.ndarray  # uint32 [warps, LOCAL_BYTES / 4, 32], flat
@@ -217,4 +226,5 @@ class Progress(NamedTuple):
     seen: np.ndarray  # int64 [1] `moves` when those that spin last got a turn
     timed_out: np.ndarray  # int64 [1] 1 + `moves` when those that wait for a phase last looked in vain
     changes: np.ndarray  # int64 [1] how often a warp gave way with registers other than the last time
+    patient: np.ndarray  # int64 [1] 1 = others of the cluster may get on: nobody looks at a phase in vain
     called: np.ndarray  # int64 [1] 1 = the call at which the warp stands has been made

@@ -7,7 +7,7 @@ from isa.operations import Form
 from isa.vocabulary import Space
 from sim.functional.checks import lanes
 from sim.functional.code import FORMS as BY_OPERATION
-from sim.functional.state import AT_PHASE, AT_REGISTERS, AT_WARPGROUP, SPINS, Spin
+from sim.functional.state import AT_CLUSTER, AT_PHASE, AT_REGISTERS, AT_WARPGROUP, SPINS, Spin
 from sim.launch.launch import Launch
 from sim.launch.placement import Places
 from sim.traces.trace import SCATTERED
@@ -38,6 +38,8 @@ def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed
         hint = "a phase ends when all arrivals and bytes have come: compare mbarrier.init and expect_tx with who arrives and what is copied"
     if any(place.machine.waiting[w] == AT_WARPGROUP for place, w in rows):
         hint = "the four warps of a warpgroup execute the same products: what keeps one from a wgmma that the others execute?"
+    if any(place.machine.waiting[w] == AT_CLUSTER for place, w in rows):
+        hint = "all threads of a cluster arrive at barrier.cluster, or end: what keeps some from it?"
     if any(place.machine.waiting[w] == AT_REGISTERS for place, w in rows):
         begun = launch.registers_per_thread
         hint = f"a block has what its warps begin with, {begun} registers per thread: take fewer, or give more back"
@@ -67,6 +69,9 @@ def _what(launch: Launch, places: Places, place: "Place", w: int) -> str:
     if place.machine.waiting[w] == AT_PHASE:
         at = instructions[int(place.machine.pc[w])]
         return f"{lanes(int(place.machine.active[w]))} wait at an mbarrier, line {at.line}: {at.text}"
+    if place.machine.waiting[w] == AT_CLUSTER:
+        at = instructions[int(place.machine.pc[w])]
+        return f"waits for the other warps of its cluster, line {at.line}: {at.text}"
     if place.machine.waiting[w] == AT_WARPGROUP:
         at = instructions[int(place.machine.pc[w])]
         return f"waits for products that other warps of its group have not begun, line {at.line}: {at.text}"

@@ -107,8 +107,8 @@ def fetch_map(row: int, k: int, machine: Machine, memory: Memory, progress: Prog
 
 
 @outlined
-def move_tile(inside: int, stores: int, seen: Seen, machine: Machine, memory: Memory, progress: Progress) -> int:
-    """Move the tile that has been read, to or from `inside` in shared memory; return the Fault, -1 for none.
+def move_tile(inside: int, stores: int, words: np.ndarray, seen: Seen, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Move the tile that has been read, to or from `inside` in shared memory, whose words are given; return the Fault, -1 for none.
 
     machine.target[0] is where the tensor lies; the trace's row is written there.
     """
@@ -140,9 +140,9 @@ def move_tile(inside: int, stores: int, seen: Seen, machine: Machine, memory: Me
             place ^= (place // ALIGNMENT & (span // UNIT - 1)) * UNIT
             if stores and address >= 0 and start + piece * UNIT < limit:
                 for word in range(4):
-                    memory.words[((address + start + piece * UNIT - memory.base) >> 2) + word] = memory.shared[(place >> 2) + word]
+                    memory.words[((address + start + piece * UNIT - memory.base) >> 2) + word] = words[(place >> 2) + word]
             elif not stores:
-                load_piece(place, address, start + piece * UNIT, limit, tile, memory)
+                load_piece(place, address, start + piece * UNIT, limit, tile, words, memory)
             if memory.watch.asked[0]:
                 for byte in range(UNIT):
                     touch(place + byte, np.int64(-1), seen, machine, memory.watch)
@@ -170,7 +170,7 @@ def row_address(row: int, base: int, tile: np.ndarray) -> int:
 
 
 @inner
-def load_piece(place: int, address: int, start: int, limit: int, tile: np.ndarray, memory: Memory) -> None:
+def load_piece(place: int, address: int, start: int, limit: int, tile: np.ndarray, words: np.ndarray, memory: Memory) -> None:
     """Load 16 bytes of a row, `start` from its beginning; what lies outside is filled."""
     fill = FILL_WORD if tile[WORDS + 2] >> maps.FILL & 1 else np.int64(0)
     for word in range(4):
@@ -183,7 +183,7 @@ def load_piece(place: int, address: int, start: int, limit: int, tile: np.ndarra
                 value = value & taken | fill & ~taken
             elif tile[WORDS + 2] >> maps.ROUND & 1:
                 value = rounded(value)
-        memory.shared[(place >> 2) + word] = np.uint32(value)
+        words[(place >> 2) + word] = np.uint32(value)
 
 
 @inner

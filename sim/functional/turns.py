@@ -57,12 +57,14 @@ class Turns:
         with np.errstate(all="ignore"):  # only the uncompiled kernels warn: infinities and wrap-around are results, not mistakes
             while place is not None or self.waiting:
                 if place is None:
-                    place = self._turn()
+                    place = self._turn(another)
                     continue
                 status, place = self._run(place)
                 if status == Status.WAITS:
                     self.waiting.append(place)
                     place = another() if self._may_start(place) else None
+                elif self.launch.ranks > 1:
+                    place = self._next_of_cluster(place, status, another)
                 else:
                     place = self._without(place) if status == Status.BLOCK_ENDED else None
 
@@ -71,9 +73,21 @@ class Turns:
         own = size(place.machine, (place.memory.shared, place.memory.local), place.log)
         most = min(MOST_WAITING, max(2, MOST_BYTES // own))
         kept = sum(size(ended.log) for ended in self._ended.values())
-        return int(place.progress.next[0]) < self.blocks and len(self.waiting) < most and kept < MOST_BYTES
+        room = len(self.waiting) < most and kept < MOST_BYTES
+        return int(place.progress.next[0]) < self.blocks and (room if self.launch.ranks == 1 else self._cluster_begun(place))
 
-    def _turn(self) -> Place | None:
+    def _cluster_begun(self, place: Place) -> bool:
+        """Return whether blocks of the cluster are still to start."""
+        return int(place.progress.next[0]) % self.launch.ranks > 0
+
+    def _next_of_cluster(self, place: Place, status: int, another: Callable[[], Place]) -> Place | None:
+        """A block of a cluster has ended: return the place of one that has not started, of its own cluster or when nobody waits."""
+        if status == Status.BLOCK_ENDED:
+            self._without(place)
+        more = int(place.progress.next[0]) < self.blocks and (self._cluster_begun(place) or not self.waiting)
+        return another() if more else None
+
+    def _turn(self, another: Callable[[], Place]) -> Place | None:
         """Give each block that waits a turn, up to one that ends; return the place of that, for the next block. Raises UserError."""
         clock = int(self.waiting[0].progress.clock[0])
         moved = changed = False
@@ -84,8 +98,19 @@ class Turns:
             if status != Status.WAITS:
                 self._without_end = 0
                 latest = self.waiting.pop(k)
+                latest.progress.patient[0] = self.launch.ranks > 1
+                if self.launch.ranks > 1:
+                    return self._next_of_cluster(latest, status, another)
                 return self._without(latest) if status == Status.BLOCK_ENDED else None
             moved, changed = moved or int(place.progress.moves[0]) != moves, changed or int(place.progress.changes[0]) != changes
+        patient, first = self.waiting[0].progress.patient, self.waiting[0]
+        if patient[0] and not moved and not changed:
+            patient[0] = 0  # let those that wait for a phase look in vain, once
+            return None
+        if not moved and self.launch.ranks > 1 and int(first.progress.next[0]) < self.blocks and len(self.waiting) < MOST_WAITING:
+            patient[0] = 1
+            return another()
+        patient[0] = self.launch.ranks > 1 and moved
         self._without_end = 0 if moved else self._without_end + int(self.waiting[0].progress.clock[0]) - clock
         if not moved and (not changed or self._without_end > self.limit):
             raise no_progress(self.launch, self.places, self.waiting, self._without_end if changed else 0, self.blocks)
@@ -122,7 +147,7 @@ class Turns:
             machine=ended, log=compact(place.log), progress=place.progress._replace(next=none_left)
         )
         log = allocate_log(self.launch.warps_per_block)
-        progress = allocate_progress(self.launch.warps_per_block, place.progress.next, place.progress.clock)
+        progress = allocate_progress(self.launch.warps_per_block, place.progress.next, place.progress.clock, place.progress.patient)
         return Place(place.machine._replace(length=log.length), place.memory, log, progress)
 
     def _done(self) -> float:

@@ -15,6 +15,7 @@ from sim.functional.arms import by_forms, check_forms, is_one_of
 from sim.functional.barriers import arrive
 from sim.functional.blocks import advance
 from sim.functional.bulk_copies import copy_bulk
+from sim.functional.clusters import use_cluster_barrier
 from sim.functional.constant_loads import load_constant
 from sim.functional.divergence import synchronise
 from sim.functional.flags import JOIN
@@ -37,8 +38,8 @@ PRODUCTS = {
     Form.REGISTERS: set_registers,
 }
 ARMS |= PRODUCTS
-MEMORY = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
-MEMORY |= {Form.MBARRIER: use_barrier, Form.BULK_COPY: copy_bulk}
+MEMORY: dict[Form, Any] = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
+MEMORY |= {Form.MBARRIER: use_barrier, Form.BULK_COPY: copy_bulk, Form.CLUSTER_BARRIER: use_cluster_barrier}
 FLOW = {Form.BRANCH: branch_where_true, Form.BARRIER: arrive, Form.CONTROL: control, Form.JUMP: jump}  # these say what is next
 check_forms(ARMS, MEMORY, FLOW, lanes.ARMS, uncommon.ARMS)
 GIVEN = "i, w, mask, code, machine, memory, log, store, progress"

@@ -134,7 +134,8 @@ def observe(i: int, w: int, mask: int, space: int, code: Code, machine: Machine,
 def touch(address: int, value: int, seen: Seen, machine: Machine, watch: Watch) -> None:
     """Look at the access of one byte of shared memory; value: the byte that is stored, -1 when it is not known."""
     shadow = watch.shadow[address]
-    if seen.how != WRITE and shadow[WRITER + 1] < 0 and watch.asked[0] & INIT:
+    alone = machine.cluster_shape[0] * machine.cluster_shape[1] * machine.cluster_shape[2] == 1  # else other blocks may have stored
+    if alone and seen.how != WRITE and shadow[WRITER + 1] < 0 and watch.asked[0] & INIT:
         add(Kind.UNSET_SHARED, shadow[WRITER], address, seen, machine, watch)
     if watch.asked[0] & RACE:
         differs = seen.how != WRITE or watch.value[address] != value or value < 0

@@ -15,7 +15,7 @@ from isa.vocabulary import Unit
 from sim.gpus.checks import LATENCY_ELSEWHERE, problems
 from sim.gpus.clocks import renamed, rescaled, unknown_clock
 from sim.gpus.fields import meaning, names, nearest, user_error
-from sim.gpus.front_sections import Blocks, Constants, Fetch, WarpGroup
+from sim.gpus.front_sections import Blocks, Clusters, Constants, Fetch, WarpGroup
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, Memory, SharedMemory
 from sim.gpus.section import Count, Positive, Section
 from sim.policies.user import AnyPolicy
@@ -156,6 +156,7 @@ class Gpu(Section):
     lsu: LoadStore = LoadStore()
     shared: SharedMemory = SharedMemory()
     warpgroup: WarpGroup | None = None
+    clusters: Clusters | None = None
     blocks: Blocks = Blocks()
     fetch: Fetch = Fetch()
     constants: Constants = Constants()

@@ -31,6 +31,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return f"not read: this GPU has no {section.upper()}"
     if section == "warpgroup" and gpu.warpgroup is None:
         return "not read: this GPU has no products of warpgroups"
+    if section == "clusters" and gpu.clusters is None:
+        return "not read: this GPU has no clusters of blocks"
     if name in CONTROL and gpu.core.kind == "scoreboard":
         return "not read: core.kind = 'scoreboard' obeys no control words"
     if name == "dram.refresh_interval" and not gpu.dram.refresh:

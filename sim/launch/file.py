@@ -3,6 +3,7 @@
     listing = "saxpy.sass"        # default: the launch file's own name with .sass
     grid = 4096                   # or [x, y, z]
     block = 256
+    cluster = 4                   # or [x, y, z]: blocks that run at once, where the kernel does not say (sm_90)
     function = "saxpy"            # when the listing holds several
     shared_static = 4096          # bytes per block, where a disassembly does not say
 
@@ -109,6 +110,7 @@ def load_launch(path: str | Path, program: Program | Callable[[str | None], Prog
         program=program,
         grid=_sizes(table.grid),
         block=_sizes(table.block),
+        cluster=_sizes(table.cluster) if table.cluster else (),
         args=tuple(values[parameter.name] for parameter in program.parameters),
         shared_dynamic=table.shared_dynamic,
         registers=table.registers,

@@ -26,6 +26,8 @@ class Launch:
     iterations: label -> how often the backward branch to it may be executed before the warp ends there, for loops without end.
     control_words: "auto" lays them down again for a GPU that differs in what a compiler knows of it, "keep" never, "schedule" always.
     placement: 0, or a number whose choice of gaps puts each array some 4 KiB pages farther on, but not memory at its addresses.
+    cluster: 1 to 3 sizes, blocks that run at once and reach each other's shared memory; none: as the program says (`__cluster_dims__`), or
+    each block by itself.
     uninitialised: names of the arrays whose contents the program must not rely on (`check="init"`).
 
     In place of args, a launch as a driver has it: parameters, the bytes of all of them, and memory, address -> array, updated in
@@ -50,9 +52,10 @@ class Launch:
     name: str = ""
     control_words: ControlWords = "auto"
     placement: int = 0
+    cluster: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("grid", "block"):  # a single size may be given as a number
+        for name in ("grid", "block", "cluster"):  # a single size may be given as a number
             if isinstance(getattr(self, name), int | np.integer):
                 object.__setattr__(self, name, (int(getattr(self, name)),))
         if self.control_words not in get_args(ControlWords):
@@ -89,6 +92,17 @@ class Launch:
     @property
     def blocks(self) -> int:
         return int(np.prod(self.grid))
+
+    @property
+    def cluster_shape(self) -> tuple[int, int, int] | None:
+        """Blocks of a cluster along x, y and z; None: the launch has no clusters."""
+        sizes = self.cluster or self.program.cluster
+        return (*sizes, 1, 1)[:3] if sizes else None  # type: ignore[return-value]
+
+    @property
+    def ranks(self) -> int:
+        """Blocks of a cluster."""
+        return int(np.prod(self.cluster_shape or 1))
 
     @property
     def registers_per_thread(self) -> int:

@@ -61,6 +61,7 @@ class LaunchTable(BaseModel):
     function: str | None = None
     grid: Sizes
     block: Sizes
+    cluster: Sizes | None = None
     shared_dynamic: int = Field(0, ge=0)
     shared_static: int | None = Field(None, ge=0)
     registers: int | None = Field(None, ge=1, le=255)

@@ -55,7 +55,7 @@ class TritonKernel:
         """
         options = {name: named.pop(name) for name in OPTIONS if named.get(name) is not None}
         if options.get("num_ctas", 1) != 1:
-            raise UserError(f"kernel {self.function.fn.__name__}: num_ctas = {options['num_ctas']}: clusters are not modelled")
+            raise UserError(f"kernel {self.function.fn.__name__}: num_ctas = {options['num_ctas']}: only 1 is taken")
         values = self._bound(args, named)
         types = {name: self._type(name, value) for name, value in values.items()}
         compiled = self._compiled(values, types, DEFAULTS | options)

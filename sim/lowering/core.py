@@ -13,6 +13,7 @@ from sim.gpus.path import TICKS
 from sim.launch.launch import Launch
 from sim.lowering.accesses import ACCESS, NOWHERE, access_kind, is_cached, memory_place, source_read
 from sim.lowering.barriers import barrier
+from sim.lowering.clusters import cluster_groups, cluster_numbers, fences, may_leave
 from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_of_group, cycles_of_line
 from sim.lowering.control_words import (
     Groups,
@@ -27,7 +28,8 @@ from sim.lowering.control_words import (
 )
 from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
 from sim.lowering.memory import Hierarchy, hierarchy
-from sim.lowering.phases import answers_nothing, copies, phase_use, result_cause
+from sim.lowering.ops import Op
+from sim.lowering.phases import CLUSTER_WAITS, answers_nothing, copies, phase_use, result_cause
 from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_timing
 from sim.lowering.register_ports import port_registers
@@ -36,7 +38,7 @@ from sim.result.causes import PORT_CAUSE, StallCause, WakeRule
 from sim.traces.trace import logged
 
 # What an issued instruction does to the flow of its warp (Op.flow).
-PLAIN, BRANCH, BARRIER, CLOCK = range(4)
+PLAIN, BRANCH, BARRIER, CLOCK, CLUSTER_WAIT = range(5)
 NO_QUEUE = -1
 
 _FLOW = dict.fromkeys(BRANCHES, BRANCH) | {Operation.BAR: BARRIER}
@@ -87,6 +89,10 @@ class Hardware(NamedTuple):
     address_cycles: np.int64  # that each takes of the SM
     constant_cycles: np.int64  # that 256 bytes take of it of which LDC's cache lacks lines
     retire_latency: np.int64
+    ranks: np.int64  # blocks of a cluster
+    groups: np.ndarray  # int64 [groups + 1] first SM of each group that a cluster may have, and the end; [1]: blocks go anywhere
+    cluster_latency: np.int64  # of the barrier of a cluster
+    arrival_cycles: np.int64  # between two arrivals there of one SM
     awaits_stores: np.int64  # 1: a block's place is not free before L2 has answered its stores
     places: np.int64  # resident blocks per SM
     warps: np.int64  # warps per block
@@ -100,51 +106,6 @@ class Hardware(NamedTuple):
     queue_row: np.ndarray  # int64 [queues]
     queue_pipe: np.ndarray  # int64 [queues]
     memory: Any  # one record of the fields of Hierarchy: it travels as a pointer
-
-
-Op = np.dtype(
-    [
-        ("latency", "i8"),  # issue to dependent issue
-        ("distance", "i8"),  # smallest distance to the warp's next issue
-        ("sync", "i8"),  # cycles more to it, after distance or branch: of a BSYNC
-        ("source_read", "i8"),  # until its sources have been read: from its issue, of a memory access from its take
-        ("hold", "i8"),  # cycles it holds its port
-        ("pipe", "u4"),  # the last pipe has no limit (NOP)
-        ("shared", "u4"),  # 1 = the SM owns the pipe
-        ("result_cause", "u4"),  # StallCause of waiting for its result
-        ("port_cause", "u4"),  # StallCause of waiting for its port
-        ("flow", "u4"),
-        ("barrier", "u4"),  # column of Machine.arrived: number of a BAR, above BARRIERS of one that says for how many warps
-        ("expected", "u4"),  # for how many warps, 0 = all of the block
-        ("passes", "u4"),  # 1 = BAR.ARV, at which nobody waits
-        ("store", "u4"),  # 1 = writes memory, returns nothing
-        ("results", "u4"),  # dependences it writes
-        ("arithmetic", "u4"),  # 1 = has results and is no memory instruction: they count for the wake rule and the cap
-        ("memory", "u4"),  # NOWHERE, GLOBAL, SHARED, LOCAL
-        ("access", "u4"),  # LOAD, STORE, ATOMIC, REDUCTION
-        ("width", "u4"),  # bytes per lane
-        ("cached", "u4"),  # 1 = goes through L1
-        ("address", "i8"),  # cycles of its port's address unit
-        ("landing", "i8"),  # cycles from where its data would be ready until LDGSTS has them in shared memory
-        ("write_counter", "i4"),  # dependence counter that is released with its result, -1 = none
-        ("read_counter", "i4"),  # that is released when its sources have been read, -1 = none
-        ("pairs", "u4"),  # 1 = the next instruction may issue together with it, on a scheduler of issue width over 1
-        ("reads", "i4"),  # cycles from its begin to the next one's that reads through the ports of the banks; 0 = not through them
-        ("joins", "u4"),  # 1 = LDGSTS: belongs to the next increment of its write counter
-        ("waits", "i4"),  # counter that a DEPBAR waits for in part, -1 = none
-        ("most", "i4"),  # increments that it leaves
-        ("reuse", "u4"),  # mask of the source slots whose registers are kept
-        ("constant", "i4"),  # line of constants that it names, -1 = none
-        ("late", "u4"),  # 1 = its result waits for it, 0 = its issue
-        ("lanes", "u4"),  # 1 = LDC with an address of each lane, from that line's first byte on
-        ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
-        ("loads", "u4"),  # 1 = its result comes from beyond shared memory
-        ("phase", "u4"),  # of a barrier in shared memory: sim.lowering.phases
-        ("turn", "i4"),  # cycles that the tensor core takes for it, a product of a warpgroup: from source_read on at the earliest; 0 = none
-        ("copies", "u4"),  # a bulk copy: sim.lowering.phases
-    ],
-    align=True,
-)
 
 
 class Code(NamedTuple):
@@ -196,6 +157,8 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         address_cycles=np.int64(gpu.constants.address_cycles),
         constant_cycles=np.int64(cycles_of_group(gpu, launch)),
         retire_latency=np.int64(gpu.blocks.retire_latency),
+        groups=cluster_groups(gpu, launch, occupancy),
+        **cluster_numbers(gpu, launch),
         awaits_stores=np.int64(gpu.blocks.awaits_stores),
         places=np.int64(occupancy.blocks),
         warps=np.int64(launch.warps_per_block),
@@ -235,7 +198,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         bool(name and gpu.pipes[name].owner == "sm"),
         cause,
         PORT_CAUSE[unit],
-        CLOCK if clock else _FLOW.get(operation, PLAIN),
+        CLOCK if clock else CLUSTER_WAIT if copies(program, i) == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
         *barrier(program, i),
         operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
         results,
@@ -252,13 +215,15 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         phase_use(program, i),
         product.cycles,
         copies(program, i),
+        may_leave(program, i),
+        0,
     )
 
 
 def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     """Return the tables of `program` on `gpu`, and how many dependences it uses."""
     encoded, obeyed, constants = program.encoded, obeys_control_words(gpu, program), constant_lines(program)
-    parts = groups(gpu, program, obeyed)
+    parts, held = groups(gpu, program, obeyed), fences(gpu, program)
     # An unrolled loop has few distinct instructions: each is looked at once.
     columns = [
         encoded.operation,
@@ -271,7 +236,8 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
         encoded.reads,
         encoded.writes,
         *constants[:3],
-        encoded.flags & int(Flag.ASYNC | Flag.WIDE | Flag.HIGH),
+        encoded.flags & int(Flag.ASYNC | Flag.WIDE | Flag.HIGH | Flag.CLUSTER),
+        held,
         *parts[:-1],
     ]
     if obeyed and program.control is not None:
@@ -291,5 +257,7 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     ops = [_op(gpu, program, int(i), count, obeyed, parts, named) for i, count, named in zip(first, results, constant, strict=True)]
     sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
     alike = alike.reshape(-1)
-    tables = np.array(ops, Op)[alike].view(np.recarray), needs[alike], writes[alike], sources[alike], *constant_tables(gpu, constants)
+    table = np.array(ops, Op)
+    table["fence"] = held[first]
+    tables = table[alike].view(np.recarray), needs[alike], writes[alike], sources[alike], *constant_tables(gpu, constants)
     return Code(np.int64(obeyed), np.int64(parts.kept), *tables), dependences

@@ -49,6 +49,11 @@ class Hierarchy(NamedTuple):
     copy_ticks: np.int64  # per sector
     tile_latency: np.int64
     tile_ticks: np.int64  # per sector
+    far_latency: np.int64  # more for shared memory of another SM
+    far_one_way: np.int64
+    multicast_latency: np.int64
+    multicast_ticks: np.int64  # per sector and block that gets it
+    far_ticks: np.int64  # per 32 bytes to another SM
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
     l1_ways: np.int64
@@ -172,8 +177,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
     ways = min(l1.ways, lines) if l1 else 0
     l2_lines = l2.bytes // LINE // gpu.dram.channels if l2 else 0
     values = {
-        "modelled": gpu.memory.kind == "hierarchy",
-        "queues": queues,
+        **{"modelled": gpu.memory.kind == "hierarchy", "queues": queues},
         "coalescing": COALESCING.index(lsu.coalescing),
         "depth": lsu.depth,
         "latency": lsu.latency,
@@ -226,8 +230,21 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
         "far": l2.far if l2 else 0,
         "l2_start": L2_START.index(l2.start) if l2 else 0,
-    } | _of_dram(gpu)
-    return Hierarchy(**{name: np.int64(value) for name, value in values.items()})
+    }
+    parts = values | _of_dram(gpu) | _of_clusters(gpu)
+    return Hierarchy(**{name: np.int64(value) for name, value in parts.items()})
+
+
+def _of_clusters(gpu: Gpu) -> dict[str, int]:
+    """Return the fields of Hierarchy about what goes to other SMs."""
+    one = gpu.clusters
+    return {
+        "far_latency": one.latency if one else 0,
+        "far_one_way": one.one_way_latency if one else 0,
+        "far_ticks": ticks(one.bytes_per_cycle, SECTOR) if one else 0,
+        "multicast_latency": one.multicast_latency if one else 0,
+        "multicast_ticks": ticks(one.multicast_bytes_per_cycle, SECTOR) if one else 0,
+    }
 
 
 def _of_dram(gpu: Gpu) -> dict[str, int]:

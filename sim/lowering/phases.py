@@ -10,16 +10,18 @@ import numpy as np
 
 from isa.errors import UserError
 from isa.program import Program
-from isa.vocabulary import Mbarrier, Operation, Unit
+from isa.vocabulary import Flag, Mbarrier, Operation, Unit
 from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR
 from sim.lowering.memory import SECTORS
 from sim.result.causes import RESULT_CAUSE, StallCause
-from sim.traces.trace import APART, BYTES, DIMENSIONS, PHASE, PHASE_SHIFT, SOURCE, Trace, bulk_copies, instruction_of
+from sim.traces.trace import APART, BYTES, DIMENSIONS, PHASE, PHASE_SHIFT, PHASES, RANKS, SOURCE, Trace, bulk_copies, instruction_of
 from sim.traces.trace import COUNTS as ROWS
 
+MOST_RANKS = 16  # blocks of a cluster
 NO_PHASE, COUNTS, WAITS = range(3)  # Op.phase
-NO_COPY, COPY_IN, COPY_OUT = range(3)  # Op.copies
+# Op.copies: COPY_NEAR is from shared memory of one block to that of another; the last two are the barrier of a cluster
+NO_COPY, COPY_IN, COPY_OUT, COPY_NEAR, CLUSTER_ARRIVES, CLUSTER_WAITS = range(6)
 
 
 def phase_use(program: Program, i: int) -> int:
@@ -27,6 +29,11 @@ def phase_use(program: Program, i: int) -> int:
     if program.encoded.operation[i] != Operation.MBARRIER or program.encoded.function[i] == Mbarrier.SET:
         return NO_PHASE
     return WAITS if program.encoded.function[i] == Mbarrier.CHECK else COUNTS
+
+
+def counts_for_phase(program: Program, i: int) -> bool:
+    """Return whether instruction i counts for a phase, of an mbarrier or of the barrier of a cluster."""
+    return phase_use(program, i) == COUNTS or copies(program, i) == CLUSTER_ARRIVES
 
 
 def answers_nothing(program: Program, i: int) -> bool:
@@ -37,14 +44,19 @@ def answers_nothing(program: Program, i: int) -> bool:
 
 def result_cause(program: Program, i: int) -> StallCause:
     """Return what a warp waits for that waits for the result of instruction i; of a phase as Nsight Compute counts it on an H100."""
-    slow = phase_use(program, i) == WAITS or copies(program, i) == COPY_OUT
+    far = program.encoded.flags[i] & int(Flag.CLUSTER) and program.encoded.operation[i] in (Operation.LOAD, Operation.ATOM)
+    slow = phase_use(program, i) == WAITS or copies(program, i) == COPY_OUT or far
     return StallCause.LONG_SCOREBOARD if slow else RESULT_CAUSE[Unit(program.encoded.unit[i])]
 
 
 def copies(program: Program, i: int) -> int:
     """Return NO_COPY, COPY_IN of a bulk copy whose lines count for a phase when they are there, or COPY_OUT."""
+    if program.encoded.operation[i] == Operation.CLUSTER_BARRIER:
+        return CLUSTER_WAITS if program.encoded.function[i] else CLUSTER_ARRIVES
     if program.encoded.operation[i] != Operation.BULK_COPY:
         return NO_COPY
+    if program.encoded.function[i] == 0 and program.encoded.flags[i] & int(Flag.CLUSTER):
+        return COPY_NEAR
     return COPY_OUT if program.encoded.function[i] & 1 else COPY_IN
 
 
@@ -91,7 +103,7 @@ def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
     Raises UserError for a GPU of fixed latencies, which has no unit that could wait.
     """
     encoded = trace.program.encoded
-    barriers, bulk = encoded.operation == Operation.MBARRIER, encoded.operation == Operation.BULK_COPY
+    barriers, bulk = np.isin(encoded.operation, (Operation.MBARRIER, Operation.CLUSTER_BARRIER)), encoded.operation == Operation.BULK_COPY
     if not (barriers | bulk).any():
         return np.zeros(1, np.int64)
     if gpu.memory.kind == "fixed":
@@ -104,10 +116,16 @@ def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
         )
     instruction, mask = instruction_of(trace)
     phase = np.where(barriers[instruction], trace.arrays.access_base >> PHASE_SHIFT, 0)
-    counting = np.array([phase_use(trace.program, i) == COUNTS for i in range(len(trace.program))])[instruction] & (mask != 0)
-    rows = trace.arrays.scattered[trace.arrays.access_base[bulk_copies(trace)]].astype(np.int64)
-    lines = lines_of_rows(rows)
-    most = max(int(phase.max(initial=0)), int(rows[:, PHASE].max(initial=0)))
-    counts = np.bincount(phase[counting], minlength=most + 1) + np.bincount(rows[:, PHASE], lines, most + 1).astype(np.int64)
+    counting = np.array([counts_for_phase(trace.program, i) for i in range(len(trace.program))])[instruction] & (mask != 0)
+    found = bulk_copies(trace)
+    rows = trace.arrays.scattered[trace.arrays.access_base[found]].astype(np.int64)
+    near = np.array([copies(trace.program, i) == COPY_NEAR for i in range(len(trace.program))])[instruction[found]]
+    lines = np.where(near, 1, lines_of_rows(rows))
+    several = rows[:, [PHASE, *range(PHASES, PHASES + MOST_RANKS)]] * np.where(
+        np.arange(MOST_RANKS + 1) > 0, rows[:, RANKS, None] > 0, True
+    )
+    most = max(int(phase.max(initial=0)), int(several.max(initial=0)))
+    counts = np.bincount(phase[counting], minlength=most + 1)
+    counts += np.bincount(several.ravel(), np.repeat(lines, MOST_RANKS + 1), most + 1).astype(np.int64)
     counts[0] = 0
     return counts

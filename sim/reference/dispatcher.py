@@ -9,16 +9,19 @@ per `start_interval` cycles on the whole chip, and per `sm_interval` + warps cyc
 from __future__ import annotations
 
 import heapq
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sim.gpus.path import TICKS, cycles
+from sim.lowering.clusters import check, groups
 from sim.lowering.fetch import sm_interval
 from sim.policies.block_scores import choose_sm
 from sim.policies.blocks import start_order
 from sim.reference.blocks import Block
 from sim.reference.clock import after
+from sim.reference.moments import latest
 from sim.traces.trace import work_of_blocks
 
 if TYPE_CHECKING:
@@ -44,6 +47,11 @@ class BlockScheduler:
         self.sm_interval = sm_interval(machine.gpu, machine.trace.launch)
         self.leaving: list[tuple[int, int, int, Moment]] = []  # heap of blocks that leave: cycle in which the dispatcher is told, SM, place
         self.retire_ticks = round(TICKS * machine.gpu.blocks.retire_interval)
+        self.group: list[SM] = []  # of the cluster that starts
+        self.groups: list[list[SM]] | None = None  # that clusters may share; None: there are none
+        if machine.trace.launch.cluster_shape:
+            check(machine.gpu, machine.trace.launch, machine.occupancy)
+            self.groups = [machine.sms[first:end] for first, end in pairwise(groups(machine.gpu).tolist())]
         self.retired = 0  # tick in which it has done with the blocks that have left
 
     def step(self) -> None:
@@ -63,6 +71,8 @@ class BlockScheduler:
 
     def _taker(self, block: int) -> SM | None:
         """Return the SM that takes the block in this cycle."""
+        if self.groups is not None:
+            return self._member(block)
         if self.timing.policy == "emptiest":
             takers = [sm for sm in self.machine.sms if sm.free_places and sm.takes_blocks]
             return max(takers, key=lambda sm: len(sm.free_places), default=None)  # max: the first of those with as many
@@ -71,6 +81,17 @@ class BlockScheduler:
             return None
         chosen = self.machine.sms[choose_sm(self.timing.policy, free, self.last_sm, block, self.timing.group_size)]
         return chosen if chosen.takes_blocks else None
+
+    def _member(self, block: int) -> SM | None:
+        """Return the SM for a block of a cluster: of the group that had the most places free when that began, if they were enough."""
+        assert self.groups is not None
+        ranks = self.machine.trace.launch.ranks
+        if block % ranks == 0:
+            room = [group for group in self.groups if sum(len(sm.free_places) for sm in group) >= ranks]
+            self.group = max(room, key=lambda group: sum(len(sm.free_places) for sm in group), default=[])
+            self.allowed = latest(self.allowed, *(sm.freed[place] for sm in self.group for place in sm.free_places))
+        takers = [sm for sm in self.group if sm.free_places and sm.takes_blocks]
+        return max(takers, key=lambda sm: len(sm.free_places), default=None)
 
     def _keep_interval(self, now: int) -> None:
         """A block has started now, as soon as the interval allowed or later: find when the next one may."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sim.lowering.phases import CLUSTER_WAITS, COPY_IN, COPY_NEAR, COPY_OUT
 from sim.policies import Policy
 from sim.policies.builtin import choose
 from sim.policies.stateful import Failure, Hook, HookedPolicy, signed
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from sim.reference.decode import Instruction
     from sim.reference.sm import SM
     from sim.reference.wakeup import Warp
+
+COPIES = (COPY_IN, COPY_OUT)
 
 
 class Scheduler:
@@ -197,8 +200,10 @@ class Scheduler:
             late = self.sm.constants.load(warp)
         if instruction.logged and not (self.sm.lsu and instruction.access):
             warp.next_access += 1  # no load/store unit takes its addresses
-        copied = bool(instruction.copies and warp.lanes and self.machine.trace.bytes_of_copy(warp.next_access - 1))
-        if copied and self.sm.lsu:
+        copied = instruction.copies in COPIES and bool(warp.lanes and self.machine.trace.bytes_of_copy(warp.next_access - 1))
+        if self.sm.lsu and instruction.copies >= COPY_NEAR and warp.lanes:
+            self.sm.lsu.far.use(warp, warp.next_access - 1)
+        elif copied and self.sm.lsu:
             self.sm.lsu.copies.start(warp, warp.next_access - 1, pending if instruction.stores_bulk else None)
         there = issued.then(issued.cycle + late, "constants.near") if late else issued
         if instruction.turn:
@@ -227,6 +232,10 @@ class Scheduler:
         if instruction.barrier is not None and lanes:  # a BAR that no lane executes holds nobody
             warp.block.barrier(*instruction.barrier).arrive(warp, waits=not instruction.passes)
             return instruction.passes
+        if instruction.copies == CLUSTER_WAITS and lanes and self.machine.memory:
+            phase = self.machine.memory.phase_of(warp.next_access - 1)
+            self.machine.memory.barriers.wait_for_cluster(warp, phase, self.delay + instruction.distance, self.fetching)
+            return False
         return True
 
     def _begin_product(self, instruction: Instruction, issued: Moment) -> Moment:
@@ -269,5 +278,7 @@ class Scheduler:
         holds = [(self.delay + issued.distance, StallCause.WAIT), (self.core.branch_latency * resolves, StallCause.BRANCH_RESOLVING)]
         if issued.sync:
             holds = [(max(holds, key=itemgetter(0))[0] + issued.sync, StallCause.BRANCH_RESOLVING)]
+        if issued.fence and warp.path[warp.position - 1][1]:
+            holds.append((issued.fence, StallCause.MEMBAR))
         holds += [(self.fetching, StallCause.NO_INSTRUCTION), (constant, StallCause.IMC_MISS)]
         warp.hold(*max(holds, key=itemgetter(0)), issued.sync > 0)  # max: the first of those that hold it as long

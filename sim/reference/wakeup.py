@@ -30,6 +30,8 @@ HOLDERS = {
     StallCause.BRANCH_RESOLVING: "core.branch_latency",
     StallCause.IMC_MISS: "constants.near",
     StallCause.NO_INSTRUCTION: "fetch.jump",
+    StallCause.MEMBAR: "clusters.fence_latency",
+    StallCause.BARRIER: "clusters.barrier_latency",
 }
 
 

@@ -114,6 +114,8 @@ def heading(result: Result) -> str:
     """Return what ran, where."""
     gpu, blocks, threads = result.gpu, math.prod(result.grid), math.prod(result.block)
     many = f"{sizes(result.grid)} blocks" if len(sizes(result.grid)) > 3 or blocks > 1 else "1 block"
+    if result.trace is not None and result.trace.launch.cluster_shape:
+        many += f", in clusters of {result.trace.launch.ranks},"
     return (
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
         f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / WARP), 'warp')} "

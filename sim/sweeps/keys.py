@@ -46,7 +46,16 @@ def launch_key(launch: Launch | Failure) -> bytes:
             digest.update(np.ascontiguousarray(array).tobytes())
     words = (program.registers, program.shared_bytes, program.parameters, program.parameter_base, program.constants, program.architecture)
     shared = (launch.shared_dynamic, launch.registers, launch.shared_static)
-    sizes = (launch.grid, launch.block, *shared, launch.preset, launch.iterations, launch.control_words, launch.placement)
+    sizes = (
+        launch.grid,
+        launch.block,
+        *shared,
+        launch.preset,
+        launch.iterations,
+        launch.control_words,
+        launch.placement,
+        launch.cluster_shape,
+    )
     digest.update(repr((words, program.markers, program.addresses, program.labels, sizes)).encode())
     for table in (*itertools.chain.from_iterable(launch.constants.items()), *contents(launch)):
         array = np.asarray(table)

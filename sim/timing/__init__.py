@@ -12,7 +12,7 @@ from sim.gpus.occupancy import residency
 from sim.launch.placement import lines_of
 from sim.lowering import core as lower
 from sim.lowering.core import Code, Hardware
-from sim.lowering.phases import counts_of_phases
+from sim.lowering.phases import CLUSTER_ARRIVES, COPY_NEAR, counts_of_phases
 from sim.lowering.rescheduling import rescheduled
 from sim.policies.blocks import BY_BLOCKS, OTHERS, start_order
 from sim.policies.supplied import stateful
@@ -39,11 +39,15 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     code, dependences = lower.code(gpu, trace.program)
     sm = allocate(hw, code, dependences, timeline, gpu.core, counts_of_phases(trace, gpu))
     sm = sm._replace(starts=np.zeros(launch.blocks, np.int64), ends=np.zeros(launch.blocks, np.int64))
+    if np.isin(code.ops["copies"], (COPY_NEAR, CLUSTER_ARRIVES)).any() or launch.cluster_shape:
+        sm = sm._replace(homes=np.full(launch.blocks, -1, np.int64))
     if gpu.l2 and gpu.l2.start != "cold":
         warm_up(hw.memory[0], sm.memory, lines_of(launch))
     if gpu.blocks.order != "launch":
         sm = sm._replace(order=start_order(gpu.blocks.order, work_of_blocks(trace)))
-    known = hw.block_policy < OTHERS  # then the lowest number first of those with as much room: others may leave SMs out
+    known = (
+        hw.block_policy < OTHERS and hw.groups.size == 1
+    )  # then the lowest number first of those with as much room: others may leave SMs out
     used = min(int(hw.sms), launch.blocks) if known else int(hw.sms)
     count = threads_for(trace.warp_instructions, used, usual_window(launch.blocks, hw), threads)
     machines, chips = members(sm, count if timeline is None and is_compiled() else 1)

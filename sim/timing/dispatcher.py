@@ -1,8 +1,9 @@
 """The dispatcher: which SM takes the next block, and when; when the place of a finished one is free. README.md has its equations.
 
 A block starts on the SM with the most free places (lowest number on ties), so the first wave spreads breadth first, or on the one that
-another policy says (`sim/policies/blocks.py`): then the dispatcher waits until that one takes a block. It is told of a block's end
-`retire_latency` later, with `awaits_stores` not before its stores are answered, and takes note of one after another.
+another policy says (`sim/policies/blocks.py`): then the dispatcher waits until that one takes a block; blocks of a cluster go to SMs of one
+group. It is told of a block's end `retire_latency` later, with `awaits_stores` not before its stores are answered, and takes note of one
+after another.
 """
 
 import numpy as np
@@ -31,7 +32,10 @@ def start_blocks(now: int, hw: Hardware, sm: Machine, trace: TraceArrays) -> Non
             chip.next_start = start_cycle(chip)
             return
         block = sm.order[chip.next_block] if sm.order.size else np.int64(chip.next_block)
-        m = emptiest(now, hw, sm) if hw.block_policy == EMPTIEST else chosen_sm(block, now, hw, sm)
+        if hw.groups.size > 1:
+            m = member(block, now, hw, sm)
+        else:
+            m = emptiest(np.int64(0), hw.sms, now, hw, sm) if hw.block_policy == EMPTIEST else chosen_sm(block, now, hw, sm)
         if m < 0:
             chip.next_start = next_place(now, hw, sm)
             return
@@ -53,15 +57,41 @@ def start_cycle(chip: np.record) -> int:
 
 
 @inner
-def emptiest(now: int, hw: Hardware, sm: Machine) -> int:
-    """Return the SM with the most places free now, of those that take a block; -1 when there is none."""
+def emptiest(first: int, end: int, now: int, hw: Hardware, sm: Machine) -> int:
+    """Return the SM of `first` to before `end` with the most places free now, of those that take a block; -1 when there is none."""
     best, most = np.int64(-1), np.int64(0)
-    for m in range(hw.sms):
+    for m in range(first, end):
         core = sm.cores[m]
         if core.emptied <= now:
             count_open(m, now, hw, sm)
         if core.open > most and core.starts <= now:
             best, most = np.int64(m), core.open
+    return best
+
+
+@inner
+def member(block: int, now: int, hw: Hardware, sm: Machine) -> int:
+    """Return the SM for a block of a cluster: of the group that has the most places free when that begins, if they are enough."""
+    chip = sm.chip[0]
+    if block % hw.ranks == 0:
+        chip.group = emptiest_group(now, hw, sm)
+    if chip.group < 0:
+        return np.int64(-1)
+    return emptiest(hw.groups[chip.group], hw.groups[chip.group + 1], now, hw, sm)
+
+
+@inner
+def emptiest_group(now: int, hw: Hardware, sm: Machine) -> int:
+    """Return the group with the most places free now, if a cluster has room; else -1."""
+    best, most = np.int64(-1), hw.ranks - 1
+    for group in range(hw.groups.size - 1):
+        places = np.int64(0)
+        for m in range(hw.groups[group], hw.groups[group + 1]):
+            if sm.cores[m].emptied <= now:
+                count_open(np.int64(m), now, hw, sm)
+            places += sm.cores[m].open
+        if places > most:
+            best, most = np.int64(group), places
     return best
 
 
@@ -179,3 +209,5 @@ def place_block(m: int, block: int, now: int, hw: Hardware, sm: Machine) -> None
     place.block = block
     sm.starts[block] = now
     place.turn = sm.chip[0].next_block
+    if sm.homes.size:
+        sm.homes[block] = m

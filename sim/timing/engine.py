@@ -4,12 +4,13 @@ Phases of a cycle: (1) block starts; (2) for each SM, beginning with SM (cycle m
 order: answers start their transfer, the load/store unit takes an instruction, then each scheduler in order wakes warps and issues.
 Everything that a phase sets in motion takes effect in a later cycle, except that a block's warps may issue in the cycle it starts.
 
-SMs see each other only through L2 and the block scheduler. What an SM sends reaches L2 `interconnect.latency` cycles later at the earliest,
-an answer comes back as late, and a place that it empties takes a block `blocks.retire_latency` later. So phases are done for a *window*
-of so many cycles at once: all block starts of the window, all that reaches L2 in it, then one SM after another through all of its cycles.
-The result is that of going cycle by cycle, and an SM's state stays in the caches of the processor that simulates. With `prefetch` and
-records of whole cache lines, a saxpy of a float per thread takes 0.75 of the time that it took cycle by cycle (H100; GTX 480: 0.78).
-Threads share the SMs of a window (`team`): with two, timing it takes 0.61 of the time of one (H100; GTX 480: 0.80).
+SMs see each other only through L2, the block scheduler, and what blocks of a cluster tell each other (`clusters`). What an SM sends
+reaches L2 `interconnect.latency` cycles later at the earliest, an answer comes back as late, a place that it empties takes a block
+`blocks.retire_latency` later, and what it tells others of a cluster counts as late as the least of those latencies. So phases are done for
+a *window* of so many cycles at once: all block starts of the window, all that reaches L2 in it, then one SM after another through all of
+its cycles. The result is that of going cycle by cycle, and an SM's state stays in the caches of the processor that simulates. With
+`prefetch` and records of whole cache lines, a saxpy of a float per thread takes 0.75 of the time that it took cycle by cycle (H100; GTX
+480: 0.78). Threads share the SMs of a window (`team`): with two, timing it takes 0.61 of the time of one (H100; GTX 480: 0.80).
 """
 
 import numpy as np
@@ -17,13 +18,14 @@ import numpy as np
 from sim.compiled.kernel import inner, kernel
 from sim.lowering.core import Code, Hardware
 from sim.timing.blocks import begin_blocks
+from sim.timing.clusters import deliver
 from sim.timing.dispatcher import retire_blocks, start_blocks
 from sim.timing.issue import visit
 from sim.timing.memory.copies import ask_for_lines
 from sim.timing.memory.lsu import take
 from sim.timing.memory.responses import look_ahead, prefetch_lines, reach_l2, receive_from_l2, respond
 from sim.timing.state import NEVER, WINDOW, Machine
-from sim.timing.team import Team, done, end_of_window, is_closed, next_sm, open_window, wait_for_all
+from sim.timing.team import UNTIL, Team, done, end_of_window, is_closed, next_sm, open_window, wait_for_all
 from sim.traces.trace import TraceArrays
 
 DONE, LOG_FULL, RUNNING, FAILED = 0, 1, 2, 3
@@ -35,6 +37,8 @@ def window(hw: Hardware, sm: Machine, trace: TraceArrays) -> int:
     cycles = np.int64(WINDOW)
     if hw.memory[0].modelled:
         cycles = min(cycles, hw.memory[0].network)
+    if sm.homes.size:
+        cycles = min(cycles, hw.cluster_latency, hw.memory[0].far_latency, hw.memory[0].far_one_way, hw.memory[0].multicast_latency)
     if sm.chip[0].next_block < trace.warp_path.shape[0] // hw.warps:
         cycles = min(cycles, hw.retire_latency + 1)
     return cycles
@@ -79,7 +83,7 @@ def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
     if hw.memory[0].modelled:
         unit = sm.memory.units[m]
         if unit.response <= now:
-            respond(m, now, hw, code, sm)
+            respond(m, now, hw, code, sm, trace)
         if unit.next <= now:
             take(m, now, hw, code, sm)
         if unit.copy_next <= now:
@@ -116,9 +120,11 @@ def has_failed(team: Team) -> bool:
 
 
 @inner
-def begin_window(hw: Hardware, sm: Machine, trace: TraceArrays, team: Team) -> int:
+def begin_window(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team: Team) -> int:
     """Do what precedes the SMs in the next window, and open it: RUNNING, or why there is none."""
     chip = sm.chip[0]
+    if sm.homes.size:
+        deliver(team.words[0, UNTIL], hw, code, sm)
     now = min(chip.next_start, chip.next_step)
     if now >= NEVER:
         return DONE
@@ -144,7 +150,7 @@ def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team: Team, t
     chip, status = sm.chip[0], np.int64(RUNNING)
     while True:
         if thread == 0:
-            status = begin_window(hw, sm, trace, team)
+            status = begin_window(hw, code, sm, trace, team)
         elif is_closed(team):
             status = np.int64(DONE)
         if status != RUNNING:

@@ -9,11 +9,12 @@ Peak rate: issue_width / issue_interval warp instructions per cycle and schedule
 import numpy as np
 
 from sim.compiled.kernel import bit, first_bit, inner
-from sim.lowering.core import BARRIER, BRANCH, CLOCK, Code, Hardware
+from sim.lowering.core import BARRIER, BRANCH, CLOCK, CLUSTER_WAIT, Code, Hardware
 from sim.policies.builtin import chosen
 from sim.result.causes import StallCause
 from sim.timing.account import account_ready, account_sharers, charge_further, charge_slots, charge_warp
 from sim.timing.blocks import arrive, end_warp
+from sim.timing.clusters import wait_for_cluster
 from sim.timing.constants import operand_line, result_delay
 from sim.timing.control import begun, read_registers, record_control
 from sim.timing.fetch import code_there
@@ -27,6 +28,7 @@ from sim.timing.telling import ISSUE, STALL, asked, has, hold_no_longer, tell_of
 from sim.timing.wakeup import next_wake, sleep, wake_due
 from sim.traces.trace import TraceArrays
 
+MEMBAR = int(StallCause.MEMBAR)
 SELECTED, WAIT = int(StallCause.SELECTED), int(StallCause.WAIT)
 BRANCH_RESOLVING, NO_INSTRUCTION = int(StallCause.BRANCH_RESOLVING), int(StallCause.NO_INSTRUCTION)
 
@@ -142,6 +144,11 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
         if not op.passes:
             return False
     earliest, cause = begun(warp, op, now, hw, sm) + op.distance, np.int64(WAIT)
+    if op.flow == CLUSTER_WAIT and lanes != 0:
+        wait_for_cluster(warp, earliest, now, hw, code, sm, trace)
+        return False
+    if op.fence and lanes != 0 and now + op.fence > earliest:
+        earliest, cause = now + op.fence, np.int64(MEMBAR)
     taken = not code.control or warp.instruction != i + 1
     if op.flow == BRANCH and hw.branch_latency > op.distance and taken:
         earliest, cause = now + hw.branch_latency, np.int64(BRANCH_RESOLVING)

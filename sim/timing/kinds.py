@@ -7,6 +7,7 @@ Chip = records.kind(
     ("end", "i8"),  # last cycle of any block so far
     ("next_block", "i8"),  # in the order in which they start
     ("last_sm", "i8"),  # that took a block
+    ("group", "i8"),  # of SMs, of the cluster that starts
     ("next_start", "i8"),  # next cycle in which a block may start
     ("next_step", "i8"),  # next cycle in which an SM, or a request of one at L2, has something to do
     ("start_tick", "i8"),  # when the start interval allows the next one, 256 to a cycle

@@ -11,7 +11,7 @@ import numpy as np
 
 from isa.vocabulary import Space
 from sim.launch.placement import Places
-from sim.traces.trace import ACCESSES, SCATTERED, SOURCE, Trace, bulk_copies, instruction_of
+from sim.traces.trace import ACCESSES, BLOCK, RANKS, SCATTERED, SOURCE, Trace, bulk_copies, instruction_of
 
 MEMBERS = 5  # that say how far a run moves by itself, where nobody asks for another number
 WINDOW = 16  # blocks that follow each other in launch order and may change places
@@ -49,9 +49,10 @@ def moved(trace: Trace, placement: int) -> Trace:
 
 def shuffled(trace: Trace, seed: int) -> Trace:
     """Return the trace with the blocks of each window of the launch order in another order."""
-    arrays, blocks, warps = trace.arrays, trace.launch.blocks, trace.launch.warps_per_block
-    rng = np.random.default_rng(seed)
-    order = np.concatenate([rng.permutation(np.arange(first, min(first + WINDOW, blocks))) for first in range(0, blocks, WINDOW)])
+    arrays, warps, ranks = trace.arrays, trace.launch.warps_per_block, trace.launch.ranks
+    rng, clusters, window = np.random.default_rng(seed), trace.launch.blocks // ranks, max(WINDOW // ranks, 1)
+    order = np.concatenate([rng.permutation(np.arange(first, min(first + window, clusters))) for first in range(0, clusters, window)])
+    order = (order[:, None] * ranks + np.arange(ranks)).ravel()  # clusters stay together
     warp = (order[:, None] * warps + np.arange(warps)).ravel()
     counts, first = np.diff(arrays.access_start)[warp], arrays.access_start[:-1][warp]
     start = np.append(0, np.cumsum(counts))
@@ -61,8 +62,18 @@ def shuffled(trace: Trace, seed: int) -> Trace:
         access_start=start,
         access_base=arrays.access_base[place],
         access_stride=arrays.access_stride[place],
+        scattered=_of_blocks(trace, np.argsort(order)),
     )
     return dataclasses.replace(trace, arrays=changed)
+
+
+def _of_blocks(trace: Trace, number: np.ndarray) -> np.ndarray:
+    """Return the rows of a trace whose copies to several blocks of a cluster say of which block they are, by its new number."""
+    rows = trace.arrays.scattered.copy()
+    copied = trace.arrays.access_base[bulk_copies(trace)]
+    copied = copied[rows[copied, RANKS] > 0]
+    rows[copied, BLOCK] = number[rows[copied, BLOCK]]
+    return rows
 
 
 def _shift(addresses: np.ndarray, starts: np.ndarray, shifts: np.ndarray) -> np.ndarray:

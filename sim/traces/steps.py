@@ -152,7 +152,7 @@ class _Reader:
         """Refuse blocks that share a cluster; which cluster a block is does not matter where it is alone."""
         name, _, value = text.partition("=")
         if name.split() == ["cluster", "rank"] and value.strip() != "0":
-            self.file.fail(f"{text}: clusters of several blocks are not modelled")
+            self.file.fail(f"{text}: traces of clusters of several blocks are not read")
 
     def _end_warp(self) -> None:
         steps = self.pieces[0] if len(self.pieces) == 1 else np.concatenate([np.zeros(0, np.int64), *self.pieces])

@@ -18,14 +18,18 @@ from sim.launch.launch import Launch
 from sim.traces.hazard import Hazard
 
 FLOPS = {Operation.FADD: 1, Operation.FMUL: 1, Operation.FFMA: 2}
-ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM, Operation.MBARRIER, Operation.BULK_COPY)
+ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM, Operation.MBARRIER, Operation.BULK_COPY, Operation.CLUSTER_BARRIER)
 PHASE_SHIFT = np.int64(32)  # of SYNCS, the base has the number of a phase from this bit on, above the barrier's address
 ADDRESS = (1 << 32) - 1
+RANK_SHIFT = np.int64(24)  # in shared memory an address has from this bit on how many ranks of the cluster further on it is
+FAR = 6  # bit of `Store.found` beside those of Spaces: shared memory of another block
 # What the row in `scattered` of a bulk copy holds: its place in global memory, bytes, the place in shared memory, the phase or 0; of a
 # tile, what lies inside: bytes of each row of the fastest dimension, then for four others how many, and so many bytes apart. TILED: 1 of
 # a tile, 0 of bytes, of which there is one row.
 SOURCE, BYTES, TARGET, PHASE, COUNTS, APART, TILED = 0, 1, 2, 3, 4, 8, 12
-DIMENSIONS, COPY_LANES = 4, 0x1FFF  # dimensions beside the fastest; the row's columns as lanes
+# Of a copy to several blocks of a cluster: RANKS has a bit of each; PHASES + rank the phase there, BLOCK which one copies.
+RANKS, PHASES, BLOCK = 13, 14, 30
+DIMENSIONS, COPY_LANES = 4, 0x7FFFFFFF  # dimensions beside the fastest; the row's columns as lanes
 SCATTERED = np.int64(-(2**62))  # stride of an access whose addresses lie in `scattered`; its base is the row number
 
 

@@ -86,8 +86,10 @@ def _static(program: Program, i: int, is_access: bool) -> tuple[str, str, int, i
     sources += [int(v) for kind, v in zip(e.source_kind[i], e.source_value[i], strict=True) if kind == Kind.REGISTER and v <= RZ]
     pc = program.addresses[i] if program.addresses else STEP * i
     names = [" ".join([str(len(found)), *(f"R{register}" for register in found)]) for found in (destinations, sources)]
-    if e.operation[i] in (Operation.MBARRIER, Operation.BULK_COPY):
-        message = f"{program.instructions[i].opcode}: the format has no place for barriers in shared memory and bulk copies"
+    if e.operation[i] in (Operation.MBARRIER, Operation.BULK_COPY, Operation.CLUSTER_BARRIER):
+        message = (
+            f"{program.instructions[i].opcode}: the format has no place for barriers in shared memory and of clusters, and bulk copies"
+        )
         raise UserError(message, path=program.path, line=program.instructions[i].line)
     is_barrier = Operation(e.operation[i]) == Operation.BAR
     if is_barrier and e.address_offset[i]:

@@ -167,7 +167,7 @@ def test_an_ensemble_moves_what_is_copied_and_a_trace_file_has_no_place_for_it(t
     before, after = (one.arrays.scattered[one.arrays.access_base[bulk_copies(one)], SOURCE] for one in (trace, moved))
     assert (after != before).all()
     assert (moved.arrays.scattered[:, BYTES] == trace.arrays.scattered[:, BYTES]).all()
-    with pytest.raises(UserError, match="no place for barriers in shared memory and bulk copies"):
+    with pytest.raises(UserError, match="no place for barriers in shared memory and of clusters"):
         sim.write_traces([trace], tmp_path)
 
 

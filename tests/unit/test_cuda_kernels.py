@@ -13,7 +13,7 @@ KERNELS = sorted(path for folder in FOLDERS for path in folder.glob("*.cu"))
 FILES = [*references.arrays(), *heldout.arrays()]
 ARCHITECTURES = ("sm_52", "sm_75", "sm_80", "sm_90")
 TENSOR_CORES = ARCHITECTURES[2:]  # which have products of 16 terms
-HOPPER = ARCHITECTURES[3:]  # which have bulk copies
+HOPPER = ARCHITECTURES[3:]  # which have bulk copies and clusters
 
 
 @pytest.mark.parametrize(("path", "values"), FILES, ids=[path.stem for path, _ in FILES])
@@ -34,9 +34,8 @@ def test_no_file_is_left_over() -> None:
 def test_a_kernel_has_a_launch_file_and_a_listing_of_each_architecture(path: Path) -> None:
     assert path.with_suffix(".toml").exists()
     source = path.read_text("utf-8")
-    for architecture in (
-        HOPPER if "cp.async.bulk" in source or "wgmma" in source else TENSOR_CORES if "mma.sync" in source else ARCHITECTURES
-    ):
+    is_hopper = any(word in source for word in ("cp.async.bulk", "wgmma", "__cluster_dims__"))
+    for architecture in HOPPER if is_hopper else TENSOR_CORES if "mma.sync" in source else ARCHITECTURES:
         listing = path.with_suffix(f".{architecture}.sass")
         text = listing.read_text("utf-8")
         assert f"code for {architecture}{'a' * ('wgmma' in source)}\n" in text

@@ -28,7 +28,7 @@ def test_no_field_is_silent(name: str) -> None:
     assert not [
         field
         for field in refused - {"core.warp_size"}  # 32, nothing else: its words say what ends there
-        if not field.startswith(("limits.", "pipes.", "units.", "clock.", "memory.", "l1.", "l2.", "warpgroup."))
+        if not field.startswith(("limits.", "pipes.", "units.", "clock.", "memory.", "l1.", "l2.", "warpgroup.", "clusters."))
     ]
 
 

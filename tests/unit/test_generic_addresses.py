@@ -120,7 +120,7 @@ def test_an_atomic_on_local_memory_is_refused() -> None:
 
 
 @pytest.mark.parametrize("architecture", ["sm_90", "sm_100", "sm_120"])
-def test_clusters_of_one_block_are_what_launches_have_and_larger_ones_are_refused(architecture: str) -> None:
+def test_clusters_of_one_block_are_what_launches_have_and_larger_ones_run_on_sm_90(architecture: str) -> None:
     source = """
     #define R(k, name) asm("mov.u32 %0, %" name ";" : "=r"(out[k]));
     extern "C" __global__ void one(unsigned *out) {
@@ -132,8 +132,14 @@ def test_clusters_of_one_block_are_what_launches_have_and_larger_ones_are_refuse
     program = isa.compile(source, architecture, "one")
     sim.execute(sim.Launch(program, (3, 2), (1,), (out,)))
     assert out.tolist() == [0, 1, 1, 3, 2, 1]
-    with pytest.raises(UserError, match="clusters of 2 x 1 x 1 blocks, which are not modelled"):
-        isa.compile(source, architecture, "two")
+    pairs = sim.Launch(isa.compile(source, architecture, "two"), (4, 2), (1,), (out,))
+    assert pairs.ranks == 2
+    if architecture == "sm_90":
+        sim.execute(pairs)
+        assert out[0] == 1
+    else:
+        with pytest.raises(UserError, match="clusters are modelled for sm_90"):
+            sim.execute(pairs)
 
 
 @pytest.mark.parametrize("architecture", ["sm_90", "sm_90a", "sm_100", "sm_100a", "sm_120a"])

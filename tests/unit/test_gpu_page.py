@@ -31,7 +31,7 @@ def test_all_that_is_required_is_named_at_once() -> None:
         Gpu.from_table({})
     missing = set(re.findall(r"([\w.]+) is missing", str(error.value)))
     required = {name for name, default in ROWS.items() if default == "*required*"}
-    of_what_may_be_absent = ("pipes.", "units.", "l1.", "l2.", "warpgroup.")
+    of_what_may_be_absent = ("pipes.", "units.", "l1.", "l2.", "warpgroup.", "clusters.")
     assert missing - {"pipes", "units", "source"} == {name for name in required if not name.startswith(of_what_may_be_absent)}
 
 

@@ -215,7 +215,7 @@ def test_registers_go_from_warp_to_warp() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("UTMALDG.2D.MULTICAST [UR8], [UR16], UR6", "clusters of several blocks are not modelled"),
+        ("UBLKRED.G.S.ADD [UR4], [UR8], UR9", "reductions"),
         ("UTMALDG.3D.IM2COL [UR8], [UR16], UR6", "im2col"),
         ("UTMAREDG.2D.ADD [UR8], [UR6]", "reductions"),
         ("UTMALDG [UR8], [UR6]", "UTMALDG"),

@@ -79,7 +79,7 @@ def test_values_of_registers_are_passed_over(text: str, tmp_path: Path) -> None:
 def test_blocks_that_share_a_cluster_are_refused(text: str, tmp_path: Path) -> None:
     file = tmp_path / "kernel-1.tracez"
     file.write_bytes(packed(text, rank=1))
-    with pytest.raises(UserError, match="cluster rank = 1: clusters of several blocks are not modelled"):
+    with pytest.raises(UserError, match="cluster rank = 1: traces of clusters of several blocks are not read"):
         sim.read_traces(file)
 
 

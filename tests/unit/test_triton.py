@@ -208,7 +208,7 @@ def test_mistakes(architecture: str) -> None:
     with pytest.raises(UserError, match="does not fit into 64 bits"):
         sim.triton(add, architecture)(1, floats(8), floats(8), floats(8), 2**64, BLOCK=8)
     assert len(sim.triton(add, architecture)(1, floats(8), floats(8), floats(8), 2**63, BLOCK=8).args) >= 4
-    with pytest.raises(UserError, match="clusters are not modelled"):
+    with pytest.raises(UserError, match="num_ctas = 2: only 1 is taken"):
         sim.triton(add, "sm_90")(1, floats(8), floats(8), floats(8), 8, BLOCK=8, num_ctas=2)
     with pytest.raises(UserError, match="missing a required argument"):
         sim.triton(add, architecture)(1, floats(8), BLOCK=8)

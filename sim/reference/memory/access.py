@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from isa.vocabulary import Space
 from sim.reference.clock import after
 from sim.reference.decode import Kind
-from sim.reference.memory import banks, coalescer
+from sim.reference.memory import banks, coalescer, far
 from sim.reference.memory.network import weight_of
 from sim.result.causes import Tally
 from sim.result.result import Timeline
@@ -45,6 +45,7 @@ class Access:
         self.arrival = warp.issued.then(self.issued + latency, "lsu.latency")  # the moment in which it is
         self.taken = self.arrival  # the moment in which the shared unit takes it, once it has
         self.requests: list[coalescer.Request] = []
+        self.far = 0  # 32 bytes of other blocks' shared memory that it touches
         self.passes = self.conflicts = 0  # over the banks of shared memory, or of L1 (0: not modelled); of them, beyond those of its width
         self.hits = False  # the shared unit found all its data in L1, to be read in passes
         self.begins = self.taken  # the moment in which it begins to read them
@@ -61,6 +62,11 @@ class Access:
         gpu, width = self.lsu.memory.gpu, self.decoded.width
         if self.decoded.space == Space.SHARED:
             rule = gpu.shared.rule
+            if self.warp.instruction.far:
+                self.far = far.packets(addresses)
+                addresses = {lane: address for lane, address in addresses.items() if not far.is_far(address)}
+            if not addresses:
+                return
             self.passes = banks.passes(rule, addresses, width, self.kind.updates)
             self.conflicts = max(0, self.passes - banks.passes_needed(rule, addresses, width))
         elif self.decoded.space == Space.LOCAL:

@@ -19,7 +19,7 @@ from sim.reference.decode import Kind
 from sim.reference.memory.l1 import words_of
 from sim.reference.memory.network import Packet
 from sim.reference.moments import latest
-from sim.traces.trace import PHASE, TILED
+from sim.traces.trace import BLOCK, PHASE, PHASES, RANKS, TILED
 
 if TYPE_CHECKING:
     from sim.reference.memory.lsu import LoadStoreUnit
@@ -39,6 +39,7 @@ class Copy:
     pending: Pending | None  # of a copy from shared memory
     ticks: int  # per sector
     rate: str  # what they are of
+    row: list[int]  # of the trace
 
 
 class CopyUnit:
@@ -57,7 +58,7 @@ class CopyUnit:
         latency, ticks = int(getattr(numbers, f"{kind}_latency")), int(getattr(numbers, f"{kind}_ticks"))
         ready = warp.issued.then(warp.issued.cycle + latency, f"shared.{kind}_latency")
         self.lsu.env.timeout(latency)  # something is due: nobody may take the machine for stuck
-        self.copies.append(Copy(warp, deque(lines_of_row(row)), row[PHASE], ready, pending, ticks, f"shared.{kind}_bytes_per_cycle"))
+        self.copies.append(Copy(warp, deque(lines_of_row(row)), row[PHASE], ready, pending, ticks, f"shared.{kind}_bytes_per_cycle", row))
 
     def step(self) -> None:
         """Ask for what can be asked for now."""
@@ -71,14 +72,17 @@ class CopyUnit:
                 self._send(copy, line, sectors, start)
             else:
                 self._ask(copy, line, sectors, start)
-                self.free = max(now * TICKS, self.free) + max(len(sectors) * copy.ticks, TICKS)
-                self.sent = start.then(self.free // TICKS, copy.rate)
+                ranks, rate, each = copy.row[RANKS].bit_count(), copy.rate, copy.ticks
+                if ranks:
+                    rate, each = "clusters.multicast_bytes_per_cycle", int(self.lsu.numbers.multicast_ticks) * ranks
+                self.free = max(now * TICKS, self.free) + max(len(sectors) * each, TICKS)
+                self.sent = start.then(self.free // TICKS, rate)
             if not copy.lines:
                 self.copies.popleft()
 
     def _ask(self, copy: Copy, line: int, sectors: set[int], start: Moment) -> None:
         """Ask for sectors of a line."""
-        deliver, block = partial(self._land, copy.phase), copy.warp.block
+        deliver, block = partial(self._land, copy), copy.warp.block
         self.lsu.requests.send(Packet(self.lsu.sm.number, line, sectors, set(), Kind.LOAD, 1, deliver, block, start, copied=copy.ticks))
 
     def _send(self, copy: Copy, line: int, sectors: set[int], start: Moment) -> None:
@@ -91,7 +95,14 @@ class CopyUnit:
         if not copy.lines and copy.pending:
             copy.warp.scoreboard.settle(copy.pending, requests.sent)
 
-    def _land(self, phase: int, sectors: set[int], moment: Moment) -> None:
-        """A line is in shared memory."""
-        if phase:
-            self.lsu.memory.barriers.count(phase, moment)
+    def _land(self, copy: Copy, sectors: set[int], moment: Moment) -> None:
+        """A line is in shared memory, in that of other blocks of a cluster later."""
+        barriers, launch = self.lsu.memory.barriers, self.lsu.sm.machine.trace.launch
+        if not copy.row[RANKS] and copy.phase:
+            barriers.count(copy.phase, moment)
+        for rank in range(launch.ranks if copy.row[RANKS] else 0):
+            phase, latency = copy.row[PHASES + rank], int(self.lsu.numbers.multicast_latency)
+            if phase and rank == copy.row[BLOCK] % launch.ranks:
+                barriers.count(phase, moment)
+            elif phase:
+                barriers.count(phase, moment.then(moment.cycle + latency, "clusters.multicast_latency"))

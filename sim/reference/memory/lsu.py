@@ -21,6 +21,7 @@ from sim.reference.decode import Kind
 from sim.reference.memory.access import Access
 from sim.reference.memory.coalescer import WORD
 from sim.reference.memory.copies import CopyUnit
+from sim.reference.memory.far import FarPort
 from sim.reference.memory.issue_queue import Queue
 from sim.reference.memory.l1 import L1
 from sim.reference.memory.mshr import Load, MshrFile
@@ -59,6 +60,7 @@ class LoadStoreUnit:
         self.requests = RequestPort(memory, self.responses)
         self.stores = WriteCombiningBuffer(int(self.numbers.store_lines), int(self.numbers.store_wait), self.requests, self.tallies)
         self.copies = CopyUnit(self)
+        self.far = FarPort(self)
         self.banks = sm.machine.record.origin  # the moment from which another load may read data from the banks of L1
         self.sectors_in_flight: int = 0  # that loads have asked for and not got
 
@@ -87,6 +89,8 @@ class LoadStoreUnit:
     def _room_for(self, access: Access) -> bool:
         """Return whether the port, and for a load the table, has room for all its lines, whether they will be needed or not."""
         lines = len(access.requests)
+        if access.far and not self.far.ready:
+            return False
         return not lines or (self.requests.room_for(access.weight) and (not access.kind.returns or self.table.room_for(lines)))
 
     def _take(self, queue: Queue, access: Access, again: bool) -> None:
@@ -109,7 +113,8 @@ class LoadStoreUnit:
     def _free_for(self, queue: Queue, access: Access) -> Moment:
         """Return the moment from which nothing kept an instruction that is taken now."""
         freed = [moment for moment in (queue.address_unit.freed, self.unit.freed) if moment]
-        return latest(access.arrival, *freed, self.requests.left, self.responses.begun)
+        port = [self.far.left] if access.far else []
+        return latest(access.arrival, *freed, *port, self.requests.left, self.responses.begun)
 
     def _done(self, access: Access, again: bool) -> Moment:
         """Return until when an instruction keeps the unit: its passes, its lines, or its data between L1 and the registers.
@@ -164,6 +169,13 @@ class LoadStoreUnit:
         note = f"{access.passes} passes over the banks"
         first = taken.then(taken.cycle + int(numbers.shared_latency), "memory.shared_load")
         ready = first.then(first.cycle + last, "shared.pass_cycles", note=note)
+        if access.far:
+            sent = self.far.send(access)
+            ready = sent.then(sent.cycle + int(numbers.shared_latency), "memory.shared_load")
+        if access.far and access.phase:
+            self.memory.barriers.count(access.phase, ready)
+            access.stored_at(taken.then(taken.cycle + 1, "shared.pass_cycles"))
+            return
         if access.decoded.phase == WAITS:
             self.memory.barriers.wait(access, ready)
             return

@@ -7,15 +7,20 @@ An instruction that counts does so when its data would be there. A phase is over
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sim.reference.clock import after
 from sim.reference.moments import Moment, latest
+from sim.result.causes import StallCause
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
     from sim.reference.memory.access import Access
+    from sim.reference.wakeup import Warp
 
 
 class Barriers:
@@ -28,6 +33,10 @@ class Barriers:
             list
         )  # and when each could have its result at the earliest
         self.latency = gpu.shared.barrier_latency
+        self.clusters: defaultdict[int, list[tuple[Warp, int]]] = defaultdict(
+            list
+        )  # that wait for theirs, and the cycle their code is there
+        self.cluster_latency = gpu.clusters.barrier_latency if gpu.clusters else 1
 
     def count(self, phase: int, moment: Moment) -> None:
         """Count for a phase at a moment that is known; when that was the last to count, let those go on that wait."""
@@ -36,6 +45,27 @@ class Barriers:
         if not self.left[phase]:
             for access, ready in self.waiting.pop(phase, []):
                 self._answer(access, ready)
+            for warp, code in self.clusters.pop(phase, []):
+                self._open(warp, code, self.over[phase])
+
+    def wait_for_cluster(self, warp: Warp, phase: int, distance: int, fetching: int) -> None:
+        """Let a warp that has issued a wait for its cluster go on when all have arrived, not before these cycles."""
+        now = int(warp.env.now)
+        if phase and self.left[phase]:
+            warp.hold_at_barrier()
+            self.clusters[phase].append((warp, now + fetching))
+            return
+        over = self.over[phase].cycle + self.cluster_latency - now if phase else 0
+        holds = [(distance, StallCause.WAIT), (over, StallCause.BARRIER), (fetching, StallCause.NO_INSTRUCTION)]
+        warp.hold(*max(holds, key=itemgetter(0)))
+
+    def _open(self, warp: Warp, code: int, over: Moment) -> None:
+        """Let a warp go on that has waited for its cluster."""
+        there, now = over.cycle + self.cluster_latency, int(warp.env.now)
+        warp.held_until = max(there, code)
+        warp.allowed = over.then(warp.held_until, "clusters.barrier_latency" if code <= there else "fetch.jump")
+        late = partial(warp.hold_on, code - there, StallCause.NO_INSTRUCTION) if code > there else warp.allow
+        after(warp.env, there - now, late)
 
     def wait(self, access: Access, ready: Moment) -> None:
         """Let an access have its result at that moment, or when its phase is over."""

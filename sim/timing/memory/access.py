@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from sim.compiled.kernel import inner
+from sim.compiled.kernel import first_bit, inner, outlined
+from sim.gpus.path import SECTOR
 from sim.lowering.accesses import ATOMIC, GLOBAL, LOAD, SHARED, STORE
 from sim.result.causes import Tally
 from sim.timing.memory.banks import fewest, wavefronts
-from sim.timing.memory.coalescer import coalesce, count_packets, local
+from sim.timing.memory.coalescer import coalesce, count_packets, has_lane, lane_address, local
 from sim.timing.memory.l1 import prefetch_set
 from sim.timing.memory.requests import sector_count, weight_of
 from sim.timing.memory.state import Memory
-from sim.traces.trace import TraceArrays
+from sim.traces.trace import ADDRESS, RANK_SHIFT, TraceArrays
 
 LOAD_REQUESTS, LOCAL_REQUESTS = int(Tally.LOAD_REQUESTS), int(Tally.LOCAL_REQUESTS)
 STORE_REQUESTS, ATOMIC_REQUESTS = int(Tally.STORE_REQUESTS), int(Tally.ATOMIC_REQUESTS)
@@ -22,11 +23,17 @@ def describe(
 ) -> None:
     """Find what an access needs: passes over the banks, or requests."""
     entry = memory.entries[m, number, place]
-    entry.requests, entry.passes, entry.needed, entry.weight = 0, 0, 0, 0
+    entry.requests, entry.passes, entry.needed, entry.weight, entry.packets, entry.further = 0, 0, 0, 0, 0, 0
     if mask == np.uint32(0):
         return
     width = np.int64(op.width)
     if op.memory == SHARED:
+        if op.far:
+            entry.packets = packets_to_others(access, mask, width, trace)
+            entry.further = lane_address(access, first_bit(mask), trace) >> RANK_SHIFT & 0xFF
+            mask = own_lanes(access, mask, trace)
+            if mask == np.uint32(0):
+                return
         entry.passes = wavefronts(access, mask, width, op.access >= ATOMIC, mh, memory.bank_rows, memory.bank_count, trace)
         entry.needed = fewest(mask, width, mh)
         return
@@ -47,6 +54,30 @@ def describe(
         count_packets(access, mask, entry.requests, line, packets, trace)
     for k in range(entry.requests):
         entry.weight += weight_of(np.int64(op.access), np.int64(packets[k]))
+
+
+@outlined
+def own_lanes(access: int, mask: int, trace: TraceArrays) -> int:
+    """Return the lanes whose place is in shared memory of the own block."""
+    own = mask
+    for lane in range(32):
+        if has_lane(mask, lane) and lane_address(access, lane, trace) >> RANK_SHIFT & 0xFF:
+            own &= ~(np.uint32(1) << np.uint32(lane))
+    return own
+
+
+@outlined
+def packets_to_others(access: int, mask: int, width: int, trace: TraceArrays) -> int:
+    """Return how many 32 bytes of shared memory of other blocks the lanes touch."""
+    found = np.int64(0)
+    for lane in range(32):
+        if not has_lane(mask, lane) or not lane_address(access, lane, trace) >> RANK_SHIFT & 0xFF:
+            continue
+        sector, is_new = (lane_address(access, lane, trace) & ADDRESS) // SECTOR, True
+        for before in range(lane):
+            is_new = is_new and not (has_lane(mask, before) and (lane_address(access, before, trace) & ADDRESS) // SECTOR == sector)
+        found += is_new
+    return found
 
 
 @inner

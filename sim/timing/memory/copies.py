@@ -13,7 +13,8 @@ from sim.gpus.path import SECTOR
 from sim.lowering.accesses import LOAD, STORE
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import REQUEST_WEIGHT, SECTORS, TICKS
-from sim.lowering.phases import COPY_OUT
+from sim.lowering.phases import COPY_NEAR, COPY_OUT
+from sim.timing.clusters import post, use_cluster
 from sim.timing.memory.l1 import words_of
 from sim.timing.memory.lsu import plan
 from sim.timing.memory.mbarriers import count_for_phase
@@ -21,7 +22,7 @@ from sim.timing.memory.requests import forget, room_from, sector_count, send, wh
 from sim.timing.memory.results import resolve
 from sim.timing.memory.state import COPIES, FIRST_COPY, NONE, Memory
 from sim.timing.state import NEVER, Machine
-from sim.traces.trace import APART, BYTES, COUNTS, DIMENSIONS, PHASE, SOURCE, TILED, TraceArrays
+from sim.traces.trace import APART, BLOCK, BYTES, COUNTS, DIMENSIONS, PHASE, PHASES, RANKS, SOURCE, TILED, TraceArrays
 
 WHOLE = np.int64((1 << SECTORS) - 1)
 
@@ -29,6 +30,11 @@ WHOLE = np.int64((1 << SECTORS) - 1)
 @outlined
 def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Queue the bulk copy that a warp issues now, whose access was its last."""
+    if op.copies >= COPY_NEAR:
+        use_cluster(warp, op, now, hw, sm, trace)
+        if op.copies == COPY_NEAR:
+            plan(np.int64(warp.sm), hw.memory[0], code, sm.memory)  # the port to other SMs is taken
+        return
     mh, memory, m = hw.memory[0], sm.memory, np.int64(warp.sm)
     ticket = np.int64(0)
     if op.copies == COPY_OUT and code.kept:
@@ -44,7 +50,9 @@ def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Cod
         copy.rows *= row[COUNTS + d]
     begin_row(copy, trace)
     copy.phase, copy.ready = np.int64(row[PHASE]), now + (mh.tile_latency if row[TILED] else mh.copy_latency)
-    copy.tiled = np.int64(row[TILED])
+    copy.tiled, copy.ranks = np.int64(row[TILED]), bits_of(np.int64(row[RANKS]))
+    if copy.ranks:
+        copy.phase = sm.phase_left.size + copy.row
     copy.kind, copy.slot, copy.instruction, copy.block = op.copies, warp.slot, warp.instruction, warp.place
     copy.ticket = ticket
     unit.copies += 1
@@ -101,7 +109,8 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace
         else:
             says = FIRST_COPY - 2 * copy.phase - copy.tiled
             send(m, now, line, sectors, np.uint32(0), np.int64(LOAD), np.int64(1), says, np.int64(NONE), mh, memory)
-            unit.copy_free = max(now * TICKS, unit.copy_free) + max(sector_count(sectors) * copy_ticks(copy.tiled, mh), np.int64(TICKS))
+            each = mh.multicast_ticks * copy.ranks if copy.ranks else copy_ticks(copy.tiled, mh)
+            unit.copy_free = max(now * TICKS, unit.copy_free) + max(sector_count(sectors) * each, np.int64(TICKS))
         if copy.sector >= copy.end and copy.begun < copy.rows:
             begin_row(copy, trace)
         elif copy.sector >= copy.end:
@@ -114,9 +123,33 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace
     plan(m, mh, code, memory)
 
 
+@outlined
+def land_for_ranks(m: int, row: np.ndarray, ready: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """A line of a copy to several blocks of a cluster is there: in the own one at cycle `ready`, in the others later. row: of the trace."""
+    block = np.int64(row[BLOCK])
+    for rank in range(hw.ranks):
+        phase = np.int64(row[PHASES + rank])
+        if phase and rank == block % hw.ranks:
+            count_for_phase(m, phase, ready, hw, code, sm)
+        elif phase:
+            post(m, block - block % hw.ranks + rank, phase, ready + hw.memory[0].multicast_latency, sm)
+
+
 @inner
-def land(m: int, mshr: int, ready: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def bits_of(mask: int) -> int:
+    """Return how many bits are set."""
+    count = np.int64(0)
+    while mask:
+        mask &= mask - 1
+        count += 1
+    return count
+
+
+@inner
+def land(m: int, mshr: int, ready: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """A line of a copy is in shared memory at cycle `ready`. mshr: says its phase."""
     phase = (FIRST_COPY - mshr) >> 1
-    if phase:
+    if phase >= sm.phase_left.size:
+        land_for_ranks(m, trace.scattered[phase - sm.phase_left.size], ready, hw, code, sm)
+    elif phase:
         count_for_phase(m, phase, ready, hw, code, sm)

@@ -13,6 +13,7 @@ from sim.compiled.kernel import inner
 from sim.gpus.path import L1_LOOKUP
 from sim.lowering.accesses import ATOMIC, LOAD, SHARED, STORE
 from sim.lowering.core import Code, Hardware
+from sim.lowering.memory import TICKS
 from sim.result.causes import Tally
 from sim.timing.account import account_ready
 from sim.timing.memory.access import count_sectors, data_cycles, describe, hit_takes_longer, lookups
@@ -77,6 +78,8 @@ def could_go(queue: np.record, m: int, number: int, mh: np.record, code: Code, m
     """Return the first cycle in which the head of a queue may be taken and finds room for every line in the table and the port."""
     entry = memory.entries[m, number, queue.first]
     ready = max(entry.issued + mh.latency, queue.spaced)
+    if entry.packets:
+        ready = max(ready, memory.units[m].far_free // TICKS)
     if entry.requests == 0:
         return ready
     if code.ops[entry.instruction].access in WAITS and memory.units[m].free_mshrs < entry.requests:

@@ -9,8 +9,10 @@ import numpy as np
 from sim.compiled.kernel import inner, outlined
 from sim.lowering.core import Code, Hardware
 from sim.lowering.phases import WAITS
-from sim.timing.memory.results import resolve
+from sim.timing.memory.results import let_go, resolve
 from sim.timing.state import Machine
+
+OF_CLUSTER = np.int64(-1)  # ticket of a wait for the barrier of a cluster
 
 
 @inner
@@ -39,14 +41,27 @@ def look_at_phase(m: int, entry: np.record, ready: int, hw: Hardware, code: Code
 @outlined
 def count_for_phase(m: int, phase: int, when: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Count for a phase at a cycle that is known; when that was the last to count, let those go on that wait."""
+    if note_count(phase, when, sm):
+        wake_waits(m, phase, hw, code, sm)
+
+
+@inner
+def note_count(phase: int, when: int, sm: Machine) -> bool:
+    """Count for a phase; return whether that was the last to count."""
     sm.phase_left[phase] -= 1
     sm.phase_at[phase] = max(sm.phase_at[phase], when)
-    if sm.phase_left[phase] > 0:
-        return
+    return sm.phase_left[phase] == 0
+
+
+@outlined
+def wake_waits(m: int, phase: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """Let the warps of an SM go on that wait for a phase, which is over."""
     kept = np.int64(0)
     for k in range(sm.phase_waiting[m]):
         wait = sm.phase_waits[m, k]
-        if wait.phase == phase:
+        if wait.phase == phase and wait.ticket == OF_CLUSTER:
+            let_go(m, np.int64(wait.slot), sm.phase_at[phase] + hw.cluster_latency, hw, code, sm)
+        elif wait.phase == phase:
             there = max(wait.ready, sm.phase_at[phase]) + hw.memory[0].barrier_latency
             resolve(m, np.int64(wait.slot), np.int64(wait.instruction), wait.ticket, there, wait.log, hw, code, sm)
         else:

@@ -16,6 +16,7 @@ from sim.timing.memory.mshr import free_mshr, wait_for
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import FIRST_COPY, NONE, Memory
 from sim.timing.state import NEVER, Machine
+from sim.traces.trace import TraceArrays
 
 
 @inner
@@ -142,7 +143,7 @@ def next_response(unit: np.record, m: int, memory: Memory) -> None:
 
 
 @inner
-def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Transfer the answers that can start now; loads whose last MSHR has come are finished."""
     mh, memory = hw.memory[0], sm.memory
     unit = memory.units[m]
@@ -157,7 +158,7 @@ def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
         if place >= 0:
             fill(m, place, sectors, ready, hw, code, sm)
         elif mshr <= FIRST_COPY:
-            land(m, mshr, ready, hw, code, sm)
+            land(m, mshr, ready, hw, code, sm, trace)
         else:
             complete(m, mshr, ready, hw, code, sm)
     plan(m, mh, code, memory)

@@ -4,6 +4,7 @@ import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.lowering.core import Code, Hardware
+from sim.result.causes import StallCause
 from sim.timing.blocks import finish_warp
 from sim.timing.control import lower_counter
 from sim.timing.groups import release
@@ -11,6 +12,8 @@ from sim.timing.scoreboard import wait_until
 from sim.timing.state import Machine
 from sim.timing.telling import load_known
 from sim.timing.wakeup import sleep
+
+BARRIER, WAIT, NO_INSTRUCTION = int(StallCause.BARRIER), int(StallCause.WAIT), int(StallCause.NO_INSTRUCTION)
 
 
 @inner
@@ -54,6 +57,20 @@ def reconsider(warp: np.record, hw: Hardware, code: Code, sm: Machine) -> None:
     warp.wake, warp.cause = wait_until(warp, warp.earliest, np.int64(warp.earliest_cause), hw, code, sm)
     sleep(warp, sm)
     sm.cores[warp.sm].next = min(sm.cores[warp.sm].next, warp.wake)
+
+
+@inner
+def let_go(m: int, slot: int, earliest: int, hw: Hardware, code: Code, sm: Machine) -> None:
+    """The barrier of its cluster lets a warp go on from a cycle on, if warp.earliest and its code do; its constant is there."""
+    warp = sm.warps[m, slot]
+    warp.barrier, warp.earliest_cause = -1, WAIT
+    if earliest > warp.earliest:
+        warp.earliest, warp.earliest_cause = earliest, BARRIER
+    if warp.code_from > warp.earliest:
+        warp.earliest, warp.earliest_cause = warp.code_from, NO_INSTRUCTION
+    warp.wake, warp.cause = wait_until(warp, np.int64(warp.earliest), np.int64(warp.earliest_cause), hw, code, sm)
+    sleep(warp, sm)
+    sm.cores[m].next = min(sm.cores[m].next, warp.wake)
 
 
 @inner

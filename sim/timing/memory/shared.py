@@ -3,9 +3,10 @@
 import numpy as np
 
 from sim.compiled.kernel import inner
-from sim.lowering.accesses import ATOMIC, LOAD
+from sim.lowering.accesses import ATOMIC, LOAD, STORE
 from sim.lowering.core import Code, Hardware
 from sim.result.causes import Tally
+from sim.timing.clusters import of_rank, post, take_port
 from sim.timing.memory.mbarriers import use_phase
 from sim.timing.memory.results import resolve, taken
 from sim.timing.state import Machine
@@ -13,6 +14,18 @@ from sim.timing.state import Machine
 ANSWERED = (LOAD, ATOMIC)  # accesses whose warp gets data back
 SHARED_REQUESTS, SHARED_WAVEFRONTS = int(Tally.SHARED_REQUESTS), int(Tally.SHARED_WAVEFRONTS)
 SHARED_CONFLICTS = int(Tally.SHARED_CONFLICTS)
+
+
+@inner
+def send_far(m: int, entry: np.record, op: np.record, now: int, hw: Hardware, sm: Machine) -> int:
+    """Send an access to other SMs; return from when on it is as one to the own.
+
+    A load sends what it asks for, and as much for others, an atomic what it brings, too: as if each SM were asked for as much as it asks.
+    """
+    asks, brings = op.access != STORE, op.access != LOAD
+    packets = np.int64(entry.packets)
+    take_port(m, now, packets * (np.int64(asks) + np.int64(brings)) + np.int64(asks), hw, sm)
+    return now + (hw.memory[0].far_one_way if op.phase else hw.memory[0].far_latency)
 
 
 @inner
@@ -27,6 +40,13 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
     covered = min(needed * mh.pass_cycles, max(mh.interval, mh.pass_cycles))  # by the interval: takes no longer
     last = passes * mh.pass_cycles - covered
     ready = now + mh.shared_latency + last
+    if entry.packets:
+        ready = send_far(m, entry, op, now, hw, sm) + mh.shared_latency
+        if op.phase:
+            block = sm.places[m, sm.warps[m, entry.slot].place].block
+            post(m, of_rank(block, np.int64(entry.further), hw), np.int64(entry.phase), ready, sm)
+            taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, now + 1, hw, code, sm)
+            return
     if op.phase and use_phase(m, entry, op, ready, hw, code, sm):
         return
     if op.access not in ANSWERED:

@@ -9,7 +9,9 @@ from sim.result.causes import TALLIES
 from sim.timing import records
 
 NONE = -1
-FIRST_COPY = np.int64(-2)  # less twice a phase, and 1 of a tile: in place of an MSHR, what a line of a bulk copy counts for
+FIRST_COPY = np.int64(
+    -2
+)  # less twice a phase, and 1 of a tile: in place of an MSHR, what a line of a bulk copy counts for; above all phases the row
 COPIES = 1 << 14  # bulk copies that an SM keeps: more than its shared memory has room for, of 16 bytes each
 
 Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
@@ -42,6 +44,8 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("copy_free", "i8"),  # ticks: when the unit of bulk copies may ask for the next line
     ("oldest_copy", "i8"),  # oldest bulk copy in `copies`
     ("copies", "i8"),  # how many
+    ("arrives", "i8"),  # first cycle in which another warp may arrive at the barrier of its cluster
+    ("far_free", "i8"),  # ticks: its port towards the other SMs of a cluster
 )
 Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"))  # spaced: its address unit is free
 Entry = records.kind(  # an instruction that waits for the load/store unit
@@ -49,6 +53,8 @@ Entry = records.kind(  # an instruction that waits for the load/store unit
     ("ticket", "i8"),  # which increment of its write counter it holds
     ("read_ticket", "i8"),  # and of its read counter
     ("log", "i8"),  # its row of the timeline, NONE = no row
+    ("further", "u4"),  # ranks further on in the cluster, of an instruction that counts for a phase
+    ("packets", "u4"),  # of 32 bytes that go to other SMs
     ("phase", "i8"),  # of a barrier in shared memory, that it counts or waits for; 0 = none
     ("slot", "u4"),  # warp slot
     ("instruction", "u4"),
@@ -109,6 +115,7 @@ Copy = records.kind(  # a bulk copy whose lines have not all been asked for
     ("begun", "i8"),  # rows of the tile
     ("rows", "i8"),
     ("tiled", "i8"),  # 1 of a tile
+    ("ranks", "i8"),  # blocks of a cluster that get it, 0 = the own alone
     ("ready", "i8"),  # cycle before which it does not begin
     ("phase", "i8"),  # of a barrier in shared memory that it counts for
     ("ticket", "i8"),  # of one from shared memory: which increment of its counter it holds
