@@ -55,7 +55,8 @@ def measure(sample: str, folder: Path, architecture: str) -> None:
 def compiled(sample: str, scratch: Path, architecture: str) -> Path:
     """Compile the kernels of a sample, a cubin per template; return their folder."""
     text, code = scratch / "sources", scratch / "cubins"
-    text.mkdir(), code.mkdir()
+    text.mkdir()
+    code.mkdir()
     (text / "kernels.cuh").write_bytes((Path(__file__).parent / "kernels.cuh").read_bytes())
     for name, source in sources(sample).items():
         (text / f"{name}.cu").write_text(source, encoding="utf-8")
