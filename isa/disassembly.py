@@ -83,7 +83,7 @@ def registers_needed(encoded: Encoded) -> int:
     used = used[(used >= 0) & (used < RZ)]
     of_groups = np.flatnonzero(np.isin(encoded.operation, matrices.OF_WARPGROUP))  # whose sums are no dependences
     starts = [(i, int(first)) for i in of_groups for first in (encoded.destination[i], encoded.source_value[i, matrices.ADDEND])]
-    ends = [first + matrices.sums_of_warpgroup(int(encoded.function[i])) for i, first in starts if first != RZ]
+    ends = [first + matrices.sums_of_warpgroup(int(encoded.function[i])) for i, first in starts if first < RZ]
     return max([*ends, int(used.max()) + 1 if used.size else 0])
 
 

@@ -20,11 +20,11 @@ POPULATION = Annotated[
     typer.Option(
         "--population",
         metavar="HALF",
-        help="Instead: launches that were drawn from a seed; 'seen', those that rules are sought on, or 'kept', the others.",
+        help="Instead: launches that were drawn from a seed and measured on an H200; 'seen', those that rules are sought on, or 'kept', "
+        "the others; 'h100-seen', 'h100-kept': of another seed, on an H100.",
     ),
 ]
 CLOCKS = Annotated[str, typer.Option("--clocks", help="Of --population: 'boost', or 'warm', SMs slower by a fifth, L2 and DRAM as ever.")]
-SAMPLE = Annotated[str, typer.Option("--sample", help="Of --population: 'h200', 320 launches measured on one, or 'h100', 240 others.")]
 
 
 @command()
@@ -35,7 +35,6 @@ def validate(
     kernels: KERNELS = False,
     population: POPULATION = None,
     clocks: CLOCKS = "boost",
-    sample: SAMPLE = "h200",
     figure: FIGURE = None,
     json: JSON = None,
 ) -> None:
@@ -44,7 +43,7 @@ def validate(
 
     check_writable(json, figure)
     if population is not None:
-        _population((population, clocks, sample), kernels, assignments(set_, "--set"), json)
+        _population(population, clocks, kernels, assignments(set_, "--set"), json)
         return
     if figure is not None:
         from sim.report.figures import check_path
@@ -62,13 +61,13 @@ def validate(
     write_json(json, {"families": [dataclasses.asdict(one) for one in found], "points": [dataclasses.asdict(one) for one in points]})
 
 
-def _population(which: tuple[str, str, str], each: bool, changes: dict, json: Path | None) -> None:
-    """Score a half of a sample (half, clocks, sample); print errors by family, or of each launch."""
+def _population(which: str, clocks: str, each: bool, changes: dict, json: Path | None) -> None:
+    """Score a half of the H200's sample, or SAMPLE-HALF; print errors by family, or of each launch."""
     from programs.measurements.population.score import score, summary
 
     with working("validating"):
-        half, clocks, sample = which
-        scores = list(score(half, clocks, changes, sample))
+        sample, _, half = which.rpartition("-")
+        scores = list(score(half, clocks, changes, sample or "h200"))
     families: dict[str, list] = {}
     for one in scores:
         families.setdefault(one.case.family, []).append(one)
@@ -82,7 +81,7 @@ def _population(which: tuple[str, str, str], each: bool, changes: dict, json: Pa
             what = f"{one.case.name} {one.case.body} {one.case.grid} x {one.case.block}"
             typer.echo(f"{what:52} {one.cycles[0]:>9,.0f} {one.cycles[1]:>9,} {one.error:>+6.1f}%  {' | '.join(dict.fromkeys(one.stall))}")
     points = [{"launch": one.case.name, "cycles": one.cycles, "elapsed": one.elapsed, "stall": one.stall} for one in scores]
-    write_json(json, {"sample": sample, "half": half, "clocks": clocks, "families": found, "launches": points})
+    write_json(json, {"sample": sample or "h200", "half": half, "clocks": clocks, "families": found, "launches": points})
 
 
 def _each_kernel(points: tuple) -> None:

@@ -179,11 +179,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
     values = {
         **{"modelled": gpu.memory.kind == "hierarchy", "queues": queues},
         "coalescing": COALESCING.index(lsu.coalescing),
-        "depth": lsu.depth,
-        "latency": lsu.latency,
-        "interval": lsu.interval,
-        "replay": lsu.replay,
-        "word_cycles": lsu.word_cycles,
+        **{name: getattr(lsu, name) for name in ("depth", "latency", "interval", "replay", "word_cycles")},
         "local_slots": max(LOCAL_SLOTS, gpu.limits.warps),
         "store_lines": lsu.store_lines if gpu.memory.kind == "hierarchy" else 0,
         "store_wait": lsu.store_wait,

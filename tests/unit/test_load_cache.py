@@ -68,7 +68,7 @@ def test_the_compiler_leaves_read_only_loads_to_l1() -> None:
 def structures(gpu: str, operator: str | None, **fields: object) -> Result:
     launch = load_launch(STRUCTURES, grid=[4]).launch
     program = isa.with_load_cache(launch.program, operator) if operator else launch.program
-    machine = sim.gpu(gpu).replace({"sms": 1} | fields)
+    machine = sim.gpu(gpu).replace({"sms": 1, "l2.coalesced": 1} | fields)
     return sim.run(replace(launch, program=program), machine)
 
 
