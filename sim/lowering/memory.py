@@ -16,6 +16,7 @@ from sim.policies import Replacement
 SECTORS = LINE // SECTOR
 WHOLE = (1 << SECTORS) - 1  # all sectors of a line
 LOCAL_BASE = 1 << 40  # local memory lies here, beyond every array: by warp slot, word, lane
+LOCAL_LINE = LOCAL_BASE // LINE
 LOCAL_BYTES = 4096  # per thread
 LOCAL_SLOTS = 64  # warps of an SM at least, in the numbering of local memory: a preset with fewer has it where the others do
 REQUEST_WEIGHT = 3  # places of an SM's port to L2 that a load or store takes, of an atomic each packet one (h100.toml, interconnect.depth)
@@ -120,7 +121,7 @@ def place_of(line: int, places: int) -> int:
     Each next run starts elsewhere, by a multiplicative hash. Real hashes are not public; like them, this one spreads strides
     that are powers of two.
     """
-    run = line // places
+    run = line // places & 0x7FFFFFFF  # of 64 bits the product fits
     return (line + (((run * 0x9E3779B1) >> 9) & 0x7FFFFFFF)) % places
 
 

@@ -47,11 +47,11 @@ def sharers_unaccounted(*arguments: Any) -> None:
     """Let a port be taken without closing the accounts of the other schedulers."""
 
 
-def last_of_the_emptiest(now: int, hw: Hardware, sm: Any) -> int:
+def last_of_the_emptiest(first: int, end: int, now: int, hw: Hardware, sm: Any) -> int:
     """Break ties for the highest SM."""
-    best = emptiest(now, hw, sm)
-    places = [sum(int(place.free) <= now for place in sm.places[m]) for m in range(hw.sms)]
-    return best if best < 0 else max(m for m in range(hw.sms) if places[m] == places[best])
+    best = emptiest(first, end, now, hw, sm)
+    places = {m: sum(int(place.free) <= now for place in sm.places[m]) for m in range(first, end)}
+    return best if best < 0 else max(m for m in places if places[m] == places[best])
 
 
 def newest_in_flight_counts(warp: Any, back: int, hw: Hardware, sm: Any) -> None:

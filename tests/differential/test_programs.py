@@ -35,7 +35,7 @@ def small(program: str) -> Trace:
     trace = None
     for blocks, threads in SIZES:
         block = launch.block if threads is None else (threads,)
-        grid = (min(launch.grid[0], blocks), *(1 for _ in launch.grid[1:]))
+        grid = (min(launch.grid[0], max(blocks, *launch.cluster, 0)), *(1 for _ in launch.grid[1:]))
         try:
             trace = execute(replace(launch, grid=grid, block=block, args=args))
         except UserError:  # a kernel that needs its own number of threads

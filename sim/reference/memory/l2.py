@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS
-from sim.lowering.memory import SECTORS, away, part_of, place_of
+from sim.lowering.memory import LOCAL_LINE, SECTORS, away, part_of, place_of
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
@@ -62,7 +62,8 @@ class Slice:
         return self.sets[self._place_of(line)]
 
     def _place_of(self, line: int) -> int:
-        return place_of(self.number_of(line) // int(self.numbers.channels), len(self.sets))
+        place = self.number_of(line) // int(self.numbers.channels)
+        return place_of(place, len(self.sets)) if line >= LOCAL_LINE else place % len(self.sets)
 
     def _ways(self, line: int) -> Ways | None:
         """Return the ways of a line's set, with another policy than LRU."""

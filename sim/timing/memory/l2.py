@@ -260,7 +260,7 @@ def fill_lines(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     """Put lines into their slices, each in the first place that is free, until their set is full."""
     channels, sets, ways = int(mh.channels), int(mh.l2_sets), int(mh.l2_ways)
     numbers = interleaved(lines, place_of(lines, len(memory.order)), memory.order)
-    first: np.ndarray = (numbers % channels * sets + place_of(numbers // channels, sets)) * ways
+    first: np.ndarray = (numbers % channels * sets + numbers // channels % sets) * ways
     order = np.argsort(first, kind="stable")
     start = np.searchsorted(first[order], first[order], side="left")
     way = np.arange(len(lines)) - start

@@ -5,7 +5,7 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.gpus.path import SECTOR
 from sim.lowering.accesses import LOAD, STORE
-from sim.lowering.memory import REQUEST_WEIGHT, TICKS, interleaved, place_of
+from sim.lowering.memory import LOCAL_LINE, REQUEST_WEIGHT, TICKS, interleaved, place_of
 from sim.result.causes import Tally
 from sim.timing.memory.state import Memory
 from sim.timing.state import NEVER
@@ -73,7 +73,9 @@ def send(
     number = number_of(line, turn_of(line, len(memory.order)), memory.order)
     request.slice = number % mh.channels
     if mh.l2_sets:
-        request.set = (request.slice * mh.l2_sets + turn_of(number // mh.channels, mh.l2_sets)) * mh.l2_ways
+        inside = number // mh.channels
+        which = turn_of(inside, mh.l2_sets) if line >= LOCAL_LINE else inside % mh.l2_sets  # local memory leaves gaps, which a hash closes
+        request.set = (request.slice * mh.l2_sets + which) * mh.l2_ways
     request.sectors = sectors
     request.words = words
     request.kind = kind
