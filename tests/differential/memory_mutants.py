@@ -175,7 +175,7 @@ CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "the newest of the lines kept of stores leaves": ("sim.timing.memory.write_combining", "leave", newest_leaves),
     "lines kept of stores outlive their block": ("sim.timing.memory.lsu", "release", lambda m, block, start, mh, memory: None),
     "a line that is invalidated is still found": ("sim.timing.memory.l1", "invalidate", lambda m, place, memory: None),
-    "write-back lost": ("sim.timing.memory.l2", "write_back", lambda number, words, valid, done, mh, memory: done),
+    "write-back lost": ("sim.timing.memory.l2", "write_back", lambda number, tag, words, valid, done, mh, memory: done),
     "L2 evicts the first place": ("sim.timing.memory.l2", "victim", first_place),
     "answers of one cycle in reverse": ("sim.timing.memory.responses", "earlier", later_first),
     "bank conflicts missed": ("sim.timing.memory.access", "wavefronts", no_conflicts),
