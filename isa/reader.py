@@ -16,6 +16,7 @@ from isa.errors import UserError
 from isa.kernels import Kernel, KernelReader
 from isa.parser import located, statements
 from isa.program import Program
+from isa.vocabulary import RZ
 
 MOST_TEXT = 50_000_000  # characters of a file: 300,000 instructions with their encodings
 
@@ -73,6 +74,9 @@ def parse(text: str, path: str = "", function: str | None = None) -> Program:
     if is_complete:
         _check_end(kernel, diagnostics)
     needed = max(registers_needed(encoded), 1)
+    if needed > RZ:
+        message = f"the kernel uses R{needed - 1}, and registers end at R{RZ - 1}"
+        diagnostics.add(kernel.line or 1, 0, message, hint="begin the sums of a product of warpgroups at a lower one")
     if kernel.registers is not None and kernel.registers < needed and not takes_registers(encoded):
         diagnostics.add(
             kernel.line or 1, 0, f".registers {kernel.registers}, but the kernel uses R{needed - 1}", hint=f"write .registers {needed}"

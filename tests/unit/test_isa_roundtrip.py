@@ -1,9 +1,11 @@
 """parse(print(p)) == p."""
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import isa
+from isa.errors import UserError
 from isa.opcodes import OPCODES
 from isa.operands import print_operand
 from isa.parser import operand_of
@@ -16,10 +18,19 @@ WORDS = [(opcode, word) for opcode in OPCODES.values() for pattern in opcode.pat
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(listings())
 def test_a_listing_reads_back_to_an_equal_program(text: str) -> None:
-    program = isa.parse(text)
+    try:
+        program = isa.parse(text)
+    except UserError as error:  # sums of a product that begin too high are drawn now and then
+        assume("registers end at R254" not in str(error))
+        raise
     again = isa.parse(program.listing())
     assert same(program, again)
     assert again.listing() == program.listing()
+
+
+def test_sums_beyond_the_last_register_are_refused() -> None:
+    with pytest.raises(UserError, match="uses R255, and registers end at R254"):
+        isa.parse("QGMMA.64x232x32.F32.E4M3.E4M3 RZ, gdesc[UR0], R140, gsb0\nEXIT")
 
 
 def test_all_examples_in_one_program() -> None:
