@@ -1,11 +1,13 @@
 """What was published or measured, as data beside the listings, and what of it a preset was fitted to."""
 
 import csv
+import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from isa.errors import UserError
 from sim.gpus.model import Gpu
 
 
@@ -24,3 +26,12 @@ def fitted_to(gpu: Gpu, field: str) -> str:
     """Return what the field of a preset is fitted to, in the words of its source; "" when it is not fitted."""
     source = gpu.source_of(field)
     return source.text if source and source.kind == "fitted" else ""
+
+
+def ends_with_status(main: Callable[[], None]) -> None:
+    """Run what a module that is a command prints; a user's mistake ends it with its words and status 2."""
+    try:
+        main()
+    except UserError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)

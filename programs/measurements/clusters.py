@@ -5,7 +5,6 @@ launches of three kernels of `programs/cuda`, which nothing is fitted to.
 """
 
 import statistics
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,11 +12,10 @@ import numpy as np
 
 import isa
 import sim
-from isa.errors import UserError
 from programs.measurements.tensor import Row, Scored
 from programs.measurements.tiles import BARRIER_BYTES, BUFFER_BYTES, RESULT_BYTES
 from programs.measurements.warpgroups import LISTINGS, TILE, halves, median, report, simulated
-from programs.published import rows
+from programs.published import ends_with_status, rows
 from sim.launch.launch import Launch
 
 HERE = Path(__file__).parent / "h100"
@@ -109,8 +107,4 @@ GROUPS = {
 NAMES = ("hgemm_tma", "hgemm_multicast", "histogram_cluster")
 
 if __name__ == "__main__":
-    try:
-        main()
-    except UserError as error:
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(2)
+    ends_with_status(main)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import isa
-from isa.errors import UserError
+from programs.published import ends_with_status
 from sim.gpus.loader import load
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
@@ -96,8 +96,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except UserError as error:
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(2)
+    ends_with_status(main)

@@ -4,7 +4,6 @@
 numbers of the preset come; `h100/tile_products.csv` launches of `programs/cuda/hgemm_tma`, which nothing is fitted to.
 """
 
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,10 +12,9 @@ import numpy as np
 
 import isa
 import sim
-from isa.errors import UserError
 from programs.measurements.tensor import Row, Scored
 from programs.measurements.warpgroups import LISTINGS, TILE, halves, products_of, report, simulated
-from programs.published import rows
+from programs.published import ends_with_status, rows
 from sim.launch.launch import Launch
 from sim.launch.pointers import Pointer
 from sim.launch.tensor_maps import FILLS, MAP, SWIZZLES, encoded
@@ -105,8 +103,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except UserError as error:
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(2)
+    ends_with_status(main)

@@ -13,9 +13,8 @@ from pathlib import Path
 import numpy as np
 
 import isa
-from isa.errors import UserError
 from programs.measurements.tensor import Row, Scored
-from programs.published import rows
+from programs.published import ends_with_status, rows
 from sim.causes.advice import utilisation
 from sim.gpus.loader import load
 from sim.launch.launch import Launch
@@ -133,8 +132,4 @@ def report(tables: dict[str, Iterator[Scored]]) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except UserError as error:
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(2)
+    ends_with_status(main)

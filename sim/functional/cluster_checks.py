@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from isa.architecture import parameter_base
 from isa.errors import UserError
 from sim.launch.launch import Launch
 
 MOST_RANKS = 16  # blocks of a cluster; for more than 8 a CUDA program asks
-HOPPER_PARAMETERS = 0x210
 
 
 def check_cluster(launch: Launch, is_sample: bool) -> None:
@@ -24,6 +24,6 @@ def check_cluster(launch: Launch, is_sample: bool) -> None:
     if any(blocks % size for blocks, size in zip((*launch.grid, 1, 1), shape, strict=False)):
         message = f"grid {tuple(launch.grid)} is no multiple of the cluster {shape}"
         raise UserError(message, path=program.path, hint="each size of the grid is a multiple of the cluster's")
-    if program.parameter_base != HOPPER_PARAMETERS:
+    if program.parameter_base != parameter_base("sm_90"):
         message = f"clusters are modelled for sm_90; the program is for {program.architecture or 'no architecture'}"
         raise UserError(message, path=program.path, hint="compile it for sm_90")

@@ -49,10 +49,6 @@ def execute(
     initial = initial_registers(launch, code.registers, places)
     uses_local = bool(np.isin(code.space, (Space.LOCAL, Space.GENERIC)).any())
     memory = setup.allocate_memory(launch, places, banks, uses_local, checks)
-    if blocks is not None and launch.ranks > 1:
-        raise UserError(
-            "a sample of blocks has no whole clusters", path=launch.program.path, hint="execute all blocks: leave the sample out"
-        )
     following, clock, patient = np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, launch.ranks > 1, np.int64)
 
     def place(memory: Memory) -> Place:

@@ -95,9 +95,6 @@ class Clusters(Section):
         description="cycles from the last arrival at the cluster's barrier until the warps that wait go on"
     )
     arrival_cycles: Count = Field(description="cycles between two arrivals of an SM's warps at the barrier of their cluster")
-    fence_latency: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        description="cycles that a fence of the whole GPU (MEMBAR.GPU), as before arrivals that release, holds its warp if there is UCGABAR"
-    )
 
 
 class WarpGroup(Section):

@@ -1,5 +1,7 @@
 """Memory instructions as the timing engine sees them: where they go, what they do there, which caches they ask."""
 
+import numpy as np
+
 from isa.program import Program
 from isa.vocabulary import Cache, Flag, Operation, Space
 from sim.gpus.model import Gpu
@@ -11,6 +13,7 @@ NOWHERE, GLOBAL, SHARED, LOCAL = range(4)
 LOAD, STORE, ATOMIC, REDUCTION = range(4)
 
 MEMORY = {Space.GLOBAL: GLOBAL, Space.GENERIC: GLOBAL, Space.SHARED: SHARED, Space.LOCAL: LOCAL}
+FENCES = (".GPU", ".SYS")  # scopes of MEMBAR
 ACCESS = {Operation.LOAD: LOAD, Operation.STORE: STORE, Operation.ATOM: ATOMIC, Operation.MBARRIER: LOAD}
 
 
@@ -53,3 +56,9 @@ def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
         return gpu.lsu.load_read + (gpu.lsu.word_cycles if program.encoded.flags[i] & int(Flag.ASYNC) else 0)
     first = gpu.lsu.shared_store_read if place == SHARED else gpu.lsu.store_read
     return first + gpu.lsu.word_cycles * (max(int(program.encoded.width[i]) // 4, 1) - 1)
+
+
+def fences(gpu: Gpu, program: Program) -> np.ndarray:
+    """Return int64 [n]: how long each instruction holds its warp as a fence of the whole GPU, cycles."""
+    texts = (instruction.opcode for instruction in program.instructions)
+    return np.array([gpu.lsu.fence_latency * (text.startswith("MEMBAR") and text.endswith(FENCES)) for text in texts], np.int64)

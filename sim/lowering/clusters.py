@@ -9,8 +9,6 @@ from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.launch.launch import Launch
 
-FENCES = (".GPU", ".SYS")
-
 
 def cluster_numbers(gpu: Gpu, launch: Launch) -> dict[str, np.int64]:
     """Return the fields of Hardware about clusters, but for the groups."""
@@ -50,14 +48,6 @@ def check(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> None:
     if launch.ranks > most:
         message = f"a cluster of {name} blocks does not fit a group of SMs of {gpu.name}, which holds {most} blocks of this kernel at most"
         raise UserError(message, path=path, hint="smaller clusters, or blocks of which more fit an SM")
-
-
-def fences(gpu: Gpu, launch_program: Program) -> np.ndarray:
-    """Return int64 [n]: how long each instruction holds its warp as a fence of the whole GPU, cycles; nothing without clusters."""
-    used = (launch_program.encoded.operation == Operation.CLUSTER_BARRIER).any()
-    held = gpu.clusters.fence_latency if gpu.clusters and used else 0
-    texts = (instruction.opcode for instruction in launch_program.instructions)
-    return np.array([held * (text.startswith("MEMBAR") and text.endswith(FENCES)) for text in texts], np.int64)
 
 
 def may_leave(program: Program, i: int) -> bool:

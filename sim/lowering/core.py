@@ -11,9 +11,9 @@ from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
 from sim.launch.launch import Launch
-from sim.lowering.accesses import ACCESS, NOWHERE, access_kind, is_cached, memory_place, source_read
+from sim.lowering.accesses import ACCESS, NOWHERE, access_kind, fences, is_cached, memory_place, source_read
 from sim.lowering.barriers import barrier
-from sim.lowering.clusters import cluster_groups, cluster_numbers, fences, may_leave
+from sim.lowering.clusters import cluster_groups, cluster_numbers, may_leave
 from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_of_group, cycles_of_line
 from sim.lowering.control_words import (
     Groups,

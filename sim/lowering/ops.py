@@ -36,7 +36,7 @@ Op = np.dtype(
         ("reuse", "u4"),  # mask of the source slots whose registers are kept
         ("constant", "i4"),  # line of constants that it names, -1 = none
         ("late", "u4"),  # 1 = its result waits for it, 0 = its issue
-        ("lanes", "u4"),  # 1 = LDC with an address of each lane, from that line's first byte on
+        ("lanes", "u4"),  # 1 = with an address from a register, from that line's first byte on
         ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
         ("loads", "u4"),  # 1 = its result comes from beyond shared memory
         ("phase", "u4"),  # of a barrier in shared memory: sim.lowering.phases

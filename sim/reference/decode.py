@@ -11,7 +11,8 @@ from isa.vocabulary import RZ, Cache, Flag, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
-from sim.lowering.clusters import fences, may_leave
+from sim.lowering.accesses import fences
+from sim.lowering.clusters import may_leave
 from sim.lowering.constant_lines import constant_lines
 from sim.lowering.control_words import (
     PORTED,
@@ -71,7 +72,7 @@ class Constant(NamedTuple):
 
     line: int
     late: bool  # the instruction's result waits for it, not its issue
-    lanes: bool  # it is an LDC with an address of each lane, from that line's first byte on
+    lanes: bool  # with an address from a register, from that line's first byte on
 
 
 class Instruction(NamedTuple):

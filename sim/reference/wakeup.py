@@ -30,7 +30,7 @@ HOLDERS = {
     StallCause.BRANCH_RESOLVING: "core.branch_latency",
     StallCause.IMC_MISS: "constants.near",
     StallCause.NO_INSTRUCTION: "fetch.jump",
-    StallCause.MEMBAR: "clusters.fence_latency",
+    StallCause.MEMBAR: "lsu.fence_latency",
     StallCause.BARRIER: "clusters.barrier_latency",
 }
 

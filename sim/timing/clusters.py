@@ -6,16 +6,16 @@ An SM posts it, and it is delivered before the next window: none of it takes eff
 import numpy as np
 
 from sim.compiled.kernel import inner, outlined
+from sim.gpus.path import SECTOR
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import TICKS
 from sim.lowering.phases import CLUSTER_ARRIVES, CLUSTER_WAITS
 from sim.timing.memory.mbarriers import OF_CLUSTER, note_count, wake_waits
 from sim.timing.memory.requests import whole_cycles
-from sim.timing.memory.results import let_go
+from sim.timing.memory.results import leave_cluster_barrier
 from sim.timing.state import Machine
 from sim.traces.trace import BYTES, PHASE, PHASE_SHIFT, RANK_SHIFT, TARGET, TraceArrays
 
-SECTOR_BYTES = 32
 AT_CLUSTER = 127  # barrier of a warp that waits for its cluster
 
 
@@ -66,7 +66,7 @@ def use_cluster(warp: np.record, op: np.record, now: int, hw: Hardware, sm: Mach
         post(m, -1 - block // hw.ranks, trace.access_base[access] >> PHASE_SHIFT, when, sm)
         return
     row, mh = trace.scattered[trace.access_base[access]], hw.memory[0]
-    when = take_port(m, now + mh.copy_latency, (np.int64(row[BYTES]) + SECTOR_BYTES - 1) // SECTOR_BYTES, hw, sm) + mh.far_one_way
+    when = take_port(m, now + mh.copy_latency, (np.int64(row[BYTES]) + SECTOR - 1) // SECTOR, hw, sm) + mh.far_one_way
     if row[PHASE]:
         post(m, of_rank(block, np.int64(row[TARGET]) >> RANK_SHIFT, hw), np.int64(row[PHASE]), when, sm)
 
@@ -91,7 +91,7 @@ def wait_for_cluster(warp: np.record, earliest: int, now: int, hw: Hardware, cod
     m, phase = np.int64(warp.sm), trace.access_base[warp.access - 1] >> PHASE_SHIFT
     warp.since, warp.earliest, warp.barrier = now + 1, earliest, AT_CLUSTER
     if phase == 0 or sm.phase_left[phase] == 0:
-        let_go(m, np.int64(warp.slot), sm.phase_at[phase] + hw.cluster_latency if phase else np.int64(0), hw, code, sm)
+        leave_cluster_barrier(m, np.int64(warp.slot), sm.phase_at[phase] + hw.cluster_latency if phase else np.int64(0), hw, code, sm)
         return
     wait = sm.phase_waits[m, sm.phase_waiting[m]]
     wait.phase, wait.ready, wait.ticket, wait.log = phase, 0, OF_CLUSTER, -1

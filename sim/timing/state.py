@@ -27,7 +27,6 @@ from sim.timing.policy_rows import policy_rows
 NEVER = np.int64(2**62)
 WINDOW = 64  # cycles that the run loop takes at once, at most
 OF_L1 = 1 << Hook.LOOKUP | 1 << Hook.EVICT  # hooks for which L1 has to know whose its lines are
-MOST_POSTED = 1024  # in a window of an SM: one per issue, and one per instruction that the load/store unit takes
 NO_PHASES = np.zeros(1, np.int64)
 WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-ups wait in `far`
 
@@ -96,7 +95,7 @@ class Machine(NamedTuple):
     phase_waits: Any  # PhaseWait [m, s * MOST_WAITS], `phase_waiting` of them
     phase_waiting: np.ndarray  # int64 [m]
     homes: np.ndarray  # int64 [blocks] SM of each block that has started, else -1; [0]: no clusters
-    posted: np.ndarray  # int64 [m, MOST_POSTED, 3] what counts for phases of other SMs: clusters.post
+    posted: np.ndarray  # int64 [m, most in a window, 3] what counts for phases of other SMs: clusters.post
     posted_rows: np.ndarray  # int64 [m]
     memory: Memory
 
@@ -144,6 +143,11 @@ def dependence_counters(sms: int, slots: int, code: Code, room: records.Room) ->
         "group_cause": room.zeros((sms, slots, parts, kept), np.uint8),
         "latest_cause": room.zeros((sms, slots, parts), np.uint8),
     }
+
+
+def most_posted(hw: Hardware) -> int:
+    """Return the most that an SM posts in a window: one per issue, and one per instruction that the load/store unit takes."""
+    return WINDOW * (int(hw.schedulers) * int(hw.issue_width) + 1)
 
 
 def allocate(
@@ -194,7 +198,7 @@ def allocate(
         phase_waits=room.records(PhaseWait, sms, slots * (MOST_WAITS + 1) if len(phases) > 1 else 1),
         phase_waiting=room.zeros(sms, np.int64),
         homes=np.zeros(0, np.int64),
-        posted=room.zeros((sms, MOST_POSTED, 3) if hw.groups.size > 1 or code.ops["copies"].any() else (1, 1, 3), np.int64),
+        posted=room.zeros((sms, most_posted(hw), 3) if hw.groups.size > 1 or code.ops["copies"].any() else (1, 1, 3), np.int64),
         posted_rows=room.zeros(sms, np.int64),
         memory=allocate_memory(hw.memory[0], sms, int(NEVER), room, bool(int(hw.hooks) & OF_L1), bool(code.ops["copies"].any())),
     )

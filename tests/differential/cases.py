@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 import isa
 from isa.program import Control
+from sim import timing
 from sim.causes.explain import Recording, why
 from sim.causes.explain.segments import segments
 from sim.functional import execute
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.result.causes import CAUSE_NAMES
+from sim.result.compare import first_difference
 from sim.result.result import Result
 from sim.traces.trace import Trace
 from tests.differential.gpus import tables
@@ -100,6 +102,13 @@ def check_account(result: Result, trace: Trace) -> None:
     assert min(result.issue_slots.values()) >= 0
     assert np.array_equal(result.issues_by_instruction, trace.executed)
     assert result.stalls["selected"] == result.counters["issue_active"]
+
+
+def check_engines(trace: Trace, gpu: Gpu) -> None:
+    """Assert that both engines find the same, and that chains of causes have no gap."""
+    recording = Recording(trace, gpu, EVERYTHING)
+    assert first_difference(timing.simulate(trace, gpu, EVERYTHING), recording.result) is None
+    check_chains(recording)
 
 
 def check_chains(recording: Recording) -> None:

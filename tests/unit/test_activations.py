@@ -10,11 +10,7 @@ from programs.published import rows
 
 CUBIN = H100 / "halves.sm_90.cubin"
 WAYS = ("first", "one after another", "two warps", "later", "whole")
-LINES, THREADS, EACH = (
-    1 << 20,
-    1024,
-    8,
-)  # of an array a quarter of the measured one, and of L2
+LINES, THREADS, EACH = 1 << 20, 1024, 8  # of an array a quarter of the measured one, and of L2
 LOADS = """
 .kernel loads
 .param ptr x

@@ -28,6 +28,7 @@ SENTENCES = {
     "constants.near": "a line of constants came to the SM's constant cache, for {who}",
     "l2.far": "{who} was copied from the other part of L2",
     "dram.turnaround": "a DRAM channel turned from writing to reading, or back, before it could do that for {who}",
+    "l2.lookup_cycles": "{note} looked requests up, one after another, before that of {who}",
     "dram.activate_cycles": "a DRAM channel activated rows, one after another, before that of {who}",
     "dram.refresh": "DRAM refreshed the bank that was read for {who}",
     "blocks.retire_latency": "{who} had ended; its place on the SM was freed",

@@ -75,7 +75,9 @@ class Slice:
             return packet.moment, self._leaves(joined, packet)
         arrival = int(self.env.now) * TICKS
         writes = packet.kind is Kind.STORE and bool(self.numbers.write_port)
-        admitted, room = self.queue.join(arrival, self._ticks(packet), packet.moment, port=int(writes))
+        ticks = self._ticks(packet)
+        why = "l2.lookup_cycles" if ticks == int(self.numbers.lookup_ticks) else ""
+        admitted, room = self.queue.join(arrival, ticks, packet.moment, port=int(writes), why=why)
         self.tallies[Tally.SLICE_FULL] += admitted > arrival
         self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
         there = self._look_up(packet) if self.sets else self._pass_on(packet)
@@ -103,7 +105,7 @@ class Slice:
         return bool(self.numbers.far) and packet.sm % 2 != part_of(packet.line)
 
     def _ticks(self, packet: Packet) -> int:
-        """Return how long a request holds the slice: for the sectors that it takes or sends; updates of one word come one after another."""
+        """Return how long a request holds the slice: a look-up at least; else its sectors, and updates of one word one after another."""
         if packet.kind is Kind.STORE:
             whole = len(packet.sectors & whole_sectors(packet.words))
             partial = len(packet.sectors) - whole

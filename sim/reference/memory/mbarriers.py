@@ -29,13 +29,11 @@ class Barriers:
     def __init__(self, counts: np.ndarray, gpu: Gpu) -> None:
         self.left = counts.tolist()  # instructions that are still to count for each
         self.over: dict[int, Moment] = {}  # when the last of those so far counted
-        self.waiting: defaultdict[int, list[tuple[Access, Moment]]] = defaultdict(
-            list
-        )  # and when each could have its result at the earliest
+        # Accesses that wait for a phase, and when each could have its result at the earliest; warps that wait for their cluster, and the
+        # cycle in which their code is there.
+        self.waiting: defaultdict[int, list[tuple[Access, Moment]]] = defaultdict(list)
+        self.clusters: defaultdict[int, list[tuple[Warp, int]]] = defaultdict(list)
         self.latency = gpu.shared.barrier_latency
-        self.clusters: defaultdict[int, list[tuple[Warp, int]]] = defaultdict(
-            list
-        )  # that wait for theirs, and the cycle their code is there
         self.cluster_latency = gpu.clusters.barrier_latency if gpu.clusters else 1
 
     def count(self, phase: int, moment: Moment) -> None:

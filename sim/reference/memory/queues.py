@@ -25,10 +25,13 @@ class Queue:
         self.ports: list[tuple[int, Moment | None]] = [(0, None), (0, None)]  # the same of the last one at each; most have one
         self.port = 0  # of the last request
 
-    def join(self, at: int, ticks: int, by: Moment, away: tuple[int, Moment] | None = None, port: int = 0) -> tuple[int, Moment]:
+    def join(
+        self, at: int, ticks: int, by: Moment, away: tuple[int, Moment] | None = None, port: int = 0, why: str = ""
+    ) -> tuple[int, Moment]:
         """Join at tick `at`, to be served for so long; return when the queue has room: the one `depth` places before has been served.
 
         by: the moment `at`, and whose request it is. away: until when what serves them does something else. port: 0 or 1, that serves it.
+        why: the field that says how long, if not that of the queue.
         """
         admitted, full, (free, busy) = max(at, self.ends[0]), self.moments[0], self.ports[port]
         room = full.then(full.cycle, work=by.work) if full and self.ends[0] > at else by
@@ -36,7 +39,7 @@ class Queue:
         if away and away[0] > max(free, at):
             free, begins = away
         self.ends.append(max(admitted, free) + ticks)
-        self.moments.append(begins.then(cycles(self.ends[-1]), self.resource, by.work, self.name))
+        self.moments.append(begins.then(cycles(self.ends[-1]), why or self.resource, by.work, self.name))
         self.port, self.ports[port] = port, (self.ends[-1], self.moments[-1])
         return admitted, room
 

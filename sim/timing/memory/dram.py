@@ -32,15 +32,12 @@ def transfer(number: int, at: int, read: int, written: int, line: int, mh: np.re
         turn = channel.served % mh.channel_depth
         admitted = max(at, memory.channel_done[number, turn])
         back = channel.writing * mh.turnaround_ticks
-        begins = max(admitted, channel.free + back)
-        if mh.activate_ticks and line >= 0:
-            begins = max(begins, activated(line, at, mh, memory))
+        begins = max(admitted, channel.free + back, activated(line, at, mh, memory))
         moved = channel.free = begins + read * mh.dram_ticks + at_once
         channel.writing = 0
         memory.channel_done[number, turn] = channel.free
         channel.served += 1
-        if mh.activate_ticks and line >= 0:
-            stay_open(line, moved + mh.dram_latency * TICKS, memory)
+        stay_open(line, moved + mh.dram_latency * TICKS, mh, memory)
     if written and mh.turnaround_ticks:
         admitted = max(admitted, gather(number, at, written, line, mh, memory))
         moved = moved if read else admitted
@@ -76,8 +73,7 @@ def gather(number: int, now: int, sectors: int, line: int, mh: np.record, memory
     if channel.waiting < mh.write_batch <= channel.waiting + sectors:
         channel.since = now
     channel.waiting += sectors
-    if mh.activate_ticks and line >= 0:
-        wait(line, mh, memory)
+    wait(line, mh, memory)
     return room
 
 

@@ -55,7 +55,7 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
 
 @inner
 def service(request: np.record, mh: np.record) -> int:
-    """Return the ticks that a request holds its slice."""
+    """Return the ticks that a request holds its slice: for a look-up at least, for its sectors."""
     count = sector_count(request.sectors)
     if request.kind == STORE:
         whole = sector_count(whole_sectors(request.words))

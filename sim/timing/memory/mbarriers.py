@@ -9,7 +9,7 @@ import numpy as np
 from sim.compiled.kernel import inner, outlined
 from sim.lowering.core import Code, Hardware
 from sim.lowering.phases import WAITS
-from sim.timing.memory.results import let_go, resolve
+from sim.timing.memory.results import leave_cluster_barrier, resolve
 from sim.timing.state import Machine
 
 OF_CLUSTER = np.int64(-1)  # ticket of a wait for the barrier of a cluster
@@ -60,7 +60,7 @@ def wake_waits(m: int, phase: int, hw: Hardware, code: Code, sm: Machine) -> Non
     for k in range(sm.phase_waiting[m]):
         wait = sm.phase_waits[m, k]
         if wait.phase == phase and wait.ticket == OF_CLUSTER:
-            let_go(m, np.int64(wait.slot), sm.phase_at[phase] + hw.cluster_latency, hw, code, sm)
+            leave_cluster_barrier(m, np.int64(wait.slot), sm.phase_at[phase] + hw.cluster_latency, hw, code, sm)
         elif wait.phase == phase:
             there = max(wait.ready, sm.phase_at[phase]) + hw.memory[0].barrier_latency
             resolve(m, np.int64(wait.slot), np.int64(wait.instruction), wait.ticket, there, wait.log, hw, code, sm)

@@ -60,7 +60,7 @@ def reconsider(warp: np.record, hw: Hardware, code: Code, sm: Machine) -> None:
 
 
 @inner
-def let_go(m: int, slot: int, earliest: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def leave_cluster_barrier(m: int, slot: int, earliest: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """The barrier of its cluster lets a warp go on from a cycle on, if warp.earliest and its code do; its constant is there."""
     warp = sm.warps[m, slot]
     warp.barrier, warp.earliest_cause = -1, WAIT

@@ -13,8 +13,16 @@ row_of, home_of = inner(row_place), inner(place_of)
 
 
 @inner
+def has_row(line: int, mh: np.record) -> bool:
+    """Return whether rows are modelled and the line, -1: nobody's, lies in one."""
+    return mh.activate_ticks > 0 and line >= 0
+
+
+@inner
 def activated(line: int, at: int, mh: np.record, memory: Memory) -> int:
-    """Return the tick in which the row of a line that is to be moved at once is activated, asked for at a tick."""
+    """Return the tick in which the row of a line that is to be moved at once is activated, asked for at a tick: that one without rows."""
+    if not has_row(line, mh):
+        return at
     row = memory.reading[row_of(line)]
     if row.number != line >> 1 or row.until <= at:
         home = memory.channels[home_of(line >> 1, mh.channels)]
@@ -24,8 +32,10 @@ def activated(line: int, at: int, mh: np.record, memory: Memory) -> int:
 
 
 @inner
-def stay_open(line: int, until: int, memory: Memory) -> None:
+def stay_open(line: int, until: int, mh: np.record, memory: Memory) -> None:
     """Keep the row of a line open to be read until a tick."""
+    if not has_row(line, mh):
+        return
     row = memory.reading[row_of(line)]
     row.until = max(row.until, until)
 
@@ -33,6 +43,8 @@ def stay_open(line: int, until: int, memory: Memory) -> None:
 @inner
 def wait(line: int, mh: np.record, memory: Memory) -> None:
     """Let the row of a line that is to be written wait with the batch of its home, once."""
+    if not has_row(line, mh):
+        return
     home = memory.channels[home_of(line >> 1, mh.channels)]
     row = memory.writing[row_of(line)]
     if row.number != line >> 1 or row.until != home.batches + 1:

@@ -9,9 +9,8 @@ from sim.result.causes import TALLIES
 from sim.timing import records
 
 NONE = -1
-FIRST_COPY = np.int64(
-    -2
-)  # less twice a phase, and 1 of a tile: in place of an MSHR, what a line of a bulk copy counts for; above all phases the row
+# In place of an MSHR, what a line of a bulk copy counts for: less twice a phase, and 1 of a tile; above all phases the row.
+FIRST_COPY = np.int64(-2)
 COPIES = 1 << 14  # bulk copies that an SM keeps: more than its shared memory has room for, of 16 bytes each
 
 Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
