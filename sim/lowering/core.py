@@ -187,7 +187,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
     name = served.pipe if (served := unit_timing(gpu, program, i)) else None
     clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
     memory, hold = memory_place(gpu, program, i), port_cycles(gpu, program, i)
-    cause, product = result_cause(program, i), turn(gpu, program, i)
+    cause, product, copied = result_cause(program, i), turn(gpu, program, i), copies(program, i)
     return (
         gpu.latency(unit) + product.columns,
         distance(gpu, program, i) if obeyed else gpu.core.reissue_distance,
@@ -198,7 +198,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         bool(name and gpu.pipes[name].owner == "sm"),
         cause,
         PORT_CAUSE[unit],
-        CLOCK if clock else CLUSTER_WAIT if copies(program, i) == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
+        CLOCK if clock else CLUSTER_WAIT if copied == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
         *barrier(program, i),
         operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
         results,
@@ -214,7 +214,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         cause == StallCause.LONG_SCOREBOARD and (results > 0 or bool(parts.joins[i])),
         phase_use(program, i),
         product.cycles,
-        copies(program, i),
+        copied,
         may_leave(program, i),
         0,
     )

@@ -22,6 +22,7 @@ MOST_RANKS = 16  # blocks of a cluster
 NO_PHASE, COUNTS, WAITS = range(3)  # Op.phase
 # Op.copies: COPY_NEAR is from shared memory of one block to that of another; the last two are the barrier of a cluster
 NO_COPY, COPY_IN, COPY_OUT, COPY_NEAR, CLUSTER_ARRIVES, CLUSTER_WAITS = range(6)
+COPYING = (int(Operation.BULK_COPY), int(Operation.CLUSTER_BARRIER))
 
 
 def phase_use(program: Program, i: int) -> int:
@@ -51,10 +52,11 @@ def result_cause(program: Program, i: int) -> StallCause:
 
 def copies(program: Program, i: int) -> int:
     """Return NO_COPY, COPY_IN of a bulk copy whose lines count for a phase when they are there, or COPY_OUT."""
-    if program.encoded.operation[i] == Operation.CLUSTER_BARRIER:
-        return CLUSTER_WAITS if program.encoded.function[i] else CLUSTER_ARRIVES
-    if program.encoded.operation[i] != Operation.BULK_COPY:
+    operation = program.encoded.operation[i]
+    if operation not in COPYING:
         return NO_COPY
+    if operation == Operation.CLUSTER_BARRIER:
+        return CLUSTER_WAITS if program.encoded.function[i] else CLUSTER_ARRIVES
     if program.encoded.function[i] == 0 and program.encoded.flags[i] & int(Flag.CLUSTER):
         return COPY_NEAR
     return COPY_OUT if program.encoded.function[i] & 1 else COPY_IN

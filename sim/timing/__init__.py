@@ -45,9 +45,8 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
         warm_up(hw.memory[0], sm.memory, lines_of(launch))
     if gpu.blocks.order != "launch":
         sm = sm._replace(order=start_order(gpu.blocks.order, work_of_blocks(trace)))
-    known = (
-        hw.block_policy < OTHERS and hw.groups.size == 1
-    )  # then the lowest number first of those with as much room: others may leave SMs out
+    # The lowest number first of those with as much room; other policies, and clusters, may leave SMs out.
+    known = hw.block_policy < OTHERS and hw.groups.size == 1
     used = min(int(hw.sms), launch.blocks) if known else int(hw.sms)
     count = threads_for(trace.warp_instructions, used, usual_window(launch.blocks, hw), threads)
     machines, chips = members(sm, count if timeline is None and is_compiled() else 1)
