@@ -222,6 +222,7 @@ class Flag(IntFlag):
     CLEAR = 65536  # .CLEAR of BMOV: the source becomes empty
     ZFILL = 1 << 17  # of LDGSTS: the address's bits below the width say how many of the last bytes become zero, and are not its own
     CARRY_PREDICATE = 1 << 18  # of .X: the carry comes from the source predicates, not from CC
+    DEVICE = 1 << 19  # of MEMBAR: a fence of the whole GPU, not of a block
     PAIRS = 1 << 20  # every register source is a pair
     BF16 = 1 << 21  # the halves are bfloat16
     INTEGRAL = 1 << 22  # F2F, FRND: round to a whole number

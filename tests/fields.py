@@ -177,6 +177,7 @@ STG [R2+4], R8
 IADD R2, R2, 2048
 .endr
 EXIT"""
+FENCE = ".kernel fence\n.rept 4\nMEMBAR.ALL.GPU\n.endr\nEXIT"
 REUSE = """.kernel reuse
 .param ptr x
 S2R R0, SR_TID.X
@@ -309,6 +310,7 @@ def small() -> dict[str, sim.Launch | None]:
         "tiles": tile_programs.two_rows_of_blocks()[0],
         **cluster_programs.small(),
         "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
+        "fence": launch(FENCE, 4, 32),
         "code": launch(CODE.format(length=9000), 4, 32),
         "jumps": launch(BRANCHES.format(jumps=far), 4, 32),
     }

@@ -13,7 +13,6 @@ NOWHERE, GLOBAL, SHARED, LOCAL = range(4)
 LOAD, STORE, ATOMIC, REDUCTION = range(4)
 
 MEMORY = {Space.GLOBAL: GLOBAL, Space.GENERIC: GLOBAL, Space.SHARED: SHARED, Space.LOCAL: LOCAL}
-FENCES = (".GPU", ".SYS")  # scopes of MEMBAR
 ACCESS = {Operation.LOAD: LOAD, Operation.STORE: STORE, Operation.ATOM: ATOMIC, Operation.MBARRIER: LOAD}
 
 
@@ -60,5 +59,4 @@ def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
 
 def fences(gpu: Gpu, program: Program) -> np.ndarray:
     """Return int64 [n]: how long each instruction holds its warp as a fence of the whole GPU, cycles."""
-    texts = (instruction.opcode for instruction in program.instructions)
-    return np.array([gpu.lsu.fence_latency * (text.startswith("MEMBAR") and text.endswith(FENCES)) for text in texts], np.int64)
+    return np.where(program.encoded.flags & Flag.DEVICE, gpu.lsu.fence_latency, 0)
