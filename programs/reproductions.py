@@ -22,6 +22,7 @@ from programs.scheduling import occupancy as scheduling_occupancy
 from programs.sgemm import sgemm_ladder
 from programs.tesla import volkov_demmel
 from programs.volkov import tlp_ilp
+from sim.gpus.fields import nearest
 
 __all__ = ["REPRODUCTIONS", "Check", "Reproduction", "reproduce"]
 
@@ -60,5 +61,7 @@ ON_OTHERS = {"volkov-tlp-ilp": ("g80", "gtx460")}
 def reproduce(name: str, gpu: str | None = None) -> Reproduction:
     """Run the experiment `name`, on another GPU than the publication's if one is given. Raises UserError for an unknown name."""
     if name not in REPRODUCTIONS:
-        raise UserError(f"no reproduction is called '{name}'", hint=f"there are: {', '.join(REPRODUCTIONS)}")
+        near = [known for known in REPRODUCTIONS if name and known.startswith(name)] or [nearest(name, REPRODUCTIONS)]
+        hint = f"did you mean {' or '.join(near)}?" if near[0] else f"there are: {', '.join(REPRODUCTIONS)}"
+        raise UserError(f"no reproduction is called '{name}'", hint=hint)
     return REPRODUCTIONS[name](gpu)

@@ -175,7 +175,7 @@ def queue(result: Result, cause: str) -> Verdict | None:
 def _idle_sms(result: Result) -> str:
     """Return how many SMs have a block, as a clause; "" when all have."""
     used, sms = int(result.counters["sms_used"]), result.gpu.sms
-    return "" if used == sms else f" ({used} of {sms} SMs have a block)"
+    return "" if used == sms else f" ({used} of {sms} SMs {'has' if used == 1 else 'have'} a block)"
 
 
 def _l2_queue(result: Result) -> Verdict:

@@ -33,11 +33,15 @@ class Commands(TyperGroup):
                 raise
             status = _complain(f"this name is too long for a file: {str(error.filename)[:SHOWN]}...")
         except (KeyboardInterrupt, typer.Abort):
-            status = 130
+            status = INTERRUPTED
+        if status == INTERRUPTED:
+            typer.echo("interrupted", err=True)
         if not standalone_mode:
             return status
         sys.exit(status or 0)
 
+
+INTERRUPTED = 130
 
 app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
 

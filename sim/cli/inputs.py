@@ -10,7 +10,7 @@ from isa.errors import UserError
 from isa.program import Parameter, Program
 from sim import captures
 from sim.cli.arguments import ARRAYS, is_named, is_positional, named, positional
-from sim.cli.options import DEFAULT, Given, assignments, policies, sizes
+from sim.cli.options import DEFAULT, Given, assignments, changes, sizes
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
@@ -37,7 +37,7 @@ def prepare(listing: Path, given: Given) -> Prepared:
 
 def machine(given: Given, listing: Path | None = None) -> Gpu:
     """Return the GPU, of a capture its own unless said, with `--set`, `--policy` and `--block-policy` applied."""
-    fields = assignments(given.set_, "--set") | policies(given.policy, given.block_policy)
+    fields = changes(given.set_, given.policy, given.block_policy)
     if given.gpu is None and listing is not None and captures.is_capture(listing):
         return captures.preset_of(captures.read(listing)).replace(fields)
     return sim.gpu(given.gpu or DEFAULT).replace(fields)

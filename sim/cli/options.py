@@ -93,10 +93,18 @@ class Given(NamedTuple):
     cluster_size: CLUSTER_SIZE = None
 
 
-def policies(warps: str | None, blocks: str | None) -> dict[str, Any]:
-    """Return the fields that --policy and --block-policy set: a name, or what a Python file of the user's defines. Raises UserError."""
-    given = (("core.policy", warps, of_file), ("blocks.policy", blocks, block_policy_of_file))
-    return {field: _policy(text, of) for field, text, of in given if text is not None}
+def changes(texts: list[str] | None, warps: str | None, blocks: str | None) -> dict[str, Any]:
+    """Return the fields that --set, --policy and --block-policy set. Raises UserError for one that is set twice."""
+    fields = assignments(texts, "--set")
+    for option, field, text, of in (
+        ("--policy", "core.policy", warps, of_file),
+        ("--block-policy", "blocks.policy", blocks, block_policy_of_file),
+    ):
+        if text is not None and field in fields:
+            raise UserError(f"{option} {text} and --set {field}={fields[field]} set the same field", hint="give one of them")
+        if text is not None:
+            fields[field] = _policy(text, of)
+    return fields
 
 
 def _policy(text: str, of: Callable[[Path, str], Any]) -> Any:

@@ -9,7 +9,7 @@ import sim
 from isa.errors import UserError
 from sim import captures
 from sim.cli.commands import command
-from sim.cli.options import BLOCK_POLICY, ENGINE, JSON, POLICY, SET, THREADS, assignments, policies
+from sim.cli.options import BLOCK_POLICY, ENGINE, JSON, POLICY, SET, THREADS, changes
 from sim.cli.output import check_writable, show, working, write_json
 from sim.report import captures as views
 from sim.report import figures, text
@@ -89,8 +89,8 @@ def _one(file: Path, how: How, many: Many) -> Replayed:
 
 def _run(capture: captures.Capture, name: str, how: How, quiet: bool) -> Replayed:
     """Run the launch of a capture and print its report."""
-    changes = assignments(how.set_, "--set") | policies(how.policy, how.block_policy)
-    gpu = (captures.preset_of(capture) if how.gpu is None else sim.gpu(how.gpu)).replace(changes)
+    preset = captures.preset_of(capture) if how.gpu is None else sim.gpu(how.gpu)
+    gpu = preset.replace(changes(how.set_, how.policy, how.block_policy))
     table, launch = capture.table, captures.launch_of(capture)
     with working(f"replaying {name}"):
         result = sim.simulate(sim.execute(launch, how.limit), gpu, engine=how.engine, threads=how.threads)

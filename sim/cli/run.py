@@ -126,7 +126,7 @@ def run(
     if also.timeline is not None:
         _write_timeline(result, also.timeline)
     wrong = _check(what, expected)
-    if also.sample is None and expected is None and (given.grid or given.block) and expects(given.launch_file or beside(listing)):
+    if also.sample is None and expected is None and expects(given.launch_file or beside(listing)):
         typer.echo("note: results were not compared: what a launch file expects holds for its own grid and block", err=True)
     _show_hazards(hazards, check)
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
@@ -145,8 +145,8 @@ def _check_files(also: Also, json: Path | None) -> None:
     """Raise UserError, before any work is done, for a file that cannot be written, or is no figure that can be drawn."""
     check_writable(json, also.timeline, also.memory_figure, also.roofline_figure)
     for figure in (also.memory_figure, also.roofline_figure, also.timeline):
-        if figure is not None and not (figure is also.timeline and figure.suffix in TEXT):
-            figures.check_path(figure)
+        if figure is not None:
+            figures.check_path(figure, *(TEXT if figure is also.timeline else ()))
 
 
 def _run(what: Launch, gpu: Gpu, wanted: "Wanted") -> Result:
@@ -189,7 +189,7 @@ def _show_hazards(hazards: tuple[Hazard, ...], check: str | None) -> None:
 
 
 def _write_timeline(result: Result, file: Path) -> None:
-    if file.suffix in TEXT:
+    if file.suffix.lower() in TEXT:
         write_text(file, timeline.text(result) + "\n")
     else:
         figures.save(result, file)

@@ -119,9 +119,8 @@ def sweep(
         with progress("points") as report:
             frame = sim.sweep(family, gpu, rows, **where._asdict(), progress=report)  # type: ignore[arg-type]
     except KeyboardInterrupt:
-        typer.echo(
-            "interrupted" + (f": what is done is kept, the same command goes on ({where.output}.parts)" if where.output else ""), err=True
-        )
+        if where.output:
+            typer.echo(f"what is done is kept, the same command goes on ({where.output}.parts)", err=True)
         raise
     metric = tables.metric(frame, shown.metric, names)
     took = time.perf_counter() - start

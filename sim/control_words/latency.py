@@ -70,8 +70,10 @@ def of(architecture: str) -> Latencies:
     numbers = _families()
     found = number(architecture) if NAME.fullmatch(architecture) else 0
     if found not in numbers:
-        known = ", ".join(f"sm_{each}" for each in sorted(numbers))
-        raise UserError(f"no latencies are known for architecture {architecture or '(none)'}", hint=f"they are for {known}")
+        known = f"latencies are known for {', '.join(f'sm_{each}' for each in sorted(numbers))}"
+        if not architecture:
+            raise UserError("the listing names no architecture", hint=f"write .target sm_90 in it; {known}")
+        raise UserError(f"no latencies are known for architecture {architecture}", hint=known)
     return numbers[found]
 
 

@@ -115,13 +115,20 @@ def expectation(
         array = arguments[name]
         try:
             with np.errstate(all="ignore"):  # NaN and infinity have no integer value; the comparison shows what came of them
-                values = np.broadcast_to(
-                    np.asarray(_wanted(wanted, {**(others or {}), **arguments}, file)).astype(array.dtype), array.shape
-                )
+                values = np.asarray(_wanted(wanted, {**(others or {}), **arguments}, file)).astype(array.dtype)
+            rules[name] = Rule(_shaped(values, name, array.shape), wanted.relative, wanted.absolute)
         except (ValueError, TypeError, SyntaxError, ArithmeticError, IndexError, OSError, MemoryError, RecursionError) as error:
-            raise UserError(f"expect.{name}: {str(error) or 'nested too deeply'}", path=str(file)) from None
-        rules[name] = Rule(values, wanted.relative, wanted.absolute)
+            shapes = ", ".join(f"{key} {value.shape}" for key, value in arguments.items() if isinstance(value, np.ndarray))
+            hint = f"shapes: {shapes}" if "shape" in str(error) else ""
+            raise UserError(f"expect.{name}: {str(error) or 'nested too deeply'}", path=str(file), hint=hint) from None
     return rules
+
+
+def _shaped(values: np.ndarray, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        return np.broadcast_to(values, shape)
+    except ValueError:
+        raise ValueError(f"the expected values have shape {values.shape}, {name} has {shape}") from None
 
 
 def _wanted(expected: Expected, arguments: Mapping[str, Any], file: Path) -> Any:

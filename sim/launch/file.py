@@ -244,4 +244,13 @@ def _with_parameters(program: Program, table: LaunchTable, values: Mapping[str, 
     declared = [parameter.name for parameter in program.parameters]
     if declared != names:
         raise UserError(f"args are {', '.join(names) or 'none'}; the listing's parameters are {', '.join(declared)}", path=str(file))
+    for argument, parameter in zip(table.args, program.parameters, strict=True):
+        if isinstance(argument, Scalar) and not _same_kind(argument.type, parameter.type):
+            message = f"args: {argument.name} has type {argument.type}; the listing says .param {parameter.type} {argument.name}"
+            raise _at_its_line(UserError(message, path=str(file), hint=f"make both {parameter.type}, or both {argument.type}"), names, file)
     return program
+
+
+def _same_kind(given: str, declared: str) -> bool:
+    """Return whether a number of one type is passed as one of the other with no bit changed, but perhaps read with another sign."""
+    return given == declared or (given[1:] == declared[1:] and "f" not in (given[0], declared[0]))

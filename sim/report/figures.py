@@ -55,11 +55,16 @@ def save(result: Result, path: str | Path, show: tuple[int, ...] | None = None) 
     write(figure(result, show), path)
 
 
-def check_path(path: str | Path) -> None:
-    """Raise UserError when no figure can be written to `path`, before anything is computed for it: its ending, or no matplotlib."""
-    if Path(path).suffix.lower() not in FORMATS:
-        raise UserError(f"'{path}' does not say which kind of figure", hint=f"end the name in {', '.join(FORMATS)}")
-    _matplotlib()
+def check_path(path: str | Path, *texts: str) -> None:
+    """Raise UserError when no figure can be written to `path`, before anything is computed for it: its ending, or no matplotlib.
+
+    texts: endings of what is written as text instead.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in (*FORMATS, *texts):
+        raise UserError(f"'{path}' does not say which kind of figure", hint=f"end the name in {', '.join((*texts[1:], *FORMATS))}")
+    if suffix in FORMATS:
+        _matplotlib()
 
 
 def write(drawing: "Figure", path: str | Path) -> None:

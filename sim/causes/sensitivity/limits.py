@@ -218,7 +218,7 @@ LIMITS = (
     Limit("arithmetic latency", "results of arithmetic in the next cycle", _arithmetic),
     Limit(
         "bytes in flight",
-        "caches and DRAM as near as the stages before them allow: no latency to cover by bytes in flight",
+        "memory of the least latency, its bandwidths as they are",
         _memory_latency,
     ),
     Limit("constant loads", "constants in the next cycle", _constants),
