@@ -14,6 +14,7 @@ What the arrays hold where `isa.program` leaves a choice:
 * IMAD with HIGH: high half of a * b, plus the 32-bit c. With WIDE: 64-bit c.
 * FSET, ISET into RZ.CC: FSETP, ISETP with predicate_destination[1] = CC_ZERO, true when the comparison gives 0.
 * PSETP: predicate_destination[0] is (source predicate 0 COMBINE 1), [1] its negation. BAR: address_offset is for how many threads, 0 = all.
+* NOP: address_offset is how long NANOSLEEP sleeps, ns.
 """
 
 from collections.abc import Callable

@@ -97,7 +97,7 @@ def resources(result: Result) -> list[Resource]:
     return found + (list(_bandwidths(result)) if gpu.memory.kind == "hierarchy" else [])
 
 
-def l2_bytes(result: Result) -> float:
+def _l2_bytes(result: Result) -> float:
     """Return the bytes that L2's ports moved one after another: all; where stores have a port of their own, at least those of the busier.
 
     Sectors of atomics count as written, but hold the port of loads: with any, half of what was written is all that is certain.
@@ -128,7 +128,7 @@ def _bandwidths(result: Result) -> Iterator[Resource]:
     )
     if gpu.l2:
         posted = written if written > read or not gpu.l2.write_port else 0
-        yield Resource(kind, L2, l2_bytes(result), gpu.l2.bytes_per_cycle * gpu.sms, False, posted, queued)
+        yield Resource(kind, L2, _l2_bytes(result), gpu.l2.bytes_per_cycle * gpu.sms, False, posted, queued)
     moved, posted = counters["dram_bytes_read"] + counters["dram_bytes_written"], counters["dram_bytes_written"]
     if counters["global_atomic_requests"]:  # what reductions read nobody waits for
         posted = moved

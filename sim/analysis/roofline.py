@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 from isa.program import Program
 from isa.vocabulary import Operation
-from sim.analysis.resources import l2_bytes
+from sim.analysis.resources import BANKS, DRAM, L2, Resource, resources
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
 from sim.lowering.memory import GEOMETRY
 from sim.result.result import Result
 from sim.traces.trace import FLOPS
 
-SHARED, L1, L2, DRAM, PEAK = "shared memory", "L1", "L2", "DRAM", "FP32 peak"
+SHARED, L1, PEAK = "shared memory", "L1", "FP32 peak"
 
 
 class Roofline(NamedTuple):
@@ -100,16 +100,16 @@ def of_run(result: Result) -> RunRoofline:
     DRAM: bytes read and written, under the bandwidth that streams reach. Without a model of memory (`memory.kind = "fixed"`) there are no
     levels. Tensor cores do not count.
     """
-    gpu, counters = result.gpu, result.counters
-    peak, hertz, levels = gpu.peak_fp32_flops, gpu.clock.core_mhz * 1e6, {}
-    if gpu.memory.kind == "hierarchy":
-        a_pass, chip = GEOMETRY[gpu.shared.rule][1], gpu.sms * hertz
-        levels = {
-            SHARED: (a_pass * counters["shared_wavefronts"], a_pass / gpu.shared.pass_cycles * chip),
-            L1: (SECTOR * counters["l1_sectors"] if gpu.l1 else 0, gpu.l1.bytes_per_cycle * chip if gpu.l1 else 0),
-            L2: (l2_bytes(result) if gpu.l2 else 0, gpu.l2.bytes_per_cycle * chip if gpu.l2 else 0),
-            DRAM: (counters["dram_bytes_read"] + counters["dram_bytes_written"], gpu.dram.bandwidth * gpu.dram.efficiency * 1e9),
-        }
-    flops = counters["fp32_flops"]
-    roofs = {name: Roofline(flops, moved, peak, bandwidth) for name, (moved, bandwidth) in levels.items() if moved}
-    return RunRoofline(flops, result.cycles / hertz, peak, roofs)
+    gpu, flops, hertz = result.gpu, result.counters["fp32_flops"], result.gpu.clock.core_mhz * 1e6
+    found = {one.name: one for one in resources(result)}
+    if BANKS in found:
+        a_cycle, busy = GEOMETRY[gpu.shared.rule][1] / gpu.shared.pass_cycles, found[BANKS]
+        found[SHARED] = busy._replace(demand=a_cycle * busy.demand, capacity=a_cycle * busy.capacity)
+    if gpu.l1 and gpu.memory.kind == "hierarchy":  # not of the table: wide loads pass faster than sector by sector
+        found[L1] = Resource("roofline", L1, SECTOR * result.counters["l1_sectors"], gpu.l1.bytes_per_cycle, True)
+    roofs = {
+        name: Roofline(flops, one.demand, gpu.peak_fp32_flops, one.capacity * hertz * (gpu.sms if one.per_sm else 1))
+        for name in (SHARED, L1, L2, DRAM)
+        if (one := found.get(name)) and one.demand
+    }
+    return RunRoofline(flops, result.cycles / hertz, gpu.peak_fp32_flops, roofs)

@@ -29,6 +29,10 @@ WAITED_FOR = {
     "branch_resolving": "branches",
     "no_instruction": "instructions to be fetched",
 }
+PAUSES = {  # cause -> what warps do, what would help
+    "membar": ("wait at fences of the whole GPU", "fewer of them, or fences of the block where these are enough (__threadfence_block)"),
+    "sleeping": ("sleep, as NANOSLEEP asks", "shorter sleeps"),
+}
 THROTTLES = ("math_pipe_throttle", "mio_throttle", "lg_throttle")
 
 
@@ -60,6 +64,9 @@ def diagnose(result: Result) -> Verdict:
             return verdict
     if cause == "barrier":
         return _barrier(result)
+    if cause in PAUSES:
+        does, remedy = PAUSES[cause]
+        return Verdict(cause, f"Warps {does} ({_idle_for(result, cause)}): {remedy}, or more warps that work meanwhile, would help.")
     if cause in THROTTLES or (cause == "dispatch_stall" and not result.gpu.core.in_flight_cap):
         return _burst(result, cause, resource, use)
     return _latency(result, cause, resource, use)
@@ -75,6 +82,11 @@ def _idle_cause(result: Result) -> str:
     """Return the wait that took most idle issue slots; schedulers without a warp have no wait, so another's speaks for them."""
     waits = {name: n for name, n in result.issue_slots.items() if name not in ("selected", "no_warp", "tail", "drain")}
     return max(waits, key=lambda name: waits[name]) if waits else "wait"
+
+
+def _idle_for(result: Result, cause: str) -> str:
+    """Return the share of the issue slots that a wait left idle, as a clause."""
+    return f"{result.issue_slots[cause] / result.counters['issue_slots']:.0%} of the issue slots idle for it"
 
 
 def _full(result: Result, use: dict[str, float]) -> Verdict:
@@ -122,19 +134,17 @@ def _tail(result: Result) -> Verdict:
 
 
 def _barrier(result: Result) -> Verdict:
-    share = result.issue_slots["barrier"] / result.counters["issue_slots"]
     return Verdict(
         "barrier",
-        f"Warps wait for each other at barriers ({share:.0%} of the issue slots idle for it): more blocks per SM, so that one computes "
+        f"Warps wait for each other at barriers ({_idle_for(result, 'barrier')}): more blocks per SM, so that one computes "
         f"while another waits (now {number(resident_blocks(result))}; {room(result)}), or fewer barriers would help.",
     )
 
 
 def _burst(result: Result, cause: str, resource: str, use: float) -> Verdict:
-    share = result.issue_slots[cause] / result.counters["issue_slots"]
     return Verdict(
         "burst",
-        f"Ports are asked for in bursts ({cause}: {share:.0%} of the issue slots idle for it, though {_only(resource, use)}): spreading "
+        f"Ports are asked for in bursts ({cause}: {_idle_for(result, cause)}, though {_only(resource, use)}): spreading "
         "those instructions among others would help.",
     )
 

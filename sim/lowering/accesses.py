@@ -6,6 +6,9 @@ from isa.program import Program
 from isa.vocabulary import Cache, Flag, Operation, Space
 from sim.gpus.model import Gpu
 from sim.lowering.phases import answers_nothing
+from sim.result.causes import StallCause
+
+LONGEST_SLEEP = 1_000_000  # ns, of NANOSLEEP (PTX ISA, nanosleep)
 
 # Where an instruction accesses memory (Op.memory): nowhere, or nowhere that is modelled; ...
 NOWHERE, GLOBAL, SHARED, LOCAL = range(4)
@@ -57,6 +60,12 @@ def source_read(gpu: Gpu, program: Program, i: int, place: int) -> int:
     return first + gpu.lsu.word_cycles * (max(int(program.encoded.width[i]) // 4, 1) - 1)
 
 
-def fences(gpu: Gpu, program: Program) -> np.ndarray:
-    """Return int64 [n]: how long each instruction holds its warp as a fence of the whole GPU, cycles."""
-    return np.where(program.encoded.flags & Flag.DEVICE, gpu.lsu.fence_latency, 0)
+def pauses(gpu: Gpu, program: Program) -> tuple[np.ndarray, np.ndarray]:
+    """Return int64 [n] twice: for how many cycles each instruction holds its warp, and by which StallCause.
+
+    A fence of the whole GPU holds it, and NANOSLEEP with a number t: PTX promises 0 to 2t, at most 1 ms; here it is t.
+    """
+    encoded = program.encoded
+    asleep = np.where(encoded.operation == Operation.NOP, encoded.address_offset, 0).clip(0, LONGEST_SLEEP)
+    cycles = np.where(encoded.flags & Flag.DEVICE, gpu.lsu.fence_latency, asleep * gpu.clock.core_mhz // 1000)
+    return cycles.astype(np.int64), np.where(asleep, StallCause.SLEEPING, StallCause.MEMBAR)

@@ -11,7 +11,7 @@ from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
 from sim.launch.launch import Launch
-from sim.lowering.accesses import ACCESS, NOWHERE, access_kind, fences, is_cached, memory_place, source_read
+from sim.lowering.accesses import ACCESS, NOWHERE, access_kind, is_cached, memory_place, pauses, source_read
 from sim.lowering.barriers import barrier
 from sim.lowering.clusters import cluster_groups, cluster_numbers, may_leave
 from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_of_group, cycles_of_line
@@ -217,13 +217,14 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         copied,
         may_leave(program, i),
         0,
+        0,
     )
 
 
 def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     """Return the tables of `program` on `gpu`, and how many dependences it uses."""
     encoded, obeyed, constants = program.encoded, obeys_control_words(gpu, program), constant_lines(program)
-    parts, held = groups(gpu, program, obeyed), fences(gpu, program)
+    parts, (held, cause) = groups(gpu, program, obeyed), pauses(gpu, program)
     # An unrolled loop has few distinct instructions: each is looked at once.
     columns = [
         encoded.operation,
@@ -238,6 +239,7 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
         *constants[:3],
         encoded.flags & int(Flag.ASYNC | Flag.WIDE | Flag.HIGH | Flag.CLUSTER),
         held,
+        cause,
         *parts[:-1],
     ]
     if obeyed and program.control is not None:
@@ -258,6 +260,6 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
     alike = alike.reshape(-1)
     table = np.array(ops, Op)
-    table["fence"] = held[first]
+    table["pause"], table["pause_cause"] = held[first], cause[first]
     tables = table[alike].view(np.recarray), needs[alike], writes[alike], sources[alike], *constant_tables(gpu, constants)
     return Code(np.int64(obeyed), np.int64(parts.kept), *tables), dependences

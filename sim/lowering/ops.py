@@ -43,7 +43,8 @@ Op = np.dtype(
         ("turn", "i4"),  # cycles that the tensor core takes for it, a product of a warpgroup: from source_read on at the earliest; 0 = none
         ("copies", "u4"),  # a bulk copy: sim.lowering.phases
         ("far", "u4"),  # 1 = may access shared memory of another block of the cluster
-        ("fence", "i8"),  # cycles that it holds its warp, a fence of the whole GPU
+        ("pause", "i4"),  # cycles that it holds its warp: a fence of the whole GPU, NANOSLEEP
+        ("pause_cause", "i4"),  # StallCause
     ],
     align=True,
 )

@@ -11,7 +11,7 @@ from isa.vocabulary import RZ, Cache, Flag, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
-from sim.lowering.accesses import fences
+from sim.lowering.accesses import pauses
 from sim.lowering.clusters import may_leave
 from sim.lowering.constant_lines import constant_lines
 from sim.lowering.control_words import (
@@ -111,7 +111,7 @@ class Instruction(NamedTuple):
     copies: int = NO_COPY  # a bulk copy: sim.lowering.phases
     turn: int = 0  # cycles of the tensor core that a product of a warpgroup takes, from source_read after its issue on at the earliest
     far: bool = False  # may access shared memory of another block of the cluster
-    fence: int = 0  # cycles that it holds its warp, a fence of the whole GPU
+    pause: tuple[int, StallCause] = (0, StallCause.WAIT)  # cycles that it holds its warp: a fence of the whole GPU, NANOSLEEP
     joins: bool = False  # LDGSTS, product: belongs to the next increment of its write counter
     landing: int = 0  # cycles from where its data would be ready until LDGSTS has them in shared memory
     part: tuple[int, int] | None = None  # counter that a DEPBAR waits for in part, and how many increments it leaves
@@ -139,8 +139,8 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
     for i in (named.line >= 0).nonzero()[0]:
         line = int(named.line[i])
         plain[i] = plain[i]._replace(constant=Constant(line, bool(named.late[i]), bool(named.lanes[i])))
-    held = fences(gpu, program)
-    plain = [one._replace(far=may_leave(program, k), fence=int(held[k])) for k, one in enumerate(plain)]
+    held = [(int(cycles), StallCause(cause)) for cycles, cause in zip(*pauses(gpu, program), strict=True)]
+    plain = [one._replace(far=may_leave(program, k), pause=held[k]) for k, one in enumerate(plain)]
     for i in logged(program).nonzero()[0]:
         plain[i] = plain[i]._replace(logged=True, copies=copies(program, int(i)))
     return [_with_control(program, gpu, i, one, parts) for i, one in enumerate(plain)] if obeyed else plain

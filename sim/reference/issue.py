@@ -278,7 +278,7 @@ class Scheduler:
         holds = [(self.delay + issued.distance, StallCause.WAIT), (self.core.branch_latency * resolves, StallCause.BRANCH_RESOLVING)]
         if issued.sync:
             holds = [(max(holds, key=itemgetter(0))[0] + issued.sync, StallCause.BRANCH_RESOLVING)]
-        if issued.fence and warp.path[warp.position - 1][1]:
-            holds.append((issued.fence, StallCause.MEMBAR))
+        if issued.pause[0] and warp.path[warp.position - 1][1]:
+            holds.append(issued.pause)
         holds += [(self.fetching, StallCause.NO_INSTRUCTION), (constant, StallCause.IMC_MISS)]
         warp.hold(*max(holds, key=itemgetter(0)), issued.sync > 0)  # max: the first of those that hold it as long

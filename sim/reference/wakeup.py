@@ -31,6 +31,7 @@ HOLDERS = {
     StallCause.IMC_MISS: "constants.near",
     StallCause.NO_INSTRUCTION: "fetch.jump",
     StallCause.MEMBAR: "lsu.fence_latency",
+    StallCause.SLEEPING: "the time of a NANOSLEEP",
     StallCause.BARRIER: "clusters.barrier_latency",
 }
 

@@ -19,7 +19,7 @@ CAUSE_MEANINGS = {
     "dispatch_stall": "is held: the scheduler or the register ports are taken, or it has too many instructions in flight",
     "drain": "has finished, but its last results are not back",
     "membar": "waits at a memory fence",
-    "sleeping": "sleeps",
+    "sleeping": "sleeps (NANOSLEEP)",
 }
 SLOT_MEANINGS = {
     "selected": "an instruction issues",

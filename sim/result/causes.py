@@ -22,8 +22,8 @@ class StallCause(IntEnum):
     IMC_MISS = 11  # an operand from the constant cache
     DISPATCH_STALL = 12  # the scheduler's dispatch port is held, or the cap on instructions in flight is reached
     DRAIN = 13  # after EXIT, until the warp's results are back
-    MEMBAR = 14
-    SLEEPING = 15
+    MEMBAR = 14  # a fence of the whole GPU
+    SLEEPING = 15  # NANOSLEEP
 
 
 class SlotCause(IntEnum):

@@ -28,7 +28,6 @@ from sim.timing.telling import ISSUE, STALL, asked, has, hold_no_longer, tell_of
 from sim.timing.wakeup import next_wake, sleep, wake_due
 from sim.traces.trace import TraceArrays
 
-MEMBAR = int(StallCause.MEMBAR)
 SELECTED, WAIT = int(StallCause.SELECTED), int(StallCause.WAIT)
 BRANCH_RESOLVING, NO_INSTRUCTION = int(StallCause.BRANCH_RESOLVING), int(StallCause.NO_INSTRUCTION)
 
@@ -147,8 +146,8 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
     if op.flow == CLUSTER_WAIT and lanes != 0:
         wait_for_cluster(warp, earliest, now, hw, code, sm, trace)
         return False
-    if op.fence and lanes != 0 and now + op.fence > earliest:
-        earliest, cause = now + op.fence, np.int64(MEMBAR)
+    if op.pause and lanes != 0 and now + op.pause > earliest:
+        earliest, cause = now + op.pause, np.int64(op.pause_cause)
     taken = not code.control or warp.instruction != i + 1
     if op.flow == BRANCH and hw.branch_latency > op.distance and taken:
         earliest, cause = now + hw.branch_latency, np.int64(BRANCH_RESOLVING)

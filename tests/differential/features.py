@@ -13,7 +13,6 @@ from sim.timing.state import WHEEL
 from sim.traces.trace import Trace
 from tests.differential.policies import Witness
 
-NOT_MODELLED = {"membar", "sleeping"}
 NEVER_OF_A_SLOT = {"drain"}  # a warp past its end: no slot waits for it
 ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM)
 CONTROL = (
@@ -203,8 +202,8 @@ def features(result: Result, trace: Trace, second_slots: set[StallCause]) -> dic
     """Return, for every rule, whether a run exercised it. result: with its whole timeline. second_slots: what became of them."""
     core = result.gpu.core
     return {
-        **{f"warp-cycles: {name}": name in result.stalls for name in CAUSE_NAMES if name not in NOT_MODELLED},
-        **{f"issue slots: {name}": name in result.issue_slots for name in SLOT_CAUSE_NAMES if name not in NOT_MODELLED | NEVER_OF_A_SLOT},
+        **{f"warp-cycles: {name}": name in result.stalls for name in CAUSE_NAMES},
+        **{f"issue slots: {name}": name in result.issue_slots for name in SLOT_CAUSE_NAMES if name not in NEVER_OF_A_SLOT},
         **{f"second slot: {cause.name.lower()}": cause in second_slots for cause in SECOND_SLOT},
         **{f"policy: {policy.name.lower()}": core.policy == policy.name.lower() and "not_selected" in result.stalls for policy in Policy},
         **{f"policy: {name}": str(core.policy) == name and "not_selected" in result.stalls for name in (*SUPPLIED, Witness.__name__)},

@@ -34,6 +34,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "store_lines": pick(0, 0, 1, 3, 20),
             "store_wait": pick(1, 10, 300),
             "store_line_cycles": pick(0.0, 1.5, 2.25),
+            "fence_latency": pick(3, 40, 700),
         },
         "shared": {"rule": pick("fermi", "kepler4", "kepler8", "cc1"), "pass_cycles": pick(1, 2)},
         "l1": None

@@ -63,6 +63,9 @@ ARITHMETIC = (
     "LDC {d}, c[0x3][R12]",
     "FADD {d}, {a}, c[0x3][{place}]",
     "NOP",
+    "NANOSLEEP 0x40",
+    "MEMBAR.SC.GPU",
+    "MEMBAR.SC.GPU",
     "DEPBAR.LE SB{counter}, {left}",
 )
 PREDICATES = (

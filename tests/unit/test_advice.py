@@ -115,3 +115,20 @@ def test_full_slots_of_an_sm_that_often_has_no_block_are_told_apart_from_the_run
     assert verdict.kind == "full"
     assert f"while the SMs have a block, {share:.0%} of the time" in verdict.sentence
     assert "of the time" not in diagnose(chain_on(GTX480, 30, 24)).sentence
+
+
+@pytest.mark.parametrize(
+    ("opcode", "gpu", "cause", "cycles", "words"),
+    [
+        ("NANOSLEEP 0x7d0", "v100", "sleeping", 3060, "sleep, as NANOSLEEP asks"),  # 2,000 ns at 1530 MHz
+        ("NANOSLEEP 0x7fffffff", "v100", "sleeping", 1_530_000, "sleep"),  # a millisecond at most
+        ("MEMBAR.SC.GPU", "h100", "membar", 676, "fences of the whole GPU"),
+    ],
+)
+def test_warps_that_sleep_or_wait_at_fences_are_said_to(opcode: str, gpu: str, cause: str, cycles: int, words: str) -> None:
+    launch = sim.Launch(isa.parse(f".kernel f\n{opcode}\n@!PT {opcode}\nEXIT"), grid=(1,), block=(32,))
+    numba, simpy = (sim.run(launch, sim.gpu(gpu), engine=engine) for engine in ("numba", "simpy"))
+    assert numba.stalls == simpy.stalls
+    assert numba.stalls[cause] == cycles - 1  # from the cycle after the issue on; what no lane executes holds nobody
+    assert diagnose(numba).kind == cause
+    assert words in diagnose(numba).sentence

@@ -17,8 +17,8 @@ from isa.semantics.atomics import atomic
 from isa.semantics.bits import prmt
 from isa.semantics.crosslane import shuffle_source
 from isa.semantics.floats import fadd_rounded, frelation
-from isa.semantics.functions import mufu
 from isa.semantics.integers import logic
+from isa.semantics.mufu import mufu
 from isa.vocabulary import AtomicFunction, Combine, Compare, Mufu, Operation, Permute, Rounding, Shuffle
 from sim.functional import flow, halves, lanes, matrices, uncommon, warp, warpgroups
 from sim.functional.arms import by_kernels, check_forms

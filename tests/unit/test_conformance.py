@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from isa import cubin
-from isa.semantics import functions
+from isa.semantics import mufu
 from isa.vocabulary import Flag, Mufu
 from programs.measurements.conformance import kept
 from programs.measurements.conformance.kernels import kernel
 
 FRACTIONS = 1 << 23
 OCTAVES = {  # first row, bits of a segment's x, exponent of the results, CRC-32 of all 2**23 results
-    "rcp": (functions.RCP, 16, 126, 0xA9F2ECFC),
-    "rsq of [2, 4)": (functions.RSQ + 64, 17, 126, 0x510DC204),
-    "sqrt of [1, 2)": (functions.SQRT, 17, 127, 0x851C4F4C),
-    "sqrt of [2, 4)": (functions.SQRT + 64, 17, 127, 0x279BC15F),
-    "ex2 of [1, 2)": (functions.EX2, 17, 128, 0x676486CD),
+    "rcp": (mufu.RCP, 16, 126, 0xA9F2ECFC),
+    "rsq of [2, 4)": (mufu.RSQ + 64, 17, 126, 0x510DC204),
+    "sqrt of [1, 2)": (mufu.SQRT, 17, 127, 0x851C4F4C),
+    "sqrt of [2, 4)": (mufu.SQRT + 64, 17, 127, 0x279BC15F),
+    "ex2 of [1, 2)": (mufu.EX2, 17, 128, 0x676486CD),
 }
 
 
@@ -38,19 +38,19 @@ def test_a_wrong_result_is_seen() -> None:
 def values(first: int, size: int) -> np.ndarray:
     """Return the interpolated values of all fractions: int64, in steps, as what is between would fill the memory."""
     blocks = [np.arange(start, start + FRACTIONS // 16, dtype=np.int64) for start in range(0, FRACTIONS, FRACTIONS // 16)]
-    return np.concatenate([np.asarray(functions.interpolated(first, block, size)) for block in blocks])  # type: ignore[arg-type]
+    return np.concatenate([np.asarray(mufu.interpolated(first, block, size)) for block in blocks])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", OCTAVES)
 def test_all_fractions_of_an_octave(name: str) -> None:
     first, size, exponent, crc = OCTAVES[name]
-    bits = (values(first, size) >> functions.PLACES) + ((exponent - 1) << 23)
+    bits = (values(first, size) >> mufu.PLACES) + ((exponent - 1) << 23)
     assert zlib.crc32(bits.astype("<u4").tobytes()) == crc
 
 
 def test_all_fractions_of_the_logarithm_and_of_a_quarter_turn() -> None:
     """Which are normalised: of 41 binary places the highest 24 from the first one on."""
-    for first, sign, crc in ((functions.LG2, 0, 0x15F1D460), (functions.SIN, functions.SIGN, 0x4EBCD39B)):
+    for first, sign, crc in ((mufu.LG2, 0, 0x15F1D460), (mufu.SIN, mufu.SIGN, 0x4EBCD39B)):
         mantissa, exponent = np.frexp(values(first, 17).astype(float))
         bits = np.floor(mantissa * 2**24).astype(np.int64) + ((exponent.astype(np.int64) + 126 - 41) << 23) - (1 << 23)
         bits[0] = 0  # log2(1), sin(0)
@@ -63,7 +63,7 @@ def test_all_fractions_of_the_logarithm_and_of_a_quarter_turn() -> None:
 )
 def test_every_seventeenth_half(name: str, is_bfloat: int, crc: int) -> None:
     with np.errstate(all="ignore"):
-        found = [functions.mufu_half(Mufu[name], np.uint32(bits), int(is_bfloat)) for bits in range(0, 1 << 16, 17)]
+        found = [mufu.mufu_half(Mufu[name], np.uint32(bits), int(is_bfloat)) for bits in range(0, 1 << 16, 17)]
     assert zlib.crc32(np.array(found, "<u4").tobytes()) == crc
 
 
@@ -73,9 +73,9 @@ def test_all_exponents(key: str) -> None:
     expected = np.load(kept.FOLDER / "mufu.npz")[key]
     given = (int(first, 16) + np.arange(len(expected), dtype=np.uint64) * int(step)).astype(np.uint32)
     if name.endswith("64h"):
-        found = [functions.mufu64(Mufu[name[:3].upper()], word) for word in given]
+        found = [mufu.mufu64(Mufu[name[:3].upper()], word) for word in given]
     else:
         with np.errstate(all="ignore"):
-            found = [functions.mufu(Mufu[name.upper()], x, 1).view(np.uint32) for x in given.view(np.float32)]
+            found = [mufu.mufu(Mufu[name.upper()], x, 1).view(np.uint32) for x in given.view(np.float32)]
     wrong = np.array(found, np.uint32) != expected
     assert not wrong.any(), [hex(x) for x in given[wrong][:4]]

@@ -16,6 +16,8 @@ SENTENCES = {
     "core.issue_interval": "the scheduler had issued {who}; it issues once in {interval} cycles",
     "core.register_banks": "{who} read its registers: a port of their bank was taken for {n}, and the scheduler with it",
     "core.branch_latency": "{who} was being decided",
+    "lsu.fence_latency": "{who} waited for its warp's accesses to be seen by the whole GPU",
+    "the time of a NANOSLEEP": "{who} let its warp sleep",
     "core.sync_latency": "{who} found out whether its lanes were all there",
     "core.barrier_latency": "the barrier opened after {who} had come to it, or ended, as the last",
     "core.source_read": "{who} read its sources",
