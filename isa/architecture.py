@@ -47,6 +47,6 @@ def era(architecture: str) -> str:
 
 
 def parameter_base(architecture: str) -> int:
-    """Return where kernel parameters start in c[0x0]: what compilers of CUDA 11.8 to 13.5 laid down."""
+    """Return where kernel parameters start in c[0x0]: what compilers of CUDA 11.8 to 13.5 chose."""
     found = number(architecture)
     return 0x380 if found >= 100 else 0x210 if found >= 90 else 0x160 if found >= 70 else 0x140

@@ -169,7 +169,7 @@ def _number(row: Row, words: Collection[str]) -> str:
     """A shift has 5 bits and a truth table 8; more would be cut off in silence."""
     most = 255 if row.operation == Operation.LOP3 else 31
     what = "a truth table" if row.operation == Operation.LOP3 else "a shift"
-    return "" if "n" not in words or 0 <= row.function <= most else f"{row.function:#x} is no number from 0 to {most}, which {what} is"
+    return "" if "n" not in words or 0 <= row.function <= most else f"{row.function:#x} is not a number from 0 to {most}, which {what} is"
 
 
 def _branch(row: Row, words: Collection[str]) -> str:
@@ -238,7 +238,7 @@ def _saturated(row: Row, words: Collection[str]) -> str:
 
 def _registers(row: Row, words: Collection[str]) -> str:
     """PTX, setmaxnreg: 24 to 256 in steps of 8."""
-    return "" if 24 <= row.function <= 256 and row.function % 8 == 0 else f"{row.function} is no multiple of 8 from 24 to 256"
+    return "" if 24 <= row.function <= 256 and row.function % 8 == 0 else f"{row.function} is not a multiple of 8 from 24 to 256"
 
 
 def _matrices(row: Row, words: Collection[str]) -> str:

@@ -52,7 +52,7 @@ def take(text: str, path: str = "") -> tuple[str, dict[int, Words]]:
                 raise UserError(message, path=path, line=number, column=line.index("[") + 1, hint="let other instructions pass the time")
             lines[number - 1] = " " * match.end() + line[match.end() :]
         elif STARTS.match(line):
-            raise UserError("these are no control fields", path=path, line=number, column=line.index("[") + 1, hint=USAGE)
+            raise UserError("these are not control fields", path=path, line=number, column=line.index("[") + 1, hint=USAGE)
     return "\n".join(lines), found
 
 

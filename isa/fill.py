@@ -142,7 +142,7 @@ class Operands:
     def _second_table(self, row: Row, operand: Operand) -> None:
         tables = row.function, bits(operand, "integer")
         if max(tables) > 0xFF:
-            raise OperandError(f"{max(tables):#x} is no number from 0 to 255, which a truth table is", operand.column)
+            raise OperandError(f"{max(tables):#x} is not a number from 0 to 255, which a truth table is", operand.column)
         row.function |= tables[1] << 8
 
     def _predicates(self, row: Row, operand: Operand) -> None:

@@ -285,4 +285,3 @@ BARRIER_BASE = 264  # 264..279: convergence barriers B0..B15
 UNIFORM_BASE = 280  # 280..534: UR0..UR254; also their register numbers
 UNIFORM_REGISTERS = 255  # 63 before Blackwell
 UNIFORM_PREDICATE_BASE = 535  # 535..541: UP0..UP6
-DEPENDENCES = 542

@@ -20,7 +20,7 @@ def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None, engin
     if engine not in ENGINES:
         raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
     if threads is not None and (type(threads) is not int or threads < 1):
-        raise UserError(f"threads = {threads!r} is no number of threads", hint="a whole number from 1 on, or None for as many as gain")
+        raise UserError(f"threads = {threads!r} is not a number of threads", hint="a whole number from 1 on, or None for as many as gain")
     if threads is not None and engine == "simpy":
         raise UserError("the simpy engine has no threads", hint="leave threads out, or take engine 'numba'")
     check_barriers(trace)

@@ -67,7 +67,7 @@ def works(points: int) -> list[Work]:
         Work("copy, gtx480", elementwise(COPY, 1136), gtx480, both),
         Work("saxpy.sm_90, h100", saxpy, h100, {"dram.bandwidth": range(2000, 2000 + few)}),
         Work(
-            "n_body.sm_90, h100, words laid down again",
+            "n_body.sm_90, h100, words rescheduled",
             n_body,
             h100,
             {"units.fp32.latency": range(2, 12), "dram.bandwidth": range(2000, 2000 + max(few // 10, 1))},

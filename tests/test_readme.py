@@ -122,10 +122,10 @@ def test_the_two_commands_are_single_lines_that_name_extras_that_exist() -> None
 
 
 def test_the_readme_is_short() -> None:
-    assert README.read_text().count("\n") <= MOST_LINES
+    assert README.read_text().count("\n") < MOST_LINES
 
 
-@pytest.mark.parametrize(("heading", "page"), [("How near", ACCURACY), ("How fast", SPEED)])
+@pytest.mark.parametrize(("heading", "page"), [("Accuracy", ACCURACY), ("Speed", SPEED)])
 def test_the_numbers_of_the_readmes_tables_stand_in_the_page_that_it_names(heading: str, page: Path) -> None:
     section = re.split(r"^## ", README.read_text(), flags=re.MULTILINE)
     (text,) = (part for part in section if part.startswith(heading))

@@ -1,4 +1,4 @@
-"""Control words -> `Control`: what the compiler laid down about when each instruction may issue.
+"""Control words -> `Control`: what the compiler wrote about when each instruction may issue.
 
 Layouts: Kepler after the envytools ISA documentation; the 21 bits from Maxwell on after maxas, Jia et al. (arXiv:1804.06826,
 section 2) and Mesa's NAK encoders.

@@ -19,11 +19,6 @@ BYTES = {"byte": 1, "short": 2, "word": 4, "dword": 8}
 TERM = re.compile(r"([+-]?)\s*([^\s()+-][^\s()]*)")
 
 
-def has_sections(text: str) -> bool:
-    """True when a listing prints more than code."""
-    return ".section\t.nv." in text or ".section .nv." in text
-
-
 def parse(text: str, functions: Sequence[RawFunction], path: str = "") -> Image:
     """Return what the data sections of a listing hold; functions: its code, read before. Raises UserError."""
     reader = _Reader({label: f.addresses[i] for f in functions for label, i in f.labels.items() if i < len(f)}, path)

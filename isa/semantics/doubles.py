@@ -11,7 +11,6 @@ from isa.vocabulary import Rounding
 
 DOUBLE_NAN = np.int64(-(1 << 51))
 SIGN_64, QUIET_64, INFINITY_64 = np.int64(-(2**63)), np.int64(1 << 51), np.int64(0x7FF << 52)
-SMALLEST_NORMAL_DOUBLE = 2.2250738585072014e-308
 FAR = 200  # powers of two between numbers of which the lesser cannot change how the greater is rounded, but for a tie
 
 

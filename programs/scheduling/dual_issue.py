@@ -1,7 +1,7 @@
 """`dual-issue`: one to four instructions of a warp in one cycle, on a Kepler and on an H100 that never was.
 
 Chains of multiply-adds (ILP 1 to 4) by warps per SM; multiply-adds with loads from shared memory among them; matrix products; and compiled
-kernels on an H100 whose schedulers are wider, their control words laid down again for each width. What is stated is in `published.toml`;
+kernels on an H100 whose schedulers are wider, their control words rescheduled for each width. What is stated is in `published.toml`;
 where nothing is, the column holds what lanes, ports and issue slots allow, or nothing: then the run is a prediction.
 """
 
@@ -115,7 +115,7 @@ def mixes(gpu: Gpu) -> dict[tuple[int, int], Mix]:
 
 
 def compiled(gpu: Gpu) -> dict[str, dict[str, float]]:
-    """Return by kernel how many times as fast it is on each imagined machine; all run control words laid down for their machine."""
+    """Return by kernel how many times as fast it is on each imagined machine; all run control words scheduled for their machine."""
     found: dict[str, dict[str, float]] = {}
     for name in COMPILED:
         trace = worded(execute(load_launch(KERNELS / f"{name}.{gpu.architecture}.sass").launch), "schedule")
@@ -182,7 +182,7 @@ def _products(gpu: Gpu) -> Iterator[Check]:
 def _compiled() -> Iterator[Check]:
     for name, gains in compiled(load(IMAGINED)).items():
         shown = ", ".join(f"{what}: {100 * (gain - 1):+.1f} %" for what, gain in gains.items())
-        yield Check(f"{IMAGINED}, {name}", "-", shown, None, "a prediction; control words laid down again")
+        yield Check(f"{IMAGINED}, {name}", "-", shown, None, "a prediction; control words rescheduled")
 
 
 def _row(values: list[float]) -> str:

@@ -50,7 +50,7 @@ def is_named(text: str) -> bool:
 
 def _value(text: str, arrays: dict[str, np.ndarray], where: str) -> Any:
     if not is_composed(text) and not NUMBER.fullmatch(text):
-        raise UserError(f"{where}: the kernel's parameters have no names here, and this is no typed argument", hint=USAGE)
+        raise UserError(f"{where}: the kernel's parameters have no names here, and this is not a typed argument", hint=USAGE)
     return composed(text, arrays, where) if is_composed(text) else number(text, where)
 
 

@@ -45,7 +45,7 @@ def _part(name: str, part: str, text: str) -> list[Any]:
     factor = len(ends) == 3 and ends[2].startswith("x")
     numbers = [value_of(end.removeprefix("x") if place == 2 else end) for place, end in enumerate(ends)]
     if len(ends) > 3 or any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
-        raise UserError(f"--over {text}: {part} is no range", hint=EXAMPLE)
+        raise UserError(f"--over {text}: {part} is not a range", hint=EXAMPLE)
     first, last, step = (*numbers, 1)[:3]
     if first > last or step <= factor or (factor and first <= 0):
         raise UserError(f"--over {text}: {part} does not go up", hint=EXAMPLE)

@@ -109,7 +109,7 @@ def _run(listing: Path, given: Given) -> Result:
 
 
 def _again(listing: Path, given: Given) -> Result:
-    """Return the run with control words laid down here, so that those of a compiler are not compared with ours."""
+    """Return the run with control words scheduled here, so that those of a compiler are not compared with ours."""
     what, gpu, _ = prepare(listing, given)
     return sim.run(dataclasses.replace(what, control_words="schedule"), gpu)
 

@@ -51,7 +51,7 @@ def grid_and_block(given: Given, gpu: Gpu) -> dict[str, list[int] | None]:
         most = gpu.limits.threads_per_block // WARP
         shapes = [n for n in range(1, gpu.limits.blocks + 1) if given.warps % n == 0 and given.warps // n <= most]
         if not shapes:
-            raise UserError(f"--warps {given.warps} are no equal blocks that {gpu.name} holds on an SM", hint="give --grid and --block")
+            raise UserError(f"--warps {given.warps} fill no equal blocks on an SM of {gpu.name}", hint="give --grid and --block")
         return {"grid": [shapes[0]], "block": [WARP * given.warps // shapes[0]]}
     return {
         "grid": list(sizes(given.grid, "--grid")) if given.grid else None,

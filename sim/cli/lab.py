@@ -39,7 +39,7 @@ HOST = Annotated[
 ]
 EXERCISES = Annotated[
     Path | None,
-    typer.Option("--exercises", metavar="FOLDER", help="Exercises of your own, a .toml each, in place of those that come along."),
+    typer.Option("--exercises", metavar="FOLDER", help="Your own exercises, a .toml each, in place of those that come with simtlab."),
 ]
 CHECK = Annotated[bool, typer.Option("--check", help="Compare the answer of each exercise with the simulator, and end.")]
 WORKERS = Annotated[int, typer.Option("--workers", min=1, max=64, metavar="N", help="Processes that simulate at the same time.")]
@@ -140,7 +140,7 @@ def _serve(application: "Starlette", served: Served) -> None:
     try:
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, TypeError) as error:  # TypeError: what is no name of a host
-        reason = error.strerror if isinstance(error, OSError) else "this is no address"
+        reason = error.strerror if isinstance(error, OSError) else "this is not an address"
         raise UserError(f"cannot listen on {host}, port {port}: {reason}", hint="choose another --port; 0 takes any that is free") from None
 
     # asyncio would, had it made the socket: else every second answer waits 40 ms for the browser to acknowledge the one before.

@@ -34,7 +34,7 @@ def lint(
     list_all: ALL = False,
     json: JSON = None,
 ) -> None:
-    """Check the control words of a listing: stall counts too small, waits that lack, cycles lost. Exit 1 when there is a hazard."""
+    """Check the control words of a listing: stall counts too small, missing waits, lost cycles. Exit 1 when there is a hazard."""
     check_writable(json)
     use, changes = sizes(block, "--block"), assignments(set_, "--set")
     found = programs(listing, kernel)

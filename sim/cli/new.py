@@ -83,7 +83,7 @@ FILES = {"NAME.sass": LISTING, "NAME.toml": LAUNCH, "test_NAME.py": TEST}
 def new(name: NAME, folder: FOLDER = Path()) -> None:
     """Write a listing to start from, its launch file and a test."""
     if not re.fullmatch(r"[A-Za-z_]\w{0,60}", name, re.ASCII):
-        raise UserError(f"{name!r} is no name of a kernel", hint="write letters, digits and _, a letter first")
+        raise UserError(f"{name!r} is not a kernel name", hint="write letters, digits and _, a letter first")
     if not folder.is_dir():
         raise UserError("there is no such folder", path=str(folder))
     paths = {folder / file.replace("NAME", name): text.replace("NAME", name) for file, text in FILES.items()}

@@ -49,13 +49,13 @@ DLCM = Annotated[
 POLICY = Annotated[
     str | None,
     typer.Option(
-        "--policy", metavar="NAME|FILE.py:NAME", help="Shortcut for --set core.policy=NAME; or a function or StatefulPolicy of yours."
+        "--policy", metavar="NAME|FILE.py:NAME", help="Shortcut for --set core.policy=NAME; or your own function or StatefulPolicy."
     ),
 ]
 BLOCK_POLICY = Annotated[
     str | None,
     typer.Option(
-        "--block-policy", metavar="NAME|FILE.py:NAME", help="Shortcut for --set blocks.policy=NAME; or a function of yours that scores SMs."
+        "--block-policy", metavar="NAME|FILE.py:NAME", help="Shortcut for --set blocks.policy=NAME; or your own function that scores SMs."
     ),
 ]
 KEEP = Annotated[

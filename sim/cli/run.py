@@ -42,7 +42,7 @@ ROOFLINE_FIGURE = Annotated[
 ]
 ENERGY = Annotated[
     str | None,
-    typer.Option("--energy", metavar="TABLE", help="Also estimate energy by published numbers: k40, horowitz, or a .toml file of yours."),
+    typer.Option("--energy", metavar="TABLE", help="Also estimate energy by published numbers: k40, horowitz, or your own .toml file."),
 ]
 SASS = Annotated[
     Path | None, typer.Option("--sass", metavar="FILE", help="Of a trace: the traced program's disassembly, for its control words.")
@@ -51,7 +51,7 @@ SAVE = Annotated[Path | None, typer.Option("--save-trace", metavar="FOLDER", hel
 LIMIT = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Instructions that a warp may execute; default 16,777,216.")]
 CHECK = Annotated[
     str | None,
-    typer.Option("--check", metavar="race,init", help="Also look for races in shared memory, for what is read unwritten, or both."),
+    typer.Option("--check", metavar="race,init", help="Also look for races in shared memory, for reads of what nothing wrote, or both."),
 ]
 SAMPLE = Annotated[
     str | None,

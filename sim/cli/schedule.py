@@ -17,7 +17,7 @@ OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", h
 
 @command()
 def schedule(listing: LISTING, arch: ARCH = None, kernel: KERNEL = None, output: OUTPUT = None, json: JSON = None) -> None:
-    """Lay down stall counts, counters and waits as a compiler would, by the latencies that lint knows. The order stays."""
+    """Write stall counts, counters and waits as a compiler would, by the latencies that lint knows. The order stays."""
     check_writable(output, json)
     program = isa.load(listing, kernel)
     scheduled = sim.schedule(program, arch or program.architecture)

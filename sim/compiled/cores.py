@@ -47,5 +47,5 @@ def from_environment() -> int | None:
     if not text:
         return None
     if not text.isdecimal() or int(text) == 0:
-        raise UserError(f"{VARIABLE}={text} is no number of threads", hint="a number from 1 on; unset it for as many as gain")
+        raise UserError(f"{VARIABLE}={text} is not a number of threads", hint="a number from 1 on; unset it for as many as gain")
     return int(text)

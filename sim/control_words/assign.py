@@ -81,7 +81,7 @@ class _Repair(Analysis):
         super().__init__(program, change)
 
     def run(self) -> None:
-        """Lay down counters, then waits and stall counts until no hazard is left."""
+        """Assign counters, then waits and stall counts until no hazard is left."""
         counters.assign(self, self.readers)
         self.ends = counters.Ends(self)
         for block in self.blocks:

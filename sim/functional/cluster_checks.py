@@ -22,7 +22,7 @@ def check_cluster(launch: Launch, is_sample: bool) -> None:
     if any(not isinstance(size, int | np.integer) or size < 1 for size in shape) or launch.ranks > MOST_RANKS:
         raise UserError(f"cluster {shape}: one to three whole numbers, at most {MOST_RANKS} blocks in all", path=program.path)
     if any(blocks % size for blocks, size in zip((*launch.grid, 1, 1), shape, strict=False)):
-        message = f"grid {tuple(launch.grid)} is no multiple of the cluster {shape}"
+        message = f"grid {tuple(launch.grid)} is not a multiple of the cluster {shape}"
         raise UserError(message, path=program.path, hint="each size of the grid is a multiple of the cluster's")
     if program.parameter_base != parameter_base("sm_90"):
         message = f"clusters are modelled for sm_90; the program is for {program.architecture or 'no architecture'}"

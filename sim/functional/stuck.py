@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 SHOWN = 12  # warps
 FORMS = (Form.LOAD, Form.ATOM)
+WAITS = {  # Machine.waiting -> what a warp waits for at its instruction; at a barrier it is past that
+    AT_PHASE: "{lanes} wait at an mbarrier",
+    AT_CLUSTER: "waits for the other warps of its cluster",
+    AT_WARPGROUP: "waits for products that other warps of its group have not begun",
+    AT_REGISTERS: "waits for registers, of which its block has too few left",
+}
 
 
 def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed: int, blocks: int) -> UserError:
@@ -65,22 +71,11 @@ def _loop(place: "Place", w: int) -> list[int]:
 
 
 def _what(launch: Launch, places: Places, place: "Place", w: int) -> str:
-    instructions = launch.program.instructions
-    if place.machine.waiting[w] == AT_PHASE:
-        at = instructions[int(place.machine.pc[w])]
-        return f"{lanes(int(place.machine.active[w]))} wait at an mbarrier, line {at.line}: {at.text}"
-    if place.machine.waiting[w] == AT_CLUSTER:
-        at = instructions[int(place.machine.pc[w])]
-        return f"waits for the other warps of its cluster, line {at.line}: {at.text}"
-    if place.machine.waiting[w] == AT_WARPGROUP:
-        at = instructions[int(place.machine.pc[w])]
-        return f"waits for products that other warps of its group have not begun, line {at.line}: {at.text}"
-    if place.machine.waiting[w] == AT_REGISTERS:
-        at = instructions[int(place.machine.pc[w])]
-        return f"waits for registers, of which its block has too few left, line {at.line}: {at.text}"
-    if place.machine.waiting[w] != SPINS:
-        at = instructions[int(place.machine.pc[w]) - 1]
-        return f"waits at barrier {int(place.machine.waiting[w]) - 1}, line {at.line}: {at.text}"
+    instructions, waiting = launch.program.instructions, int(place.machine.waiting[w])
+    if waiting != SPINS:
+        at = instructions[int(place.machine.pc[w]) - (waiting not in WAITS)]
+        what = WAITS.get(waiting, f"waits at barrier {waiting - 1}").format(lanes=lanes(int(place.machine.active[w])))
+        return f"{what}, line {at.line}: {at.text}"
     loop, e = _loop(place, w), launch.program.encoded
     named = [instructions[i].line for i in loop]
     text = f"{lanes(int(place.machine.active[w]))} repeat lines {min(named)} to {max(named)}"

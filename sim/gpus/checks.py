@@ -44,7 +44,7 @@ def _units(gpu: Gpu) -> Iterator[str]:
             near = nearest(name, UNIT_NAMES)
             yield f"unknown unit units.{name}" + (f", did you mean {near}?" if near else f"; units are {', '.join(UNIT_NAMES)}")
         elif unit.pipe not in gpu.pipes:
-            yield f"units.{name}.pipe = '{unit.pipe}' is no pipe; pipes are {', '.join(gpu.pipes)}"
+            yield f"units.{name}.pipe = '{unit.pipe}' is not a pipe; pipes are {', '.join(gpu.pipes)}"
         elif name in LATENCY_ELSEWHERE and unit.latency is not None:
             yield f"units.{name}.latency must be absent: the latency of {name} instructions is {LATENCY_ELSEWHERE[name]}"
         elif name not in LATENCY_ELSEWHERE and unit.latency is None:
@@ -60,7 +60,7 @@ def _pipes(gpu: Gpu) -> Iterator[str]:
     for name, pipe in gpu.pipes.items():
         other = gpu.pipes.get(pipe.within or name)
         if other is None:
-            yield f"pipes.{name}.within = '{pipe.within}' is no pipe; pipes are {', '.join(gpu.pipes)}"
+            yield f"pipes.{name}.within = '{pipe.within}' is not a pipe; pipes are {', '.join(gpu.pipes)}"
         elif pipe.within and (other.within or pipe.within == name or outer.count(pipe.within) > 1):
             yield f"pipes.{name}.within = '{pipe.within}': a pipe holds one other, which holds none"
         elif pipe.within and (pipe.count != 1 or pipe.lanes != other.lanes or {pipe.owner, other.owner} != {"scheduler"}):

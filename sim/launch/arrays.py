@@ -41,7 +41,7 @@ def build_arrays(rules: Sequence[Array], given: Mapping[str, Any], file: Path) -
         if rule.init != "addresses" or rule.name in given or rule.file is not None:
             continue
         if (rule.of or rule.name) not in addresses:
-            raise UserError(f"args: {rule.name} holds addresses of {rule.of}, which is no array here", path=str(file))
+            raise UserError(f"args: {rule.name} holds addresses of {rule.of}, which is not an array here", path=str(file))
         target, array = addresses[rule.of or rule.name], arrays[rule.name]
         element = (int(rule.start) + int(rule.step) * np.arange(array.size)) % target.array.size
         array.reshape(-1)[:] = (target.address + element * target.array.itemsize).astype(f"u{array.itemsize}").view(array.dtype)
@@ -108,7 +108,7 @@ def _load(path: Path, rule: Array, file: Path) -> np.ndarray:
 # What NumPy says of a file, in part: what it is.
 UNREADABLE = {
     "mmap length": "it is shorter than its header claims",
-    "pickled": "it is no .npy file: save an array by numpy.save",
+    "pickled": "it is not a .npy file: save an array by numpy.save",
     "Python objects": "it holds Python objects: save an array of numbers",
 }
 
@@ -118,7 +118,7 @@ def read(path: Path) -> np.ndarray:
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)  # mapped: no memory is taken for what a header claims and the file lacks
     except (EOFError, OverflowError, BadZipFile) as error:
-        raise ValueError(f"it is no .npy file: {error}") from None
+        raise ValueError(f"it is not a .npy file: {error}") from None
     except ValueError as error:
         raise ValueError(next((says for part, says in UNREADABLE.items() if part in str(error)), str(error))) from None
     if not isinstance(found, np.ndarray):

@@ -35,7 +35,7 @@ def composed(text: str, arrays: Mapping[str, np.ndarray], where: str) -> Any:
     if text.startswith("["):
         elements = [_piece(part, arrays, where) for part in _parts(text, "[", "]", where)]
         if not elements or not all(element is None or isinstance(element, Pointer) for element in elements):
-            raise UserError(f"{where}: {text} is no array of pointers", hint=USAGE)
+            raise UserError(f"{where}: {text} is not an array of pointers", hint=USAGE)
         found = np.empty(len(elements), object)
         found[:] = elements
         return found
@@ -51,11 +51,11 @@ def number(text: str, where: str) -> Any:
     match = NUMBER.fullmatch(text)
     kind = np.dtype(f"{TYPES[match[1]]}{match[2]}").type if match and (match[1] != "f" or match[2] != "8") else None
     if match is None or kind is None:
-        raise UserError(f"{where}: {text} is no typed number", hint=USAGE)
+        raise UserError(f"{where}: {text} is not a typed number", hint=USAGE)
     try:
         return kind(float(match[3]) if match[1] == "f" else int(match[3], 0))
     except (ValueError, OverflowError):
-        raise UserError(f"{where}: {match[3]} is no value of that type", hint=USAGE) from None
+        raise UserError(f"{where}: {match[3]} is not a value of that type", hint=USAGE) from None
 
 
 def _piece(text: str, arrays: Mapping[str, np.ndarray], where: str) -> Any:
@@ -66,7 +66,7 @@ def _piece(text: str, arrays: Mapping[str, np.ndarray], where: str) -> Any:
     if match is None:
         return number(text, where)
     if match[1] not in arrays:
-        raise UserError(f"{where}: {text} points to {match[1]}, which is no array here", hint=f"arrays: {', '.join(arrays) or 'none'}")
+        raise UserError(f"{where}: {text} points to {match[1]}, which is not an array here", hint=f"arrays: {', '.join(arrays) or 'none'}")
     return Pointer(arrays[match[1]], int(f"{match[2] or '+'}{int(match[3] or '0', 0)}"))
 
 
@@ -79,7 +79,7 @@ def _parts(text: str, opening: str, closing: str, where: str) -> list[str]:
 def _structure(values: list[Any], alignment: int, where: str) -> Any:
     """Return the values as fields, each at a multiple of its size, the whole as C lays it out."""
     if not values or alignment not in (1, 2, 4, 8, 16):
-        raise UserError(f"{where} is no structure: it has no fields, or an alignment other than 1, 2, 4, 8, 16", hint=USAGE)
+        raise UserError(f"{where} is not a structure: it has no fields, or an alignment other than 1, 2, 4, 8, 16", hint=USAGE)
     formats = [value.dtype if isinstance(value, np.generic) else np.dtype(object) for value in values]
     offsets, end = [], 0
     for form in formats:

@@ -176,7 +176,7 @@ def _values(
 def _map(rule: Tiled, arrays: Mapping[str, np.ndarray], file: Path) -> Any:
     """Return the tensor map of an argument."""
     if rule.of not in arrays:
-        message = f"args: {rule.name} is a map of {rule.of}, which is no array here"
+        message = f"args: {rule.name} is a map of {rule.of}, which is not an array here"
         raise UserError(message, path=str(file), hint=f"arrays: {', '.join(arrays) or 'none'}")
     try:
         return tensor_map(arrays[rule.of], rule.box, rule.swizzle, rule.steps, rule.fill, rule.dtype)

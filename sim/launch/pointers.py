@@ -133,7 +133,9 @@ def check_pointer(element: Any, name: str) -> None:
     """Raise UserError for an element of dtype object that is no pointer."""
     whole = isinstance(element, int | np.integer) and not isinstance(element, bool) and 0 <= element < 1 << 64
     if not (element is None or whole or isinstance(element, Pointer | np.ndarray)):
-        raise UserError(f"{name}: {type(element).__name__} {element} is no pointer", hint="give an array, sim.Pointer, None or an address")
+        raise UserError(
+            f"{name}: {type(element).__name__} {element} is not a pointer", hint="give an array, sim.Pointer, None or an address"
+        )
 
 
 def _leaves(ours: np.ndarray, device: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

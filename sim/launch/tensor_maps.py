@@ -158,4 +158,4 @@ def _check(
         least = f", at most {span}" if span > UNIT else ""
         raise UserError(f"a box of {box[0]} elements in a row has {row} bytes: a multiple of {UNIT}{least} is needed")
     if fill == "nan" and TYPES[name][0] < FIRST_FLOAT:
-        raise UserError(f"fill = 'nan' of {name}, which is no float", hint='fill = "zeros"')
+        raise UserError(f"fill = 'nan' of {name}, which is not a float", hint='fill = "zeros"')

@@ -1,4 +1,4 @@
-"""Control words for a machine that is not the one a compiler wrote them for: laid down again, or kept; and what was done.
+"""Control words for a machine that is not the one a compiler wrote them for: rescheduled, or kept; and what was done.
 
 A compiler knows how late results of fixed latency come, how long an instruction holds its pipe, how far apart a warp's instructions must
 be, and which may issue together. Where a machine differs in one of these from the preset of its architecture, words that hold the old
@@ -34,7 +34,7 @@ _schedules: dict[tuple[int, str, Change], tuple[Program, Program]] = {}  # by id
 def rescheduled(trace: Trace, gpu: Gpu) -> tuple[Trace, Words]:
     """Return the trace with the control words that a run on `gpu` obeys, and which these are.
 
-    `trace.launch.control_words` says what is wanted: "auto" lays words down again where the machine differs in what a compiler knows,
+    `trace.launch.control_words` says what is wanted: "auto" reschedules words where the machine differs in what a compiler knows,
     "keep" never does, "schedule" always. Words of an architecture whose latencies are not known are kept.
     """
     words, change = _wanted(trace.launch, gpu)
@@ -112,7 +112,7 @@ def change_of(program: Program, gpu: Gpu | None) -> Change:
 
 
 def scheduled(program: Program, change: Change) -> Program:
-    """Return the program with control words laid down for a changed machine; each schedule is made once."""
+    """Return the program with control words scheduled for a changed machine; each schedule is made once."""
     key = (id(program), program.architecture, change)
     with _making:
         if key not in _schedules:

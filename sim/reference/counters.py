@@ -10,23 +10,17 @@ from operator import itemgetter
 import simpy
 
 from sim.lowering.warpgroups import QUEUED
-from sim.reference.clock import Process
 from sim.reference.decode import Instruction
-from sim.reference.groups import Groups
-from sim.reference.moments import Moment
-from sim.reference.scoreboard import Pending
+from sim.reference.scoreboard import Outstanding, Pending
 from sim.result.causes import StallCause
 
 
-class DependenceCounters:
+class DependenceCounters(Outstanding):
     """What one warp still waits for. Has the methods of `Scoreboard`."""
 
     def __init__(self, env: simpy.Environment) -> None:
-        self.env = env
+        super().__init__(env)
         self.holders: dict[int, list[Pending]] = {}  # by counter
-        self.groups = Groups()
-        self.outstanding: list[Pending] = []  # results on their way, and stores: the warp ends after them
-        self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
 
     @property
     def busy(self) -> dict[int, Pending]:
@@ -81,26 +75,8 @@ class DependenceCounters:
                 self.holders.setdefault(number, []).append(holder)
         return pending
 
-    def settle(self, pending: Pending, at: Moment) -> None:
-        """It is known now when something will be back, or its sources will have been read."""
-        pending.at = at
-        if pending in self.outstanding:
-            self.all_back = max(self.all_back, at.cycle)
-        if at.cycle <= self.env.now:  # a latency of 0: there for an instruction that issues together with this one
-            self._release(pending)
-        else:
-            self.env.process(self._return(pending))
-
-    def _return(self, pending: Pending) -> Process:
-        """Bring it back (a SimPy process)."""
-        yield self.env.timeout(pending.due - int(self.env.now))
-        self._release(pending)
-
     def _release(self, pending: Pending) -> None:
         for holders in self.holders.values():
             if pending in holders:
                 holders.remove(pending)
-        self.groups.release(pending)
-        if pending in self.outstanding:
-            self.outstanding.remove(pending)
-        pending.back.succeed()
+        super()._release(pending)

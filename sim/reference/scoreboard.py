@@ -36,18 +36,46 @@ class Pending:
         return self.at.cycle if self.at else UNKNOWN
 
 
-class Scoreboard:
+class Outstanding:
+    """What one warp has on its way; how each thing comes back."""
+
+    def __init__(self, env: simpy.Environment) -> None:
+        self.env = env
+        self.groups = Groups()
+        self.outstanding: list[Pending] = []  # results on their way, and stores: the warp ends after them
+        self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
+
+    def settle(self, pending: Pending, at: Moment) -> None:
+        """It is known now when something will be back, or its sources will have been read."""
+        pending.at = at
+        if pending in self.outstanding:
+            self.all_back = max(self.all_back, at.cycle)
+        if at.cycle <= self.env.now:  # a latency of 0: there for an instruction that issues together with this one
+            self._release(pending)
+        else:
+            self.env.process(self._return(pending))
+
+    def _return(self, pending: Pending) -> Process:
+        """Bring it back (a SimPy process)."""
+        yield self.env.timeout(pending.due - int(self.env.now))
+        self._release(pending)
+
+    def _release(self, pending: Pending) -> None:
+        self.groups.release(pending)
+        if pending in self.outstanding:
+            self.outstanding.remove(pending)
+        pending.back.succeed()
+
+
+class Scoreboard(Outstanding):
     """What one warp still waits for."""
 
     def __init__(self, env: simpy.Environment, core: Core) -> None:
-        self.env = env
+        super().__init__(env)
         self.cap = core.in_flight_cap  # instructions of arithmetic with results on their way, at most; 0 = any number
         self.wake_all = core.wake_rule == "all_outstanding"
         self.busy: dict[int, Pending] = {}  # by dependence
-        self.groups = Groups()
         self.results: list[Pending] = []  # one per instruction of arithmetic whose results are on their way
-        self.outstanding: list[Pending] = []  # these, the loads and the stores: the warp ends after them
-        self.all_back = 0  # first cycle in which none of them is outstanding, as far as it is known
 
     def missing(self, instruction: Instruction) -> Pending | None:
         """Return what brings the first dependence that is busy, None when all are ready."""
@@ -102,27 +130,9 @@ class Scoreboard:
             self.results.append(pending)
         return pending
 
-    def settle(self, pending: Pending, at: Moment) -> None:
-        """It is known now that something will be back at that moment."""
-        pending.at = at
-        if pending in self.outstanding:
-            self.all_back = max(self.all_back, at.cycle)
-        if at.cycle <= self.env.now:  # a latency of 0: there for an instruction that issues together with this one
-            self._release(pending)
-        else:
-            self.env.process(self._return(pending))
-
-    def _return(self, pending: Pending) -> Process:
-        """Bring it back (a SimPy process)."""
-        yield self.env.timeout(pending.due - int(self.env.now))
-        self._release(pending)
-
     def _release(self, pending: Pending) -> None:
         for name in pending.writes:
             del self.busy[name]
         if pending in self.results:
             self.results.remove(pending)
-        self.groups.release(pending)
-        if pending in self.outstanding:
-            self.outstanding.remove(pending)
-        pending.back.succeed()
+        super()._release(pending)

@@ -52,7 +52,7 @@ def _of_words(a: Result, b: Result, own: Sequence[Result]) -> list[str]:
     for name, run, before in zip("AB", (a, b), own, strict=False):
         if before.words.kind != run.words.kind:
             lines.append(
-                f"{name} takes {before.cycles:,} cycles by the compiler's control words, {run.cycles:,} by words laid down here: "
+                f"{name} takes {before.cycles:,} cycles by the compiler's control words, {run.cycles:,} by words scheduled here: "
                 "the comparison is of the latter, as the other GPU needs new ones."
             )
     return lines

@@ -69,7 +69,7 @@ def tables(found: Sensitivity) -> "list[Table]":
         title = "One parameter a step off (10 %, or the next value that counts)"
         if found.scheduled:
             title += (
-                f"\n* control words hold it: laid down again, with and without the step; the run takes {found.scheduled:,} cycles "
+                f"\n* control words hold it: rescheduled, with and without the step; the run takes {found.scheduled:,} cycles "
                 f"by them, {cycles:,} by {_whose(found)}"
             )
         shown.append(_table(title, columns, rows, range(1, 6)))

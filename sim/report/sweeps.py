@@ -108,11 +108,11 @@ def summary(frame: "DataFrame", took: float) -> str:
 
 
 def _words(frame: "DataFrame") -> list[str]:
-    """Return, where all points have control words laid down here, what the unchanged GPU takes by these and by the compiler's."""
+    """Return, where all points have control words scheduled here, what the unchanged GPU takes by these and by the compiler's."""
     bases = frame.attrs.get("base", [])
     if not bases:
         return []
-    lines = ["control words hold what is varied: laid down again for every point. The GPU unchanged takes"]
+    lines = ["control words hold what is varied: rescheduled for every point. The GPU unchanged takes"]
     for compiler, own in zip(bases[::2], bases[1::2], strict=True):
         what = ", ".join(str(value) for name, value in own.items() if name not in ("control_words", "cycles", "error"))
         if own["error"] is None and compiler["error"] is None:

@@ -61,7 +61,7 @@ def not_known(result: Result) -> str:
         moments = (
             f"; the cycle of each of the {count(len(result.clock_reads), 'clock read')} is in --json" if len(result.clock_reads) else ""
         )
-        what = "the program reads a clock, and got the number of warp instructions executed before, which is no measurement: it is executed"
+        what = "the program reads a clock, and got the number of warp instructions executed before, not a measurement: it is executed"
         notes.append(f"note: {what} before it is timed{moments}")
     if read & set(map(int, PLACES)):
         notes.append("note: the program reads the number of its SM, and got 0 every time: it is executed before blocks are placed")
@@ -176,7 +176,7 @@ def control(result: Result) -> list[str]:
     kind, fields, _ = result.words
     if kind == "scheduled":
         held = f" for {', '.join(fields)}" if fields else ""
-        return [f"laid down again{held}, not the compiler's; `simtlab compare` says what the words alone change"]
+        return [f"rescheduled{held}, not the compiler's; `simtlab compare` says what the words alone change"]
     return ["the listing's control words say when an instruction may issue"] if by_control_words(result) else []
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Words(NamedTuple):
-    """kind: "none" where a scoreboard found dependences, "compiler" for the listing's own, "scheduled" where they were laid down again,
+    """kind: "none" where a scoreboard found dependences, "compiler" for the listing's own, "scheduled" where they were rescheduled,
     "kept" where they were not although the machine differs in what they hold. fields: in which it differs. why: what kept them.
     """
 

@@ -20,7 +20,6 @@ from sim.traces.text import Head, Static
 
 MOST_LINES = 6  # of one mistake that are named
 STEP = 16  # bytes from one instruction to the next where a listing has no addresses
-SHARED_VARIANT = "generic, to shared memory"
 
 
 def of_listing(

@@ -16,7 +16,7 @@ LANES = 32
 LISTED, STRIDED, DELTAS = range(3)  # MODE
 DONE, FULL, ODD = range(3)  # the bytes are read; a table is full; the line at `at` is no instruction
 SPACE, NEWLINE, HASH, MINUS, ZERO, NINE, EQUALS = (ord(c) for c in " \n#-09=")
-LETTER_A, LETTER_F, LETTER_X, FIRST_MARKER = ord("a"), ord("f"), ord("x"), ord("g")  # markers begin with a letter that is no digit
+LETTER_A, LETTER_X, FIRST_MARKER = ord("a"), ord("x"), ord("g")  # markers begin with a letter that is no digit
 SMALL = 32  # a letter's bit
 TOO_LARGE = 1 << 58  # a number times its base, and a digit more, still fit
 BEYOND = 1 << 57  # no GPU has such an address: sums of 32 strides fit

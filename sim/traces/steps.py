@@ -84,7 +84,7 @@ class _Reader:
         )
 
     def _odd(self, line: int) -> None:
-        self.file.fail("this line is no instruction of a trace", f"an instruction is {LINE}", line)
+        self.file.fail("this line is not an instruction of a trace", f"an instruction is {LINE}", line)
 
     def _take(self, chunk: bytes) -> None:
         """Take what a call of `scan` found, and make room."""

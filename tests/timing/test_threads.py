@@ -124,7 +124,7 @@ def test_how_many_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 @pytest.mark.parametrize("text", ["0", "two", "-1", "1.5"])
 def test_no_number_of_threads(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("SIMTLAB_THREADS", text)
-    with pytest.raises(sim.UserError, match=f"SIMTLAB_THREADS={text} is no number of threads"):
+    with pytest.raises(sim.UserError, match=f"SIMTLAB_THREADS={text} is not a number of threads"):
         simulate(execute(elementwise(COPY, 1)), sim.gpu("gtx480"))
 
 
@@ -132,7 +132,7 @@ def test_threads_of_the_public_functions() -> None:
     launch, gpu = elementwise(COPY, 20), sim.gpu("gtx480")
     assert first_difference(sim.run(launch, gpu, threads=2), sim.run(launch, gpu, threads=1)) is None
     for threads in (0, "2", 2.5, True):
-        with pytest.raises(sim.UserError, match=f"threads = {threads!r} is no number of threads"):
+        with pytest.raises(sim.UserError, match=f"threads = {threads!r} is not a number of threads"):
             sim.run(launch, gpu, threads=threads)
     with pytest.raises(sim.UserError, match="the simpy engine has no threads"):
         sim.run(launch, gpu, "simpy", threads=2)

@@ -117,7 +117,7 @@ def test_mistakes_are_one_message(program: isa.Program) -> None:
         sim.execute(sim.Launch(program, (1,), (32,), launch.args, symbols={"total": np.zeros(2, np.int32)}))
     with pytest.raises(UserError, match="argument 0 has 16 bytes; a structure of 8 was given"):
         sim.Launch(program, (1,), (32,), (np.zeros((), "V8")[()], *launch.args[1:]))
-    with pytest.raises(UserError, match="str me is no pointer"):
+    with pytest.raises(UserError, match="str me is not a pointer"):
         sim.execute(sim.Launch(program, (1,), (32,), (*launch.args[:4], np.array([(1, "me")], NODE))))
 
 
@@ -200,14 +200,14 @@ def test_the_number_of_a_constant_bank_is_part_of_a_launch() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("&z", "points to z, which is no array here"),
-        ("{&x, f32}", "f32 is no typed number"),
+        ("&z", "points to z, which is not an array here"),
+        ("{&x, f32}", "f32 is not a typed number"),
         ("{f32:1", "does not end with }"),
         ("{}", "is no structure"),
         ("{f32:1}@3", "is no structure"),
-        ("[&x, f32:1]", "is no array of pointers"),
-        ("i8:300", "300 is no value of that type"),
-        ("f8:1", "f8:1 is no typed number"),
+        ("[&x, f32:1]", "is not an array of pointers"),
+        ("i8:300", "300 is not a value of that type"),
+        ("f8:1", "f8:1 is not a typed number"),
     ],
 )
 def test_mistakes_in_text(text: str, said: str) -> None:

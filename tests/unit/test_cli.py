@@ -423,8 +423,8 @@ def test_disassembly_takes_its_arguments_in_order(tmp_path: Path) -> None:
     result = simtlab("run", kernel, "--function", "saxpy", "--grid", "4", "--block", "256", "--gpu", "h100", *arguments)
     assert result.exit_code == 0, result.output
     assert "4 blocks of 256 threads" in result.stdout
-    assert "this is no typed argument" in refused("run", kernel, "--block", "32", "--arg", "n=3")
-    assert "no value of that type" in refused("run", kernel, "--block", "32", "--arg", "u8:300")
+    assert "this is not a typed argument" in refused("run", kernel, "--block", "32", "--arg", "n=3")
+    assert "not a value of that type" in refused("run", kernel, "--block", "32", "--arg", "u8:300")
     assert "cannot read" in refused("run", kernel, "--block", "32", "--arg", "f32[4]=missing.npy")
     assert "is outside constant bank 0" in refused("run", kernel, "--block", "32", "--arg", "u32:1000")
 

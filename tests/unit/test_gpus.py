@@ -152,7 +152,7 @@ REFUSED = {
     "unknown section": ('extends = "gtx480"\n[memori]\nx = 1', ["unknown field memori"]),
     "unknown field": ('extends = "gtx480"\n[core]\nschedulars = 2', ["mine.toml:3", "unknown field core.schedulars", "core.schedulers"]),
     "unknown unit": ('extends = "gtx480"\n[units]\nfp31 = { pipe = "fp32", latency = 1 }', ["unit units.fp31", "did you mean fp32?"]),
-    "no such pipe": ('extends = "gtx480"\n[units]\nfp32 = { pipe = "fp33" }', ["'fp33' is no pipe", "sfu"]),
+    "no such pipe": ('extends = "gtx480"\n[units]\nfp32 = { pipe = "fp33" }', ["'fp33' is not a pipe", "sfu"]),
     "out of range": ('extends = "gtx480"\n[core]\nissue_width = 5', ["mine.toml:3", "core.issue_width = 5", "from 1 to 4"]),
     "not a choice": ('extends = "gtx480"\n[core]\npolicy = "fifo"', ["core.policy = 'fifo'", "gto"]),
     "not a number": ('extends = "gtx480"\nsms = "many"', ["sms = 'many'", "integer"]),

@@ -355,7 +355,7 @@ def test_mistakes_of_the_command_line_are_one_message(tmp_path: Path) -> None:
         ([str(tmp_path / "long.sass")], "long.sass: it has over 64,000 characters, the most that the lab takes"),
         (["--gpu", "nope"], "no GPU is called 'nope'"),
         (["--exercises", str(tmp_path)], "no exercises here"),
-        (["--host", 70 * "é"], "port 8321: this is no address"),
+        (["--host", 70 * "é"], "port 8321: this is not an address"),
         (["kernel.cu"], "the lab takes listings, no CUDA"),
     ):
         done = CliRunner().invoke(app, ["lab", *words])

@@ -101,7 +101,7 @@ def test_code_that_the_gpu_is_too_old_for_is_flagged() -> None:
 def test_a_program_that_reads_a_clock_is_told_what_it_got() -> None:
     listing = ".kernel f\nS2R R0, SR_CLOCKLO;\nIADD R1, R0, 1;\nS2R R2, SR_CLOCKLO;\nEXIT"
     printed = " ".join(text.report(sim.run(sim.Launch(isa.parse(listing), (1,), (32,)), GTX480)).split())
-    assert "note: the program reads a clock, and got the number of warp instructions executed before, which is no measurement" in printed
+    assert "note: the program reads a clock, and got the number of warp instructions executed before, not a measurement" in printed
     assert "the cycle of each of the 2 clock reads is in --json" in printed
     quiet = sim.run(sim.Launch(isa.parse(".kernel f\nS2R R0, SR_TID.X;\nEXIT"), (1,), (32,)), GTX480)
     assert "note:" not in text.report(quiet)

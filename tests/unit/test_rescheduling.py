@@ -1,4 +1,4 @@
-"""Control words for a changed GPU: laid down again where a compiler would write others, kept on demand, and said so everywhere."""
+"""Control words for a changed GPU: rescheduled where a compiler would write others, kept on demand, and said so everywhere."""
 
 import dataclasses
 import itertools
@@ -143,5 +143,5 @@ def test_compare_compares_our_words_with_ours_and_gives_the_compilers_too(tmp_pa
 @pytest.mark.slow
 def test_run_says_that_words_were_laid_down_again() -> None:
     options = (N_BODY, "--gpu", "h100", "--set", "units.fp32.latency=8")
-    assert "laid down again for units.fp32.latency" in simtlab("run", *options).stdout
+    assert "rescheduled for units.fp32.latency" in simtlab("run", *options).stdout
     assert "not read: the compiler's control words are kept" in simtlab("run", *options, "--keep-control-words").stdout

@@ -131,7 +131,7 @@ def test_the_listing_is_printed_and_what_it_costs_beside_it() -> None:
 
 
 def test_mistakes_in_control_fields() -> None:
-    with pytest.raises(UserError, match=r"k:2:1: these are no control fields"):
+    with pytest.raises(UserError, match=r"k:2:1: these are not control fields"):
         isa.parse("NOP\n[B9-----:R-:W-:Y:S05] FADD R0, R1, R2\nEXIT", "k")
     with pytest.raises(UserError, match="k:1:1: a stall count is at most 15"):
         isa.parse("[B------:R-:W-:Y:S16] EXIT", "k")

@@ -208,7 +208,7 @@ def test_registers_go_from_warp_to_warp() -> None:
     assert "64 registers per thread" in raised.value.hint
     with pytest.raises(UserError, match="R104 is named, but a warp has 104 registers since line"):
         sim.execute(passing(high=104))
-    with pytest.raises(UserError, match="100 is no multiple of 8 from 24 to 256"):
+    with pytest.raises(UserError, match="100 is not a multiple of 8 from 24 to 256"):
         passing(taken=100)
 
 

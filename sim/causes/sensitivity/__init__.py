@@ -48,7 +48,7 @@ Range = tuple[float, float]
 class Bar(NamedTuple):
     """One parameter a step down and up; speed-ups are of the whole run, None where there is no such machine.
 
-    scheduled: control words hold the parameter, so they were laid down again for the machines with it and for the one without.
+    scheduled: control words hold the parameter, so they were rescheduled for the machines with it and for the one without.
     lower_range, higher_range: least and most speed-up of an ensemble, of which lower and higher are then the medians. noise: as of
     `Removed`, where there are no ranges.
     """
@@ -95,7 +95,7 @@ class Sensitivity(NamedTuple):
     bounds: list[Bound]
     binding: Removed | None
     pair: tuple[Removed, Removed, float] | None  # and their speed-up together
-    scheduled: int | None = None  # cycles of the run with control words laid down here, None where no bar needed them
+    scheduled: int | None = None  # cycles of the run with control words scheduled here, None where no bar needed them
     noise: float = 1.0  # how many times the slowest member of an ensemble of the unchanged machine takes as long as the fastest
     members: int = 1  # of that ensemble
 
