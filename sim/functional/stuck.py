@@ -71,10 +71,10 @@ def _loop(place: "Place", w: int) -> list[int]:
 
 
 def _what(launch: Launch, places: Places, place: "Place", w: int) -> str:
-    instructions, waiting = launch.program.instructions, int(place.machine.waiting[w])
+    instructions, waiting = launch.program.instructions, place.machine.waiting[w]
     if waiting != SPINS:
         at = instructions[int(place.machine.pc[w]) - (waiting not in WAITS)]
-        what = WAITS.get(waiting, f"waits at barrier {waiting - 1}").format(lanes=lanes(int(place.machine.active[w])))
+        what = WAITS.get(waiting, f"waits at barrier {int(waiting) - 1}").format(lanes=lanes(int(place.machine.active[w])))
         return f"{what}, line {at.line}: {at.text}"
     loop, e = _loop(place, w), launch.program.encoded
     named = [instructions[i].line for i in loop]

@@ -149,14 +149,14 @@ def counters_of(program: Program, i: int, parts: Groups) -> tuple[int, int]:
     return (read, -1) if program.instructions[i].opcode == FLUSH else (write, read)
 
 
-def control_fields(gpu: Gpu, program: Program, i: int, obeyed: bool, parts: Groups) -> tuple[int, ...]:
-    """Return the last fields of instruction i's Op, which come from its control word, or wait for parts of counters."""
-    control, part = program.control, (int(parts.joins[i]), int(parts.waits[i]), int(parts.most[i]))
+def control_fields(gpu: Gpu, program: Program, i: int, obeyed: bool, parts: Groups) -> dict[str, int]:
+    """Return the fields of instruction i's Op that come from its control word, or wait for parts of counters."""
+    control, part = program.control, {"joins": int(parts.joins[i]), "waits": int(parts.waits[i]), "most": int(parts.most[i])}
     if control is None or not obeyed:
-        return int(parts.counter[i]), -1, 1, 0, *part, 0
-    reads = read_cycles(gpu, program, i)
+        return part | {"write_counter": int(parts.counter[i]), "read_counter": -1, "pairs": 1, "reads": 0, "reuse": 0}
     write, read = counters_of(program, i, parts)
-    return write, read, int(control.dual[i]), reads, *part, int(control.reuse[i])
+    word = {"write_counter": write, "read_counter": read, "pairs": int(control.dual[i]), "reuse": int(control.reuse[i])}
+    return part | word | {"reads": read_cycles(gpu, program, i)}
 
 
 def dense_columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:

@@ -180,44 +180,43 @@ def _record(tables: Hierarchy) -> Any:
     return np.array([tuple(tables)], [(name, "i8") for name in tables._fields]).view(np.recarray)
 
 
-def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups, constant: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the fields of instruction i's Op. constant: the last of them but three."""
+def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups) -> dict[str, int]:
+    """Return the fields of instruction i's Op, but those that `code` has for all instructions at once."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
     name = served.pipe if (served := unit_timing(gpu, program, i)) else None
     clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
     memory, hold = memory_place(gpu, program, i), port_cycles(gpu, program, i)
     cause, product, copied = result_cause(program, i), turn(gpu, program, i), copies(program, i)
-    return (
-        gpu.latency(unit) + product.columns,
-        distance(gpu, program, i) if obeyed else gpu.core.reissue_distance,
-        gpu.core.sync_latency if operation == Operation.BSYNC else 0,
-        product.start if product.cycles else source_read(gpu, program, i, memory),
-        1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
-        pipes.index(name) if name else len(pipes),
-        bool(name and gpu.pipes[name].owner == "sm"),
-        cause,
-        PORT_CAUSE[unit],
-        CLOCK if clock else CLUSTER_WAIT if copied == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
-        *barrier(program, i),
-        operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
-        results,
-        results > 0 and operation not in ACCESS,
-        memory,
-        access_kind(program, i) if memory else 0,
-        encoded.width[i],
-        bool(memory and is_cached(gpu, program, i)),
-        hold,
-        landing(gpu, program, i),
-        *control_fields(gpu, program, i, obeyed, parts),
-        *constant,
-        cause == StallCause.LONG_SCOREBOARD and (results > 0 or bool(parts.joins[i])),
-        phase_use(program, i),
-        product.cycles,
-        copied,
-        may_leave(program, i),
-        0,
-        0,
+    column, expected, passes = barrier(program, i)
+    return dict(
+        latency=gpu.latency(unit) + product.columns,
+        distance=distance(gpu, program, i) if obeyed else gpu.core.reissue_distance,
+        sync=gpu.core.sync_latency if operation == Operation.BSYNC else 0,
+        source_read=product.start if product.cycles else source_read(gpu, program, i, memory),
+        hold=1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
+        pipe=pipes.index(name) if name else len(pipes),
+        shared=bool(name and gpu.pipes[name].owner == "sm"),
+        result_cause=cause,
+        port_cause=PORT_CAUSE[unit],
+        flow=CLOCK if clock else CLUSTER_WAIT if copied == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
+        barrier=column,
+        expected=expected,
+        passes=passes,
+        store=operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
+        arithmetic=results > 0 and operation not in ACCESS,
+        memory=memory,
+        access=access_kind(program, i) if memory else 0,
+        width=encoded.width[i],
+        cached=bool(memory and is_cached(gpu, program, i)),
+        address=hold,
+        landing=landing(gpu, program, i),
+        **control_fields(gpu, program, i, obeyed, parts),
+        loads=cause == StallCause.LONG_SCOREBOARD and (results > 0 or bool(parts.joins[i])),
+        phase=phase_use(program, i),
+        turn=product.cycles,
+        copies=copied,
+        far=may_leave(program, i),
     )
 
 
@@ -254,12 +253,15 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     dependences = COUNTERS if obeyed else max(1, len(used))
     needs = dense_columns(counter_table(program)[first], np.arange(COUNTERS)) if obeyed else needs
     skips = logged(program) & np.array([memory_place(gpu, program, i) == NOWHERE for i in range(len(program))], bool)
-    constant = [tuple(int(column[i]) for column in (*constants[:3], skips)) for i in first]
     results = [int((row >= 0).sum()) for row in writes]
-    ops = [_op(gpu, program, int(i), count, obeyed, parts, named) for i, count, named in zip(first, results, constant, strict=True)]
+    ops = [_op(gpu, program, int(i), count, obeyed, parts) for i, count in zip(first, results, strict=True)]
+    fields: dict[str, Any] = {name: [op[name] for op in ops] for name in ops[0]} | {"results": results}
+    for_all = {"constant": constants.line, "late": constants.late, "lanes": constants.lanes, "skips": skips}
+    fields |= {name: column[first] for name, column in (for_all | {"pause": held, "pause_cause": cause}).items()}
     sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
     alike = alike.reshape(-1)
-    table = np.array(ops, Op)
-    table["pause"], table["pause_cause"] = held[first], cause[first]
+    table = np.zeros(len(first), Op)
+    for name in Op.names or ():
+        table[name] = fields[name]
     tables = table[alike].view(np.recarray), needs[alike], writes[alike], sources[alike], *constant_tables(gpu, constants)
     return Code(np.int64(obeyed), np.int64(parts.kept), *tables), dependences
