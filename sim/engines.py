@@ -17,6 +17,10 @@ ENGINES = ("numba", "simpy")
 
 def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None, engine: str, threads: int | None) -> "Result":
     """Time a trace with the engine of that name, as `sim.simulate` says."""
+    from sim.gpus.model import Gpu
+
+    if not isinstance(gpu, Gpu):
+        raise UserError(f"{gpu!r} is not a GPU", hint=f"write sim.gpu({gpu!r})" if isinstance(gpu, str) else 'write sim.gpu("h100")')
     if engine not in ENGINES:
         raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
     if threads is not None and (type(threads) is not int or threads < 1):

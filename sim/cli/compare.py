@@ -11,7 +11,7 @@ from isa.errors import UserError
 from sim.analysis.difference import as_dict, difference
 from sim.cli.commands import command
 from sim.cli.inputs import prepare
-from sim.cli.options import JSON, REPEAT, Given
+from sim.cli.options import JSON, REPEAT, Given, once
 from sim.cli.output import check_writable, show, working, write_json
 from sim.report import difference as views
 from sim.result.result import Result
@@ -22,7 +22,9 @@ B = Annotated[
     Path | None, typer.Argument(metavar="[B]", help="The second; left out: A again, with what the options that end in -b change.")
 ]
 GPU_B = Annotated[str | None, typer.Option("--gpu-b", metavar="NAME|FILE", help="The GPU of B; left out: that of A.")]
-SET_B = Annotated[list[str] | None, typer.Option("--set-b", metavar="FIELD=VALUE", help="Change the GPU of B only; may be repeated.")]
+SET_B = Annotated[
+    list[str] | None, typer.Option("--set-b", callback=once, metavar="FIELD=VALUE", help="Change the GPU of B only; may be repeated.")
+]
 POLICY_B = Annotated[str | None, typer.Option("--policy-b", metavar="NAME", help="Policy of B; left out: that of A.")]
 BLOCK_POLICY_B = Annotated[
     str | None, typer.Option("--block-policy-b", metavar="NAME", help="Which SM takes a block, of B; left out: that of A.")
@@ -32,7 +34,9 @@ KERNEL_B = Annotated[str | None, typer.Option("--kernel-b", metavar="NAME", help
 GRID_B = Annotated[str | None, typer.Option("--grid-b", metavar="X[xYxZ]", help="Blocks in the grid of B.")]
 BLOCK_B = Annotated[str | None, typer.Option("--block-b", metavar="X[xYxZ]", help="Threads in a block of B.")]
 WARPS_B = Annotated[int | None, typer.Option("--warps-b", min=1, metavar="N", help="Shortcut: N warps on one SM for B.")]
-ARG_B = Annotated[list[str] | None, typer.Option("--arg-b", metavar="NAME=VALUE", help="A scalar argument of B only; may be repeated.")]
+ARG_B = Annotated[
+    list[str] | None, typer.Option("--arg-b", callback=once, metavar="NAME=VALUE", help="A scalar argument of B only; may be repeated.")
+]
 REGISTERS_B = Annotated[int | None, typer.Option("--registers-b", min=1, metavar="N", help="32-bit registers per thread of B.")]
 SHARED_B = Annotated[int | None, typer.Option("--shared-b", min=0, metavar="BYTES", help="Static shared memory per block of B.")]
 

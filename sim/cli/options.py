@@ -1,5 +1,6 @@
 """The options that several commands share, and how their texts are read."""
 
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,16 @@ import typer
 from isa.errors import UserError
 from sim.policies.blocks import block_policy_of_file
 from sim.policies.user import of_file
+
+
+def once(texts: list[str] | None) -> list[str] | None:
+    """Return what an option that may be repeated was given as NAME=VALUE. Raises UserError for a name with two values."""
+    named = [(text.partition("=")[0].strip(), text) for text in texts or [] if re.match(r"[\w. ]+=", text)]
+    for name, _ in named:
+        if len(values := [text for one, text in named if one == name]) > 1:
+            raise UserError(f"{name} has {len(values)} values: {', '.join(values)}", hint="give one")
+    return texts
+
 
 DEFAULT = "gtx480"  # the GPU of who names none
 LISTING = Annotated[
@@ -32,6 +43,7 @@ ARG = Annotated[
     list[str] | None,
     typer.Option(
         "--arg",
+        callback=once,
         metavar="NAME=VALUE",
         help="A scalar argument; an array NAME=f32[1024]=random; a pointer NAME=&x+16; a structure NAME={&x, s32:31}; "
         "of disassembly without names, the values in order. Repeat.",
@@ -40,7 +52,8 @@ ARG = Annotated[
 REGISTERS = Annotated[int | None, typer.Option("--registers", min=1, metavar="N", help="32-bit registers per thread.")]
 SHARED = Annotated[int | None, typer.Option("--shared", min=0, metavar="BYTES", help="Static shared memory per block.")]
 SET = Annotated[
-    list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change the GPU, as core.schedulers=2; may be repeated.")
+    list[str] | None,
+    typer.Option("--set", callback=once, metavar="FIELD=VALUE", help="Change the GPU, as core.schedulers=2; may be repeated."),
 ]
 DLCM = Annotated[
     str | None,

@@ -211,7 +211,8 @@ def access_message(launch: Launch, placed: list[Placed], memory: Memory, fault: 
     if e.operation[i] == Operation.LDC:
         bank = int(e.source_bank[i, 0])
         size = memory.bank_bytes[bank] if bank < len(memory.bank_bytes) else 0
-        return f"{shown} is outside constant bank {bank}", f"the bank has {size} bytes"
+        given = f" and ends with the arguments, of which {len(launch.args)} were given: give one for each parameter" if bank == 0 else ""
+        return f"{shown} is outside constant bank {bank}", f"the bank has {size} bytes{given}"
     if space in (Space.SHARED, Space.LOCAL):
         size, name, remedy = (
             (memory.shared_bytes, "shared memory", ": .shared BYTES in the listing, or shared_dynamic of the launch")

@@ -39,6 +39,9 @@ def execute(
     the caller's arrays stay as they are then. Raises UserError for arguments that do not fit the program and for mistakes of the program:
     accesses outside every array or misaligned, divergent barriers, no progress. After a mistake the arrays hold what was stored up to it.
     """
+    if not isinstance(launch, Launch):
+        hint = "write sim.Launch(isa.load(listing), grid, block, args), or sim.launch.file.load_launch(listing).launch"
+        raise UserError(f"{type(launch).__name__} is not a Launch", hint=hint)
     checks = asked(check)
     check_launch(launch, blocks is not None)
     check_registers(launch.program)

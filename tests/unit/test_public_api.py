@@ -49,6 +49,13 @@ def test_an_unknown_engine_is_refused_with_those_there_are() -> None:
         sim.run(LAUNCH, sim.gpu("gtx480"), engine="verilog")
 
 
+def test_a_name_for_a_gpu_and_a_path_for_a_launch_are_refused_with_what_to_write() -> None:
+    with pytest.raises(UserError, match=r"(?s)'h100' is not a GPU.*write sim\.gpu\('h100'\)"):
+        sim.run(LAUNCH, "h100")  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"(?s)str is not a Launch.*load_launch"):
+        sim.run("saxpy.sass", sim.gpu("gtx480"))  # type: ignore[arg-type]
+
+
 def test_run_is_execute_then_simulate() -> None:
     gpu = sim.gpu("gtx480")
     assert sim.run(LAUNCH, gpu).as_dict() == sim.simulate(sim.execute(LAUNCH), gpu).as_dict()
