@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 ROWS = 12
+TOLD = 0.05  # difference of two speed-ups, with launch overhead and without, from which both are told
 
 
 def summary(a: Result, b: Result, found: Difference, own: Sequence[Result] = (), spread: Sequence[float] = ()) -> str:
@@ -23,16 +24,25 @@ def summary(a: Result, b: Result, found: Difference, own: Sequence[Result] = (),
         f"{name}  {heading(run)}\n   {run.cycles:,} cycles of the core clock, {seconds(run.seconds)} with the launch".replace("\n", "\n   ")
         for name, run in (("A", a), ("B", b))
     ]
+    unknown = _of_overheads(a, b)
     if found.speed_up == 1:
         verdict = "Both take the same time."
     else:
         ratio, faster = max((found.speed_up, "B"), (1 / found.speed_up, "A"))
-        verdict = f"{faster} is {ratio:.2f} times as fast."
-    verdict += _of_overheads(a, b)
+        alone = _without_launch(a, b, faster)
+        also = f", launch overhead included; {alone:.2f} times without it" if not unknown and abs(alone / ratio - 1) >= TOLD else ""
+        verdict = f"{faster} is {ratio:.2f} times as fast{also}."
+    verdict += unknown
     if spread:
         noise = "; within noise: nothing to act upon" if min(spread) <= 1 <= max(spread) and found.speed_up != 1 else ""
         verdict += f" Over {len(spread)} placements B is {min(spread):.3f} to {max(spread):.3f} times as fast{noise}."
     return "\n".join([*runs, "", *_of_words(a, b, own), verdict])
+
+
+def _without_launch(a: Result, b: Result, faster: str) -> float:
+    """Return how many times as fast one of two runs is, from its first block's start to its last block's end."""
+    first, second = (run.cycles / run.gpu.clock.core_mhz for run in (a, b))
+    return first / second if faster == "B" else second / first
 
 
 def _of_overheads(a: Result, b: Result) -> str:
@@ -40,9 +50,8 @@ def _of_overheads(a: Result, b: Result) -> str:
     unknown = [run for run in (a, b) if not (run.gpu.blocks.launch_overhead or run.gpu.blocks.launch_us)]
     if len(unknown) != 1:
         return ""
-    first, second = (run.cycles / run.gpu.clock.core_mhz for run in (a, b))
-    ratio, faster = max((first / second, "B"), (second / first, "A"))
-    without = f"without both, {faster} is {ratio:.2f} times as fast."
+    faster = "B" if _without_launch(a, b, "B") > 1 else "A"
+    without = f"without both, {faster} is {_without_launch(a, b, faster):.2f} times as fast."
     return f" The launch overhead of {unknown[0].gpu.name} is not known and counts as 0; {without}"
 
 
