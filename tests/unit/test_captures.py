@@ -217,7 +217,7 @@ def test_forged_members_end_in_one_message(tmp_path: Path) -> None:
         ({"kernel": "another"}, "another"),
         ({"unknown": 1}, "unknown"),
         ({"allocations": []}, "do not go together"),
-        ({"cluster": [3, 1, 1]}, "no multiple of the cluster"),
+        ({"cluster": [3, 1, 1]}, "not a multiple of the cluster"),
         ({"counters": {"cycles": "inf"}}, "counters"),
         ({"shared_dynamic": 1 << 31}, "shared_dynamic"),
     ],

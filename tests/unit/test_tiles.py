@@ -142,7 +142,7 @@ X = np.zeros((64, 64), np.float32)
         (X, {"box": (8, 8), "steps": (1, 2)}, "the last is 1"),
         (X[:, ::2], {"box": (8, 8)}, "rows without gaps"),
         (np.zeros((8, 5), np.float32), {"box": (8, 4)}, "rows without gaps, 16 bytes or a multiple apart"),
-        (np.zeros((8, 8), np.int32), {"box": (8, 8), "fill": "nan"}, "no float"),
+        (np.zeros((8, 8), np.int32), {"box": (8, 8), "fill": "nan"}, "not a float"),
         (np.zeros((8, 8), np.complex64), {"box": (8, 8)}, "there is no such type"),
         (sim.Pointer(X, 8), {"box": (8, 8)}, "8 bytes into its array"),
         (3, {"box": (8, 8)}, "int was given"),

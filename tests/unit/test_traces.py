@@ -186,14 +186,14 @@ def test_a_barrier_for_a_number_of_threads_is_not_written(tmp_path: Path) -> Non
         sim.write_traces([trace], tmp_path / "out")
 
 
-ODD = "is no instruction of a trace"
+ODD = "is not an instruction of a trace"
 MISTAKES = {
     "cut": (TEXT[: TEXT.rindex("0060")] + "\n#END_TB\n", "of 8 instructions"),
     "cut in a block": (TEXT[: TEXT.rindex("#END_TB")], "ends inside a block"),
     "no grid": (TEXT.replace("-grid dim = (2,1,1)\n", ""), "no -grid dim"),
     "bad size": (TEXT.replace("(64,1,1)", "(64)"), "not three sizes"),
-    "bad mask": (TEXT.replace("00000111", "1ffffffff"), "is no instruction of a trace"),
-    "too few addresses": (TEXT.replace(" 0x7f5d0f000000 0\n", "\n"), "is no instruction of a trace"),
+    "bad mask": (TEXT.replace("00000111", "1ffffffff"), "is not an instruction of a trace"),
+    "too few addresses": (TEXT.replace(" 0x7f5d0f000000 0\n", "\n"), "is not an instruction of a trace"),
     "no addresses": (TEXT.replace("4 1 0x7f5d0f000000 4 0", "0 0"), "LDG.E.SYS has no addresses"),
     "unknown opcode": (TEXT.replace("S2R", "QQQ"), "unknown opcode QQQ"),
     "barrier for a number of threads": (TEXT.replace("1 R0 S2R 0 0 33", "0 BAR.SYNC 0 0 64"), "BAR.SYNC 64: how many threads"),
