@@ -37,7 +37,9 @@ def test_its_own_test_passes(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize(("name", "says"), [("../x", "is not a kernel name"), ("9", "is not a kernel name"), ("a b", "is not a kernel name")])
+@pytest.mark.parametrize(
+    ("name", "says"), [("../x", "is not a kernel name"), ("9", "is not a kernel name"), ("a b", "is not a kernel name")]
+)
 def test_other_names_are_refused(tmp_path: Path, name: str, says: str) -> None:
     status, text = invoke("new", name, "--folder", tmp_path)
     assert (status, says in text) == (2, True)
