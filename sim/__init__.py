@@ -8,6 +8,7 @@ Nothing here loads Numba until a program is executed or timed.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,6 +143,7 @@ def run(
     >>> sum(result.stalls.values()) == result.counters["warp_cycles"]
     True
     """
+    launch = replace(launch, warp_size=gpu.core.warp_size)
     if sample is not False:
         from sim.sampling import Wanted, run
 

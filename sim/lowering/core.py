@@ -199,7 +199,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
         cause,
         PORT_CAUSE[unit],
         CLOCK if clock else CLUSTER_WAIT if copied == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
-        *barrier(program, i),
+        *barrier(gpu, program, i),
         operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
         results,
         results > 0 and operation not in ACCESS,

@@ -12,7 +12,6 @@ from sim.analysis.lanes import WHOLE, branches, idle_lanes, lanes
 from sim.causes.advice import advise, utilisation
 from sim.causes.shape import waves
 from sim.gpus.model import SET_BY_USER, Gpu
-from sim.gpus.occupancy import WARP
 from sim.gpus.unread import why_unread
 from sim.lowering.accesses import is_cached
 from sim.lowering.control_words import obeys_control_words
@@ -118,7 +117,7 @@ def heading(result: Result) -> str:
         many += f", in clusters of {result.trace.launch.ranks},"
     return (
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
-        f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / WARP), 'warp')} "
+        f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / gpu.core.warp_size), 'warp')} "
         f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}"
         + "".join(f"\nchanged: {change}" for change in changes(gpu, result.words))
         + _too_new(result)
@@ -192,7 +191,7 @@ def summary(result: Result) -> str:
         ("issue slots", f"{share:.1%} used"),
         *(("control", sentence) for sentence in control(result)),
         ("occupancy", f"{limit_sentence(result.occupancy, gpu)}; achieved {counters['achieved_occupancy']:.1%}"),
-        *([("lanes", _lanes(result))] if lanes(result).executing < WHOLE else []),
+        *([("lanes", _lanes(result))] if lanes(result).executing < WHOLE * result.gpu.core.warp_size else []),
         *([("waves", waves(result).sentence())] if waves(result).number > 1 else []),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in lines)
@@ -206,12 +205,12 @@ def _cycles(result: Result) -> str:
 
 def _lanes(result: Result) -> str:
     active, executing = lanes(result)
-    return f"{active:.1f} of {WARP} active per instruction, {executing:.1f} not predicated off"
+    return f"{active:.1f} of {result.gpu.core.warp_size} active per instruction, {executing:.1f} not predicated off"
 
 
 def idle(result: Result) -> str:
     """Return the lines of a divergent run whose lanes are most idle; "" for one without idle lanes, and for a result without its trace."""
-    found = idle_lanes(result.trace) if result.trace is not None and lanes(result).executing < WHOLE else []
+    found = idle_lanes(result.trace) if result.trace is not None and lanes(result).executing < WHOLE * result.gpu.core.warp_size else []
     if not found:
         return ""
     width = max(len(one.text) for one in found)
