@@ -160,7 +160,7 @@ def sweep(
     workers: int | None = None,
     cluster: str | None = None,
     progress: "Callable[[int, int], None] | None" = None,
-    repeat: int = 1,
+    repeat: int | None = None,
 ) -> "DataFrame":
     """Simulate a launch on many variants of a GPU, many variants of the launch, or both; return a pandas table, a row per point.
 
@@ -172,7 +172,8 @@ def sweep(
     output: a Parquet file; rows are written as they are found, and a sweep that was interrupted goes on where it was. workers:
     processes, all cores unless said. cluster: address of a Dask scheduler, in place of processes here. progress: called with
     points done and points in all. repeat: runs of each point that differ in what no user controls (where arrays lie, which of neighbouring
-    blocks starts first); columns `cycles_median`, `cycles_low`, `cycles_high`.
+    blocks starts first); columns `cycles_median`, `cycles_low`, `cycles_high`. None: one run, and where that costs little five of the
+    fastest point: column `within_noise` marks those that are no slower than these differ, `attrs["noise"]` has how much (1.02 = 2 %).
     Raises UserError for a name that nothing has, a value that cannot be, and when no point of a Launch can be.
 
     >>> import isa, sim

@@ -55,7 +55,8 @@ class LoadStore(Section):
     )
     shared_store_read: Annotated[int, Field(ge=1, le=1000)] = Field(default=2, description="the same for a store to shared memory")
     fence_latency: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        default=0, description="cycles that a fence of the whole GPU (MEMBAR.GPU, .GL, .SYS) holds its warp, whatever is under way; 0 = none"
+        default=0,
+        description="cycles that a fence of the whole GPU (MEMBAR.GPU, .GL, .SYS) holds its warp, whatever is under way; 0 = none",
     )
     store_lines: Annotated[int, Field(ge=0, le=128)] = Field(
         default=0, description="lines of stores that an SM keeps so that further stores join them; 0 = each leaves at once"
