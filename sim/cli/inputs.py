@@ -31,7 +31,7 @@ def prepare(listing: Path, given: Given) -> Prepared:
     """Return the launch and the GPU that the options name; `--warps N` means one SM: a second block would start on a second one."""
     gpu = machine(given, listing)
     made, expected = launch(listing, given, gpu)
-    made = dataclasses.replace(made, warp_size=gpu.core.warp_size)
+    made = made.in_warps(gpu.core.warp_size)
     return Prepared(made, gpu.replace({"sms": 1}) if given.warps is not None and made.blocks > 1 else gpu, expected)
 
 

@@ -1,6 +1,5 @@
 """`simtlab replay FILE...`: captured launches run again on any GPU, their memory checked, the real one's counters beside ours."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -92,7 +91,7 @@ def _run(capture: captures.Capture, name: str, how: How, quiet: bool) -> Replaye
     """Run the launch of a capture and print its report."""
     changes = assignments(how.set_, "--set") | policies(how.policy, how.block_policy)
     gpu = (captures.preset_of(capture) if how.gpu is None else sim.gpu(how.gpu)).replace(changes)
-    table, launch = capture.table, replace(captures.launch_of(capture), warp_size=gpu.core.warp_size)
+    table, launch = capture.table, captures.launch_of(capture).in_warps(gpu.core.warp_size)
     with working(f"replaying {name}"):
         result = sim.simulate(sim.execute(launch, how.limit), gpu, engine=how.engine, threads=how.threads)
     found = captures.differences(capture, launch)

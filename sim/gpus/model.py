@@ -46,7 +46,9 @@ class Core(Section):
         description="warp schedulers per SM; warp slot w belongs to scheduler w mod this"
     )
     issue_width: Annotated[int, Field(ge=1, le=4)] = Field(1, description="instructions of one warp that a scheduler may issue together")
-    issue_interval: Annotated[int, Field(ge=1, le=32)] = Field(1, description="cycles between two issues of one scheduler")
+    issue_interval: Annotated[int, Field(ge=1, le=32)] = Field(
+        1, description="cycles between two issues of one scheduler, which has one turn in a cycle: issue_width says how many go together"
+    )
     dispatch: Literal["pipe", "scheduler"] = Field(
         "pipe", description="what an instruction on a narrow pipe holds while its lanes go in: the pipe's port, or the whole scheduler"
     )
@@ -62,7 +64,9 @@ class Core(Section):
     in_flight_cap: Annotated[int, Field(ge=0, le=64)] = Field(
         0, description="instructions of arithmetic with results outstanding per warp; 0 = no cap"
     )
-    reissue_distance: Annotated[int, Field(ge=1, le=64)] = Field(1, description="smallest distance between two issues of one warp, cycles")
+    reissue_distance: Annotated[int, Field(ge=1, le=64)] = Field(
+        1, description="smallest distance between two issues of one warp, cycles; a scheduler has one turn in a cycle"
+    )
     branch_latency: Annotated[int, Field(ge=0, le=1000)] = Field(
         1,
         description="cycles from a branch to the warp's next issue; where control words are obeyed, from a branch that is taken; "

@@ -93,6 +93,10 @@ class Launch:
     def warps_per_block(self) -> int:
         return -(-self.threads_per_block // self.warp_size)
 
+    def in_warps(self, size: int) -> "Launch":
+        """Return the launch with warps of so many threads."""
+        return self if size == self.warp_size else dataclasses.replace(self, warp_size=size)
+
     @property
     def blocks(self) -> int:
         return int(np.prod(self.grid))

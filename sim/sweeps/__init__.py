@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -71,8 +70,8 @@ def sweep(
         frame["cycles"] = float("nan")  # a function made no launch that can be
     frame.attrs["base"] = [{name: row[name] for name in BASE if name in row} for row in bases.values()]
     if repeat is None:
-        rows = points_of(over)
-        frame = marked(frame, noise_of_best(frame, lambda place: sweep(launches, gpu, [rows[place]], workers=1, repeat=MEMBERS)))
+        asked = points_of(over)
+        frame = marked(frame, noise_of_best(frame, lambda place: sweep(launches, gpu, [asked[place]], workers=1, repeat=MEMBERS)))
     return frame
 
 
@@ -86,7 +85,7 @@ def _remembering(launches: Family) -> Family:
         if key not in last:
             last.clear()
             last[key] = launches.build(own)
-        return replace(last[key], warp_size=shape[WARP_SIZE]) if WARP_SIZE in shape else last[key]
+        return last[key].in_warps(shape.get(WARP_SIZE, LANES))
 
     return launches._replace(build=build)
 

@@ -33,7 +33,7 @@ def noise_of_best(frame: "DataFrame", ensemble: Callable[[int], "DataFrame"]) ->
 
 
 def marked(frame: "DataFrame", noise: float | None) -> "DataFrame":
-    """Return the table with `attrs["noise"]`, and, where that is known, a column that says which points are only that much slower than the fastest."""
+    """Return the table with `attrs["noise"]`, and, where that is known, a column: which points are only so much slower than the fastest."""
     if noise is not None:
         frame["within_noise"] = (frame["seconds"] <= frame["seconds"].min() * noise) & (frame.index != frame["seconds"].idxmin())
     frame.attrs["noise"] = noise

@@ -48,6 +48,12 @@ def test_more_schedulers_and_warps_are_equal_in_both_engines() -> None:
         ({"dram.latency": 100}, r"contains the way to DRAM and back \(l2.latency = 283\)"),
         ({"core.barrier_latency": 0}, "other schedulers have had this cycle's turn"),
         ({"interconnect.latency": 0}, "leaves at the end of a cycle"),
+        ({"l1.latency": 0}, r"l1.latency = 0 must exceed lsu.latency = 10, which it contains"),
+        ({"l2.latency": 0}, "contains lsu.latency, interconnect.latency twice"),
+        ({"core.reissue_distance": 0}, "a scheduler has one turn in a cycle"),
+        ({"core.issue_interval": 0}, "one turn in a cycle: issue_width says"),
+        ({"shared.copy_latency": 0}, "it has had this cycle's turn"),
+        ({"clusters.barrier_latency": 0}, "what other SMs do is seen in a later one"),
         ({"lsu.latency": 0}, "the shared unit may take it; it has had this cycle's turn"),
     ],
 )

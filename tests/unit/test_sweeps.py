@@ -101,7 +101,7 @@ def test_a_function_of_its_parameters_makes_the_launches() -> None:
 @pytest.mark.parametrize(
     ("over", "message"),
     [
-        ({"l2.latancy": [3]}, "did you mean l2.latency.*an integer above 0"),
+        ({"l2.latancy": [3]}, "did you mean l2.latency.*an integer of at least 0"),
         ({"l2.latency": [300, "3 ns"]}, "l2.latency = '3 ns' is not legal.*cycles from a load's issue"),
         ({"core.schedulers": [33]}, "an integer from 1 to 32"),
         ({"bloc": [32]}, "did you mean block"),
