@@ -219,7 +219,7 @@ class Gpu(Section):
                     place[section] = {}
                 place = place[section]
             before, place[leaf] = place.get(leaf), None if value == "none" else value
-            table["source"][name] = {"kind": "definition", "text": f"{SET_BY_USER}; {self.name} has {before}"}
+            table["source"][name] = {"kind": "definition", "text": f"{SET_BY_USER}; {self.name} has {'none' if before is None else before}"}
         return self.from_table(table)
 
     def names(self) -> Iterator[str]:

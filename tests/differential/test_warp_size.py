@@ -15,7 +15,9 @@ def test_engines_agree(shard: int, pytestconfig: pytest.Config) -> None:
     met, wanted = Counter[str](), pytestconfig.getoption("--examples")
 
     @(seed(shard) if wanted is None else lambda test: test)
-    @settings(max_examples=100 if wanted is None else wanted // 2, derandomize=False, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=100 if wanted is None else wanted // 2, derandomize=False, database=None, suppress_health_check=list(HealthCheck)
+    )
     @given(cases())
     def agree(case: Case) -> None:
         gpu = case.gpu()

@@ -102,6 +102,8 @@ def test_a_cache_is_taken_away_and_a_number_unset() -> None:
     assert H100.replace({"l1": None}) == without
     textbook = sim.gpu("textbook").replace({"memory.kind": "hierarchy", "memory.global_load": "none"})
     assert textbook.memory.global_load is None
+    fixed = H100.replace({"memory.kind": "fixed", "memory.global_load": 400})
+    assert fixed.source["memory.global_load"].text.endswith("has none")
     with pytest.raises(UserError, match="is a section"):
         H100.replace({"lsu": "none"})
 
