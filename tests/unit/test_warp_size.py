@@ -141,3 +141,18 @@ def test_a_sweep_executes_a_program_for_each_size() -> None:
     alone = sim.run(copied(launch), GTX480.replace({"core.warp_size": 16, "dram.latency": 600}))
     assert found["cycles"][1] == alone.cycles
     assert np.array_equal(sim.sweep(launch, alone.gpu, {"dram.latency": [600]}, workers=1)["cycles"], [alone.cycles])
+
+
+def test_a_program_that_relies_on_warps_of_32_going_in_step_is_found_by_the_check_of_races() -> None:
+    """Lane k reads what lane k ^ 16 stored: with warps of 16 another warp's, which no barrier orders."""
+    listing = (
+        ".shared 128\n.param ptr out\nS2R R0, SR_TID.X\nSHL R1, R0, 2\nSTS [R1], R0\nLOP.XOR R2, R1, 0x40\nLDS R3, [R2]\n"
+        "IADD R4, R1, c[0x0][out]\nSTG [R4], R3\nEXIT\n"
+    )
+    out = np.zeros(32, np.uint32)
+    launch = sim.Launch(isa.parse(listing), (1,), (32,), (out,))
+    assert sim.execute(launch, check=("race",)).hazards == ()
+    assert (out == np.arange(32) ^ 16).all()
+    (found,) = sim.execute(launch.in_warps(16), check=("race",)).hazards
+    assert found.warps == (0, 1)
+    assert (out[:16] == 0).all()  # the second warp had not stored when the first loaded
