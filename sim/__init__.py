@@ -133,8 +133,8 @@ def run(
     sample: bool | float = False,
 ) -> "Result":
     """Execute `launch` and time it on `gpu`: `simulate(execute(launch, check=check), gpu, ...)`, whose parameters the others are.
-    What a check found is in `result.trace.hazards`. sample: True, or a share of the blocks, for an estimate from a sample of them:
-    `result.sample` has its bars, and the arguments stay as they are. Raises UserError for what `execute` and `simulate` refuse.
+    What a check found is in `result.trace.hazards`. sample: True, or a share of the blocks, for an estimate (`result.sample` has its
+    bars) that leaves the arguments as they are. Raises UserError for what `execute` and `simulate` refuse.
 
     >>> import isa, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")
@@ -142,11 +142,12 @@ def run(
     >>> sum(result.stalls.values()) == result.counters["warp_cycles"]
     True
     """
+    what = launch.in_warps(gpu.core.warp_size)
     if sample is not False:
         from sim.sampling import Wanted, run
 
-        return run(launch, gpu, None if sample is True else sample, Wanted(engine, threads, timeline, tuple(check)))
-    return simulate(execute(launch, check=check), gpu, timeline, engine, threads)
+        return run(what, gpu, None if sample is True else sample, Wanted(engine, threads, timeline, tuple(check)))
+    return simulate(execute(what, check=check), gpu, timeline, engine, threads)
 
 
 def sweep(
@@ -158,20 +159,20 @@ def sweep(
     workers: int | None = None,
     cluster: str | None = None,
     progress: "Callable[[int, int], None] | None" = None,
-    repeat: int = 1,
+    repeat: int | None = None,
 ) -> "DataFrame":
     """Simulate a launch on many variants of a GPU, many variants of the launch, or both; return a pandas table, a row per point.
 
-    over: names and values; a mapping of names to lists is a grid, a list of mappings is taken point by point. Names: fields of the
-    GPU ("l2.latency"), "policy", "gpu" (presets, files or Gpus), the launch's "grid", "block", "registers", "shared_static" and
+    over: names and values; a mapping of names to lists is a grid, a list of mappings is taken point by point. Names: fields of the GPU
+    ("l2.latency"), "policy", "gpu" (presets, files or Gpus), the launch's "grid", "block", "registers", "shared_static" and
     "shared_dynamic"; where `launch` is a function that returns a Launch, its parameters, of `**names` any. A program is executed once
     per launch, on copies of its arrays. Columns: the names, `cycles`, counters, `stall_` and `slot_` by cause, as a single run gives
-    them; a point that cannot be (a block that does not fit, a launch that the function refuses) has an `error` instead.
-    output: a Parquet file; rows are written as they are found, and a sweep that was interrupted goes on where it was. workers:
-    processes, all cores unless said. cluster: address of a Dask scheduler, in place of processes here. progress: called with
-    points done and points in all. repeat: runs of each point that differ in what no user controls (where arrays lie, which of neighbouring
-    blocks starts first); columns `cycles_median`, `cycles_low`, `cycles_high`.
-    Raises UserError for a name that nothing has, a value that cannot be, and when no point of a Launch can be.
+    them; a point that cannot be has an `error` instead. output: a Parquet file; rows are written as they are found, and an interrupted
+    sweep goes on where it was. workers: processes, all cores unless said. cluster: address of a Dask scheduler instead. progress:
+    called with points done and points in all. repeat: runs of each point that differ in what no user controls (where arrays lie, which
+    of neighbouring blocks starts first); columns `cycles_median`, `cycles_low`, `cycles_high`. None: one run, and five of the fastest
+    point if that costs little: `within_noise` marks points that are no slower than these differ, `attrs["noise"]` says how much (1.02 =
+    2 %). Raises UserError for a name that nothing has, a value that cannot be, and when no point of a Launch can be.
 
     >>> import isa, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")

@@ -28,6 +28,7 @@ def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None, engin
     if threads is not None and engine == "simpy":
         raise UserError("the simpy engine has no threads", hint="leave threads out, or take engine 'numba'")
     check_barriers(trace)
+    check_warps(trace, gpu)
     if engine == "numba":
         from sim.timing import simulate
 
@@ -47,6 +48,14 @@ def check_barriers(trace: "Trace") -> None:
         line = trace.program.instructions[int(several.argmax())].line
         message = "this barrier's number or threads come from a register and differ between warps: it computes, but is not timed"
         raise UserError(message, path=trace.program.path, line=line, hint="name barriers by constants, one BAR for each")
+
+
+def check_warps(trace: "Trace", gpu: "Gpu") -> None:
+    """Raise UserError for a trace whose warps are not of the GPU's size: which threads execute together is in the trace."""
+    size, wanted = trace.launch.warp_size, gpu.core.warp_size
+    if size != wanted:
+        message = f"core.warp_size = {wanted}, but this trace was executed with warps of {size} threads"
+        raise UserError(message, path=trace.program.path, hint=f"sim.run(launch, gpu), or sim.execute of a launch of warp_size={wanted}")
 
 
 def _explain() -> Any:

@@ -1,5 +1,6 @@
 """Every field of a GPU changed by a factor, or to its other values: which program of a suite notices, or why no run reads it."""
 
+import dataclasses
 import re
 from typing import Any
 
@@ -11,6 +12,7 @@ from isa.errors import UserError
 from sim.causes.sensitivity.steps import _value, variant
 from sim.gpus.fields import choices
 from sim.gpus.model import Gpu
+from sim.launch.copies import copied
 from sim.launch.file import load_launch
 from sim.lowering.rescheduling import is_known, worded, words_of
 from sim.lowering.unread import why_unread_by
@@ -60,7 +62,8 @@ class Suite:
 
     def __init__(self, programs: dict[str, sim.Launch | None]) -> None:
         launches = {name: given or load_launch(FOLDER / f"{name}.sass").launch for name, given in programs.items()}
-        self.traces = {name: sim.execute(launch) for name, launch in launches.items()}
+        self.launches = launches
+        self.traces = {name: sim.execute(copied(launch)) for name, launch in launches.items()}
         self.others: list[Gpu] = []
         self.known: dict[tuple[int, str, str], float | str] = {}
 
@@ -103,7 +106,17 @@ class Suite:
         key = id(gpu), name, words
         if key not in self.known:
             self.known[key] = seconds(trace, gpu, words)
-        return self.known[key], seconds(trace, changed, words)
+        return self.known[key], seconds(self._sized(name, trace, changed), changed, words)
+
+    def _sized(self, name: str, trace: Trace, gpu: Gpu) -> Trace:
+        """Return a program's trace with warps of the GPU's size; the trace itself where such cannot be: then a run says why."""
+        size = gpu.core.warp_size
+        if size == trace.launch.warp_size:
+            return trace
+        try:
+            return sim.execute(copied(dataclasses.replace(self.launches[name], warp_size=size)))
+        except UserError:
+            return trace
 
 
 def seconds(trace: Trace, gpu: Gpu, words: str) -> float | str:

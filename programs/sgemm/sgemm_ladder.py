@@ -69,10 +69,10 @@ def reproduce(gpu: str | None = None) -> Reproduction:
     )
 
 
-def launch_of(outputs: int) -> Launch:
-    """Return the launch of a kernel of the ladder on 1024 x 1024 matrices, one block."""
+def launch_of(outputs: int, rows: int = 0) -> Launch:
+    """Return the launch of a kernel of the ladder on 1024 x 1024 matrices, one block. rows: of A and C, where that is not enough."""
     launch = load_launch(FOLDER / f"sgemm_{outputs}.toml").launch
-    a, b, c = (np.zeros((SIZE, SIZE), np.float32) for _ in range(3))
+    a, b, c = (np.zeros((most, SIZE), np.float32) for most in (max(rows, SIZE), SIZE, max(rows, SIZE)))
     return replace(launch, grid=(1, 1), args=(a, b, c, np.uint32(SIZE)))
 
 
@@ -82,6 +82,7 @@ def slices(gpu: Gpu, outputs: int) -> tuple[Trace, Trace]:
     fits = occupancy(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block).blocks
     wave = gpu.sms * fits
     width = next(width for width in range(SIZE // TILE, 0, -1) if wave % width == 0)
+    launch = launch_of(outputs, TILE * (wave // width) * max(WAVES))  # a large chip has room for more blocks than the matrix has
     short, long = (execute(replace(launch, grid=(width, wave // width * waves))) for waves in WAVES)
     return short, long
 

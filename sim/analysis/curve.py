@@ -9,7 +9,7 @@ from isa.vocabulary import Operation
 from sim.analysis.interval import Analysis
 from sim.analysis.mwp_cwp import opinion
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import WARP, occupancy
+from sim.gpus.occupancy import occupancy
 from sim.launch.copies import copied
 from sim.launch.launch import Launch
 from sim.result.result import Result
@@ -78,8 +78,8 @@ def _resident(gpu: Gpu, launch: Launch, warps: int) -> tuple[Gpu, Launch] | None
 
 def _shared_out(gpu: Gpu, launch: Launch, warps: int) -> tuple[Gpu, Launch] | None:
     """Return the launch with so many warps on every SM; None where they do not make equal blocks or do not fit."""
-    blocks = math.ceil(warps * WARP / gpu.limits.threads_per_block)
-    block = (warps // blocks * WARP,)
+    blocks = math.ceil(warps * gpu.core.warp_size / gpu.limits.threads_per_block)
+    block = (warps // blocks * gpu.core.warp_size,)
     if warps % blocks or _fit(gpu, launch, block) < blocks:
         return None
     return gpu, dataclasses.replace(launch, grid=(blocks * gpu.sms,), block=block)
@@ -90,7 +90,7 @@ def _fit(gpu: Gpu, launch: Launch, block: tuple[int, ...]) -> int:
 
 
 def _point(analysis: Analysis, warps: int, trace: Trace, result: Result) -> Point:
-    loop, threads = analysis.region.loop, warps * WARP * analysis.gpu.sms
+    loop, threads = analysis.region.loop, warps * analysis.gpu.core.warp_size * analysis.gpu.sms
     iterations = int(trace.true_lanes[loop.header]) if loop else trace.launch.blocks * trace.launch.threads_per_block
     rounds = math.ceil(iterations / threads)
     bound, guess = analysis.time(threads, iterations), opinion(analysis, warps)

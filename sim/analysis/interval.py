@@ -26,7 +26,6 @@ from sim.analysis.region import Region, find, intervals
 from sim.analysis.resources import ports
 from sim.analysis.schedule import LoadLatency, Step, schedule
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import WARP
 from sim.gpus.path import LINE, SECTOR
 from sim.lowering.accesses import is_cached
 from sim.lowering.rescheduling import rescheduled
@@ -126,7 +125,7 @@ class Analysis(NamedTuple):
     @property
     def warps_per_sm(self) -> float:
         """The same as warps per SM."""
-        return self.threads / WARP / self.gpu.sms
+        return self.threads / self.gpu.core.warp_size / self.gpu.sms
 
     def time(self, threads: float, iterations: float) -> float:
         """Return the cycles that `threads` threads take for so many iterations by threads, at least."""
@@ -222,7 +221,7 @@ def instruction_resources(gpu: Gpu, program: Program, counts: Mapping[int, int])
     Where narrow pipes hold the scheduler the slots are cycles of it, as in the notes' n_IF / theta_IF + n_IM / theta_IM.
     """
     slots, *pipes = ports(gpu, program, counts)
-    lanes = float(WARP * gpu.sms)
+    lanes = float(gpu.core.warp_size * gpu.sms)
     if gpu.core.dispatch == "scheduler":
         found = [Resource("dispatch", slots.held, "cycles", lanes * slots.width)]
     else:
@@ -237,9 +236,9 @@ def _registers(gpu: Gpu, program: Program, counts: Mapping[int, int]) -> list[Re
     moved = sum(counts[i] * width for i, width in widths.items())
     if gpu.memory.kind == "fixed" or not moved:
         return []
-    rate = gpu.l1.bytes_per_cycle if gpu.l1 else LINE
-    cycles = sum(counts[i] * max(gpu.lsu.interval, math.ceil(WARP * width / rate)) for i, width in widths.items())
-    return [Resource("data L1-registers", moved, "B", gpu.sms * WARP * moved / cycles)]
+    rate, warp = gpu.l1.bytes_per_cycle if gpu.l1 else LINE, gpu.core.warp_size
+    cycles = sum(counts[i] * max(gpu.lsu.interval, math.ceil(warp * width / rate)) for i, width in widths.items())
+    return [Resource("data L1-registers", moved, "B", gpu.sms * warp * moved / cycles)]
 
 
 def combined(found: Sequence[Resource]) -> tuple[Resource, ...]:

@@ -1,4 +1,4 @@
-"""SIMT efficiency: of the 32 lanes that an issue could keep busy, how many are active, how many execute."""
+"""SIMT efficiency: of the lanes that an issue could keep busy, how many are active, how many execute."""
 
 import math
 from typing import NamedTuple
@@ -6,13 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from isa.vocabulary import Operation
-from sim.gpus.occupancy import WARP
 from sim.result.memory_counters import ratio
 from sim.result.result import Result
 from sim.traces.trace import Trace
 
 PARTING = (Operation.BRA, Operation.BRK, Operation.RET)  # part lanes when their guard is true in some; BRX goes where registers say
-WHOLE = 31.5  # lanes that execute, on average, from which a run is said to have no idle lanes
+WHOLE = 31.5 / 32  # of the lanes, executing on average, from which a run is said to have no idle lanes
 
 
 class Lanes(NamedTuple):
@@ -43,9 +42,9 @@ class IdleLanes(NamedTuple):
 
 
 def threads_per_warp(result: Result) -> float:
-    """Return how many of its 32 lanes a warp has threads for, in the mean of a block."""
+    """Return how many of its lanes a warp has threads for, in the mean of a block."""
     threads = math.prod(result.block)
-    return threads / math.ceil(threads / WARP)
+    return threads / math.ceil(threads / result.gpu.core.warp_size)
 
 
 def lanes(result: Result) -> Lanes:
@@ -57,7 +56,7 @@ def lanes(result: Result) -> Lanes:
 
 def idle_lanes(trace: Trace, rows: int = 3) -> list[IdleLanes]:
     """Return the lines with most idle lanes, the most first; copies of a line that `.rept` makes count as one."""
-    executed, idle = trace.executed, trace.executed * WARP - trace.true_lanes
+    executed, idle = trace.executed, trace.executed * trace.launch.warp_size - trace.true_lanes
     lines: dict[tuple[int, str], list[int]] = {}
     for instruction in trace.program.instructions:
         lines.setdefault((instruction.line, instruction.text), []).append(instruction.index)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from isa.vocabulary import Unit
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import WARP
 
 
 class Arithmetic(NamedTuple):
@@ -18,6 +17,7 @@ class Arithmetic(NamedTuple):
     latency: int  # cycles from issue to a dependent's issue
     lanes: int  # operations per cycle and SM
     schedulers: int
+    warp: int  # threads of a warp
 
     @property
     def operations(self) -> int:
@@ -26,7 +26,7 @@ class Arithmetic(NamedTuple):
 
     def warps(self, ilp: int = 1) -> float:
         """Return the warps per SM that hold as many, each with `ilp` independent instructions; a fraction where they do not divide."""
-        return self.operations / (WARP * ilp)
+        return self.operations / (self.warp * ilp)
 
     def whole_warps(self, ilp: int = 1) -> int:
         """Return the warps per SM when every scheduler needs a whole number: each fills its own share of the lanes."""
@@ -40,6 +40,7 @@ class Memory(NamedTuple):
     nanoseconds: float  # the same
     bandwidth: float  # GB/s (1e9) of the chip
     sms: int
+    warp: int  # threads of a warp
 
     @property
     def bytes(self) -> float:
@@ -53,18 +54,19 @@ class Memory(NamedTuple):
 
     def warps(self, bytes_per_thread: int) -> float:
         """Return the warps per SM that hold as many, each thread with loads of `bytes_per_thread` bytes outstanding."""
-        return self.bytes_per_sm / (WARP * bytes_per_thread)
+        return self.bytes_per_sm / (self.warp * bytes_per_thread)
 
 
 def arithmetic(gpu: Gpu, unit: Unit = Unit.FP32) -> Arithmetic:
     """Return what keeps the lanes of `unit` busy on one SM of `gpu`."""
-    return Arithmetic(gpu.latency(unit), gpu.lanes(unit), gpu.core.schedulers)
+    return Arithmetic(gpu.latency(unit), gpu.lanes(unit), gpu.core.schedulers, gpu.core.warp_size)
 
 
 def memory(gpu: Gpu, latency: int | None = None, bandwidth: float | None = None) -> Memory:
     """Return what keeps the memory of `gpu` busy; latency (cycles) and bandwidth (GB/s) default to global loads and the pins."""
     cycles = gpu.latency(Unit.GLOBAL) if latency is None else latency
-    return Memory(cycles, cycles * 1e3 / gpu.clock.core_mhz, gpu.dram.bandwidth if bandwidth is None else bandwidth, gpu.sms)
+    rate = gpu.dram.bandwidth if bandwidth is None else bandwidth
+    return Memory(cycles, cycles * 1e3 / gpu.clock.core_mhz, rate, gpu.sms, gpu.core.warp_size)
 
 
 def streams(gpu: Gpu) -> Memory:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from sim.analysis.interval import Analysis
 from sim.analysis.schedule import Step, is_memory_load
-from sim.gpus.occupancy import WARP
 
 DRAM = "data L2-DRAM"
 
@@ -52,7 +51,7 @@ def opinion(analysis: Analysis, warps_per_sm: float) -> Opinion:
     """Return the model's time for one iteration when each SM holds so many warps."""
     gpu, groups = analysis.gpu, waits(analysis)
     n = max(1, math.ceil(warps_per_sm / gpu.core.schedulers))
-    share = WARP * gpu.sms * gpu.core.schedulers  # cycles of the chip per thread -> cycles of a scheduler's share per warp
+    share = gpu.core.warp_size * gpu.sms * gpu.core.schedulers  # cycles of the chip per thread -> cycles of a scheduler's share per warp
     cycles_of = {resource.name: share * resource.cycles for resource in analysis.resources}
     data = {resource.name for resource in analysis.resources if resource.unit == "B"}
     comp = max(cycles for name, cycles in cycles_of.items() if name not in data)

@@ -16,7 +16,6 @@ from sim.analysis.interval import Hits, instruction_resources, load_latency
 from sim.analysis.locality import locality
 from sim.analysis.schedule import schedule
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import WARP
 from sim.gpus.path import SECTOR
 from sim.lowering.rescheduling import rescheduled
 from sim.traces.trace import Trace
@@ -52,7 +51,7 @@ def _throughput(trace: Trace, gpu: Gpu) -> list[Bound]:
     """Return the bounds of issue and of each pipe when every SM that has a block is always busy."""
     counts = {int(i): int(trace.executed[i]) for i in np.flatnonzero(trace.executed)}
     share = gpu.sms / min(gpu.sms, trace.launch.blocks)
-    return [Bound(one.name, share * WARP * one.cycles) for one in instruction_resources(gpu, trace.program, counts)]
+    return [Bound(one.name, share * gpu.core.warp_size * one.cycles) for one in instruction_resources(gpu, trace.program, counts)]
 
 
 def _latency(trace: Trace, gpu: Gpu) -> float:

@@ -65,7 +65,7 @@ def dispatch_cycles(gpu: Gpu, program: Program, i: int) -> int:
     interval, name = gpu.core.issue_interval, pipe_of(gpu, program, i)
     if gpu.core.dispatch != "scheduler" or not name or memory_place(gpu, program, i):
         return interval
-    return max(interval, gpu.pipes[name].hold * gpu.serving(Unit(program.encoded.unit[i])).passes)
+    return max(interval, gpu.hold(name) * gpu.serving(Unit(program.encoded.unit[i])).passes)
 
 
 def ports(gpu: Gpu, program: Program, issues: Mapping[int, int]) -> list[Ports]:
@@ -78,7 +78,7 @@ def ports(gpu: Gpu, program: Program, issues: Mapping[int, int]) -> list[Ports]:
         if name:
             pipes[name] += count
             passes = gpu.serving(Unit(program.encoded.unit[i])).passes
-            held[name] += count * (turn(gpu, program, i).cycles or passes * gpu.pipes[name].hold)
+            held[name] += count * (turn(gpu, program, i).cycles or passes * gpu.hold(name))
     found = [Ports(ISSUE, sum(issues.values()), slots, core.schedulers * core.issue_width)]
     for name, count in pipes.items():
         pipe = gpu.pipes[name]

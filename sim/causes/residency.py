@@ -20,7 +20,7 @@ def resident_warps(result: Result) -> float:
 
 def resident_blocks(result: Result) -> float:
     """Return the blocks resident per SM, as `resident_warps`."""
-    return resident_warps(result) / math.ceil(math.prod(result.block) / 32)
+    return resident_warps(result) / math.ceil(math.prod(result.block) / result.gpu.core.warp_size)
 
 
 def room(result: Result, need: int = 0) -> str:

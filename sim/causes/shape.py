@@ -14,7 +14,7 @@ from sim.analysis.lanes import threads_per_warp
 from sim.analysis.resources import DRAM, resources
 from sim.causes.memory_advice import Verdict
 from sim.causes.residency import resident_blocks
-from sim.gpus.occupancy import WARP, Occupancy, occupancy
+from sim.gpus.occupancy import Occupancy, occupancy
 from sim.gpus.waves import Waves
 from sim.launch.launch import Launch
 from sim.result.memory_counters import ratio
@@ -49,15 +49,16 @@ def _spare(result: Result, *, instructions: bool = True) -> float:
 def _lanes(result: Result) -> Verdict | None:
     """Lanes of its warps that a block has no threads for."""
     threads = math.prod(result.block)
-    lanes = WARP * math.ceil(threads / WARP)
+    warp = result.gpu.core.warp_size
+    lanes = warp * math.ceil(threads / warp)
     missing = lanes - threads
     if not missing or math.prod(result.grid) == 1:
         return None
-    share = min(1 - threads_per_warp(result) / WARP, _spare(result, instructions=False))
+    share = min(1 - threads_per_warp(result) / warp, _spare(result, instructions=False))
     return Verdict(
         "lanes",
         f"A block of {threads} threads has {missing} lanes ({missing / lanes:.0%}) in which no thread ever works: the same threads in "
-        f"blocks of a multiple of {WARP} would need fewer warps, which could save up to {share:.0%} of the time.",
+        f"blocks of a multiple of {warp} would need fewer warps, which could save up to {share:.0%} of the time.",
         share,
     )
 
@@ -121,6 +122,7 @@ def _is_free(launch: Launch) -> bool:
 
 def _blocks(result: Result, launch: Launch) -> Iterator[tuple[int, Occupancy]]:
     """Yield each block size in whole warps, with its residency; shared memory grows with the threads of a block."""
-    for block in range(WARP, result.gpu.limits.threads_per_block + 1, WARP):
+    warp = result.gpu.core.warp_size
+    for block in range(warp, result.gpu.limits.threads_per_block + 1, warp):
         shared = math.ceil(launch.shared_per_block * block / launch.threads_per_block)
         yield block, occupancy(result.gpu, block, launch.registers_per_thread, shared)

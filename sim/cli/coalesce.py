@@ -11,7 +11,7 @@ from isa.errors import UserError
 from sim.analysis import banks, patterns
 from sim.analysis.coalescing import FULL_MASK, analyse
 from sim.cli.commands import command
-from sim.cli.inputs import launch, machine
+from sim.cli.inputs import machine, prepare
 from sim.cli.options import ARCH, ARG, BLOCK, GPU, GRID, JSON, KERNEL, LAUNCH, SET, Given
 from sim.cli.output import check_writable, working, write_json
 from sim.gpus.model import Gpu
@@ -82,7 +82,7 @@ def coalesce(
     if listing is not None:
         if access != Access():
             raise UserError("a listing has its own accesses", hint="give a listing, or --stride, --offset, --pattern, --width, --mask")
-        what, _ = launch(listing, given, gpu)
+        what = prepare(listing, given).launch
         with working(f"executing {what.name}"):
             found = _listing(sim.execute(what), gpu, shared)
     else:

@@ -13,7 +13,6 @@ from sim.cli.arguments import ARRAYS, is_named, is_positional, named, positional
 from sim.cli.options import DEFAULT, Given, assignments, changes, sizes
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import WARP
 from sim.launch.composed import is_composed
 from sim.launch.expectation import Expectation
 from sim.launch.file import SCALARS, beside, load_launch
@@ -32,6 +31,7 @@ def prepare(listing: Path, given: Given) -> Prepared:
     """Return the launch and the GPU that the options name; `--warps N` means one SM: a second block would start on a second one."""
     gpu = machine(given, listing)
     made, expected = launch(listing, given, gpu)
+    made = made.in_warps(gpu.core.warp_size)
     return Prepared(made, gpu.replace({"sms": 1}) if given.warps is not None and made.blocks > 1 else gpu, expected)
 
 
@@ -48,11 +48,12 @@ def grid_and_block(given: Given, gpu: Gpu) -> dict[str, list[int] | None]:
     if given.warps is not None:
         if given.grid or given.block:
             raise UserError("--warps N chooses the grid and the block", hint="give --warps alone, or --grid and --block")
-        most = gpu.limits.threads_per_block // WARP
+        warp = gpu.core.warp_size
+        most = gpu.limits.threads_per_block // warp
         shapes = [n for n in range(1, gpu.limits.blocks + 1) if given.warps % n == 0 and given.warps // n <= most]
         if not shapes:
             raise UserError(f"--warps {given.warps} fill no equal blocks on an SM of {gpu.name}", hint="give --grid and --block")
-        return {"grid": [shapes[0]], "block": [WARP * given.warps // shapes[0]]}
+        return {"grid": [shapes[0]], "block": [warp * given.warps // shapes[0]]}
     return {
         "grid": list(sizes(given.grid, "--grid")) if given.grid else None,
         "block": list(sizes(given.block, "--block")) if given.block else None,

@@ -91,7 +91,7 @@ def _run(capture: captures.Capture, name: str, how: How, quiet: bool) -> Replaye
     """Run the launch of a capture and print its report."""
     preset = captures.preset_of(capture) if how.gpu is None else sim.gpu(how.gpu)
     gpu = preset.replace(changes(how.set_, how.policy, how.block_policy))
-    table, launch = capture.table, captures.launch_of(capture)
+    table, launch = capture.table, captures.launch_of(capture).in_warps(gpu.core.warp_size)
     with working(f"replaying {name}"):
         result = sim.simulate(sim.execute(launch, how.limit), gpu, engine=how.engine, threads=how.threads)
     found = captures.differences(capture, launch)

@@ -132,7 +132,7 @@ def run(
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
     found = _found(result.trace, bool(check)) | {"advice": [one._asdict() for one in advise(result)]}
     found |= {"energy": used.as_dict()} if used else {}
-    write_json(json, result.as_dict() | {"changes": text.changes(gpu, result.words)} | {"roofline": roof.as_dict()} | checked | found)
+    write_json(json, result.as_dict() | {"changes": text.changes(result)} | {"roofline": roof.as_dict()} | checked | found)
     if also.memory_figure is not None:
         memory_figure.save(result, also.memory_figure)
     if also.roofline_figure is not None:

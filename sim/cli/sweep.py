@@ -2,10 +2,9 @@
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,7 +12,7 @@ import sim
 from sim.cli.axes import axes, combined
 from sim.cli.commands import command
 from sim.cli.inputs import grid_and_block, launch, machine
-from sim.cli.options import JSON, REPEAT, Given
+from sim.cli.options import JSON, Given
 from sim.cli.output import announce, check_writable, show, write_json
 from sim.cli.progress import progress
 from sim.gpus.model import Gpu
@@ -21,10 +20,6 @@ from sim.launch.launch import Launch
 from sim.report import sweep_figures as figures
 from sim.report import sweeps as tables
 from sim.sweeps.axes import Family
-from sim.sweeps.noise import costs_little, noise
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 LISTINGS = Annotated[list[Path], typer.Argument(metavar="LISTING...", help="As of `simtlab run`; several are one more thing to vary.")]
 OVER = Annotated[
@@ -43,6 +38,10 @@ OUTPUT = Annotated[
 WORKERS = Annotated[int | None, typer.Option("--workers", min=1, metavar="N", help="Processes; left out: one per core.")]
 CLUSTER = Annotated[
     str | None, typer.Option("--cluster", metavar="ADDRESS", help="A Dask scheduler (tcp://host:8786) whose workers do it.")
+]
+EACH = Annotated[
+    int | None,
+    typer.Option("--repeat", min=1, metavar="N", help="Runs of each point, as of `simtlab run`; left out: one, and of the best five."),
 ]
 METRIC = Annotated[
     str | None, typer.Option("--metric", metavar="NAME", help="What tables and figures show: cycles, ipc or another column.")
@@ -76,7 +75,7 @@ class Where(NamedTuple):
     output: OUTPUT = None
     workers: WORKERS = None
     cluster: CLUSTER = None
-    repeat: REPEAT = 1
+    repeat: EACH = None
 
 
 class Shown(NamedTuple):
@@ -124,7 +123,7 @@ def sweep(
         raise
     metric = tables.metric(frame, shown.metric, names)
     took = time.perf_counter() - start
-    moves = _noise(frame, metric, partial(noise, family, gpu), rows)
+    moves = frame.attrs.get("noise")
     show(tables.fastest(frame, tuple(names), metric, moves))
     typer.echo(tables.summary(frame, took) + (f"; all in {where.output}" if where.output else ""))
     if certain := tables.certainty(frame, metric, moves):
@@ -133,15 +132,6 @@ def sweep(
     if figure is not None:
         figures.save(frame, gpu, tuple(names), metric, weights, figure, shown.plot)
         typer.echo(f"figure: {figure}")
-
-
-def _noise(frame: "DataFrame", metric: str, of: Callable[[dict[str, Any]], float], rows: list[dict[str, Any]]) -> float | None:
-    """Return the noise of the best point, None where points have bands, or it takes long."""
-    good = tables.best(frame, metric)
-    if metric not in tables.TIMES or "cycles_low" in frame or len(good) < 2:
-        return None
-    little = costs_little(good["warp_instructions"].iloc[0], good["warp_instructions"].sum())
-    return of(rows[good.index[0]]) if little else None
 
 
 def _changed(given: Given, shape: Mapping[str, Any]) -> Given:

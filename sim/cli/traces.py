@@ -48,7 +48,7 @@ def time_traces(path: Path, sass: Path | None, given: Given, gpu: Gpu, engine: s
         _table(results, gpu)
     for result in results:
         typer.echo(text.report(result) + "\n")
-    kernels = [result.as_dict() | {"changes": text.changes(gpu, result.words)} for result in results]
+    kernels = [result.as_dict() | {"changes": text.changes(result)} for result in results]
     write_json(json, {"trace": str(path), "kernels": kernels})
 
 

@@ -12,6 +12,7 @@ from sim.functional.cluster_checks import check_cluster
 from sim.functional.constants import unknown
 from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report, TileFault
 from sim.functional.translation import as_seen
+from sim.functional.warp_size import check_warp_size
 from sim.launch.launch import Launch
 from sim.launch.parameters import STRUCTURE
 from sim.launch.placement import Placed, Places
@@ -75,6 +76,7 @@ def check_launch(launch: Launch, is_sample: bool = False) -> None:
                 hint=hint,
             )
     check_cluster(launch, is_sample)
+    check_warp_size(program, launch.warp_size)
     if launch.threads_per_block > MOST_THREADS:
         raise UserError(f"block {launch.block}: {launch.threads_per_block} threads; a block has at most {MOST_THREADS}", path=program.path)
     if launch.shared_per_block < 0 or launch.shared_dynamic < 0:
@@ -174,7 +176,7 @@ def barrier_message(launch: Launch, machine: Machine, fault: Fault, i: int, expe
     """Return what is wrong where warps meet at BAR i, and a hint. expected: another barrier's number, or how many threads others said."""
     threads = int(launch.program.encoded.address_offset[i])
     if fault == Fault.BARRIER_PART:
-        return f"barrier for {expected} threads, no multiple of {LANES}", "PTX ISA, bar: a barrier is for whole warps"
+        return f"barrier for {expected} threads, no multiple of {launch.warp_size}", "PTX ISA, bar: a barrier is for whole warps"
     if fault == Fault.BARRIER_COUNTS:
         said, others = (f"{number} threads" if number else "all of the block" for number in (threads, expected))
         return f"this barrier is for {said}, the warps before it came for {others}", "let all that meet there name the same number"

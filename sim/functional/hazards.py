@@ -16,6 +16,7 @@ from sim.launch.placement import Placed, Places
 from sim.traces.hazard import CHECKS, Hazard
 from sim.traces.trace import Trace
 
+MOST_WARPS = 32  # of a block that is checked
 BITS = {"race": RACE, "init": INIT}
 BARRIER = "put __syncthreads() (BAR.SYNC) between them"
 TOGETHER = "put __syncwarp() (BSYNC or WARPSYNC) between them, where all these lanes come"
@@ -32,6 +33,9 @@ def asked(check: Iterable[str]) -> tuple[str, ...]:
 def allocate_watch(launch: Launch, places: Places, words: np.ndarray, checks: tuple[str, ...]) -> Watch:
     """Return what the kernels note for these checks; nothing takes room that is not asked for."""
     warps = launch.warps_per_block if checks else 0
+    if warps > MOST_WARPS:
+        message = f"{warps} warps in a block cannot be checked: a word of 32 bits says which of them a barrier orders"
+        raise UserError(message, path=launch.program.path, hint=f"give blocks of at most {MOST_WARPS * launch.warp_size} threads")
     size = launch.shared_per_block if checks else 0
     return Watch(
         asked=np.array([sum(int(BITS[one]) for one in checks)], np.int64),

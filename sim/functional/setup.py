@@ -38,14 +38,14 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
     rows = np.zeros((len(literals) + warps * code.registers, LANES), np.uint32)
     rows[: len(literals)] = literals
     shape = (*launch.block, 1, 1)[:3]
-    thread = np.arange(warps * LANES).reshape(warps, LANES)
+    thread = np.arange(warps)[:, None] * launch.warp_size + np.arange(LANES)
     stack = [np.zeros((warps, STACK_DEPTH + LANES), np.int64) for _ in range(5)]
     per_warp = [np.zeros(warps, np.int64) for _ in range(7)]
-    last = launch.threads_per_block - (warps - 1) * LANES
+    last = launch.threads_per_block - (warps - 1) * launch.warp_size
     predicates = np.zeros((warps, 16), np.int64)  # P0..P6, PT, UP0..UP6, CC_ZERO
     predicates[:, 7] = FULL
     return Machine(
-        lanes=np.array([LANES]),
+        lanes=np.array([launch.warp_size]),
         rows=rows,
         floats=rows.view(np.float32),
         base=len(literals),
@@ -58,7 +58,7 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         cluster_shape=np.array(launch.cluster_shape or (1, 1, 1), np.int64),
         rank=np.zeros(1, np.int64),
         shared_bytes=launch.shared_per_block,
-        existing=np.array([FULL] * (warps - 1) + [(1 << last) - 1], np.int64),
+        existing=np.array([FULL >> (LANES - launch.warp_size)] * (warps - 1) + [(1 << last) - 1], np.int64),
         predicates=predicates,
         carry=per_warp[0],
         pc=per_warp[1],

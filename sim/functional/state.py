@@ -78,7 +78,7 @@ class Code(NamedTuple):
 class Machine(NamedTuple):
     """The block being executed; warps = warps per block."""
 
-    lanes: np.ndarray  # int64 [1] 32; a length known only at run time makes lane loops vectorise
+    lanes: np.ndarray  # int64 [1] threads of a warp; a length known only at run time makes lane loops vectorise
     rows: np.ndarray  # uint32 [literals + warps * registers, 32]
     floats: np.ndarray  # float32, the same memory
     base: int  # first register row

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from isa.errors import UserError
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import WARP, Occupancy, occupancy
+from sim.gpus.occupancy import Occupancy, occupancy
 
 
 class BestBlock(NamedTuple):
@@ -27,12 +27,13 @@ def best_block(gpu: Gpu, registers: int = 0, shared: int | Callable[[int], int] 
     if limit is not None and limit < 1:
         raise UserError(f"limit = {limit} is too small", hint="give at least 1")
     most = min(gpu.limits.threads_per_block, limit or gpu.limits.threads_per_block)
+    warp = gpu.core.warp_size
     best, held = BestBlock(0, 0, 0, None), 0
-    for block in (min(most, aligned) for aligned in range(-(-most // WARP) * WARP, 0, -WARP)):
+    for block in (min(most, aligned) for aligned in range(-(-most // warp) * warp, 0, -warp)):
         taken = shared(block) if callable(shared) else shared
         found = occupancy(gpu, block, registers, taken)
         if found.blocks * block > held:
             best, held = BestBlock(block, found.blocks * gpu.sms, taken, found), found.blocks * block
-        if held == gpu.limits.warps * WARP:
+        if held == gpu.limits.warps * warp:
             break
     return best

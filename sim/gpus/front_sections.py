@@ -80,7 +80,9 @@ class Clusters(Section):
     """Clusters of blocks: SMs that reach each other's shared memory, and how long that takes."""
 
     groups: tuple[int, ...] = Field(description="SMs of each group (GPC), lowest numbers first: the blocks of a cluster share one")
-    latency: Annotated[int, Field(ge=1, le=4096)] = Field(description="cycles that shared memory of another SM takes longer than the own")
+    latency: Annotated[int, Field(ge=1, le=4096)] = Field(
+        description="cycles that shared memory of another SM takes longer than the own; what comes from there comes in a later cycle"
+    )
     one_way_latency: Annotated[int, Field(ge=1, le=4096)] = Field(
         description="the same of what needs no answer: arrivals at an mbarrier there, stores and copies that complete at one"
     )
@@ -91,8 +93,8 @@ class Clusters(Section):
         description="of copies to several blocks, per SM and block that gets them: as if each SM got as much as it sends"
     )
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(description="of an SM's port to the others: requests and data, in 32 bytes each")
-    barrier_latency: Annotated[int, Field(ge=16, le=4096)] = Field(
-        description="cycles from the last arrival at the cluster's barrier until the warps that wait go on"
+    barrier_latency: Annotated[int, Field(ge=1, le=4096)] = Field(
+        description="cycles from the last arrival at a cluster's barrier until warps go on; what other SMs do is seen in a later one"
     )
     arrival_cycles: Count = Field(description="cycles between two arrivals of an SM's warps at the barrier of their cluster")
 

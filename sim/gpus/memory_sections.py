@@ -37,7 +37,7 @@ class LoadStore(Section):
         default=10, description="cycles from issue to the first in which the shared unit may take it; it has had this cycle's turn"
     )
     interval: Annotated[int, Field(ge=1, le=64)] = Field(
-        default=1, description="cycles between two instructions that the shared unit takes"
+        default=1, description="cycles between two instructions that the shared unit takes, one in a cycle at most"
     )
     replay: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1, description="cycles of a port's address unit per pass over the banks of shared memory, or of a hit in L1"
@@ -47,8 +47,8 @@ class LoadStore(Section):
     )
     load_read: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=1,
-        description="cycles from where the shared unit takes a load until its address registers may be overwritten (read barrier); "
-        "word_cycles more for LDGSTS, which has two addresses",
+        description="cycles from where the shared unit takes a load until its address registers may be overwritten (read barrier), "
+        "in a later one; word_cycles more for LDGSTS, which has two addresses",
     )
     store_read: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=4, description="the same for a global or local store of 32 bits; word_cycles more for each further register"
@@ -76,9 +76,11 @@ class SharedMemory(Section):
         default="fermi",
         description="how lanes meet in banks: 2.x and Maxwell on, Kepler's two modes, or 1.x (sim.analysis.banks tells each)",
     )
-    pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(default=1, description="cycles of one pass over the banks")
+    pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=1, description="cycles of one pass over the banks, which serve one in a cycle at most"
+    )
     copy_latency: Annotated[int, Field(ge=1, le=4096)] = Field(
-        default=1, description="cycles from the issue of a bulk copy until it asks for its first line"
+        default=1, description="cycles from the issue of a bulk copy until it asks for its first line; it has had this cycle's turn"
     )
     copy_bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(default=64, description="of bulk copies into shared memory, per SM")
     tile_latency: Annotated[int, Field(ge=1, le=4096)] = Field(default=1, description="the same as copy_latency, of a tile (TMA)")
@@ -100,7 +102,7 @@ class L1(Section):
     sector: Literal[32, 64, 128] = Field(32, description="bytes fetched for a miss")
     ways: Annotated[int, Field(ge=1, le=512)] = Field(4, description="lines per set")
     replacement: NamedReplacement = Field("lru", description="which line of a full set goes; sim.policies.replacement")
-    latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit")
+    latency: Count = Field(description="cycles from a load's issue to its dependent's, on a hit")
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(
         128, description="bytes between L1 and the registers per cycle; not of loads that pass over the banks"
     )
@@ -160,7 +162,7 @@ class L2(Section):
     )
     ways: Annotated[int, Field(ge=1, le=512)] = Field(16, description="lines per set")
     replacement: NamedReplacement = Field("lru", description="which line of a full set goes; sim.policies.replacement")
-    latency: Positive = Field(description="cycles from a load's issue to its dependent's, on a hit, unloaded")
+    latency: Count = Field(description="cycles from a load's issue to its dependent's, on a hit, unloaded")
     core_cycles: Count = Field(0, description="of the latency, those that belong to the core's clock whatever L2's is")
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(
         32, json_schema_extra={"clock": "l2"}, description="bytes per cycle of all slices together, per SM of the chip"
@@ -215,7 +217,7 @@ class Dram(Section):
         description="cycles in which a channel turns from reading to writing, and back; 0 = not modelled",
     )
     write_batch: Positive = Field(8, description="lines that a channel with turnarounds gathers before it turns to writing")
-    latency: Positive = Field(description="cycles from a load's issue to its dependent's, missing every cache, unloaded")
+    latency: Count = Field(description="cycles from a load's issue to its dependent's, missing every cache, unloaded")
     refresh: Count = Field(
         0, json_schema_extra={"clock": "dram"}, description="cycles that a bank is away while it is refreshed; 0 = never"
     )

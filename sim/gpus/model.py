@@ -46,12 +46,14 @@ class Core(Section):
         description="warp schedulers per SM; warp slot w belongs to scheduler w mod this"
     )
     issue_width: Annotated[int, Field(ge=1, le=4)] = Field(1, description="instructions of one warp that a scheduler may issue together")
-    issue_interval: Annotated[int, Field(ge=1, le=32)] = Field(1, description="cycles between two issues of one scheduler")
+    issue_interval: Annotated[int, Field(ge=1, le=32)] = Field(
+        1, description="cycles between two issues of one scheduler, which has one turn in a cycle: issue_width says how many go together"
+    )
     dispatch: Literal["pipe", "scheduler"] = Field(
         "pipe", description="what an instruction on a narrow pipe holds while its lanes go in: the pipe's port, or the whole scheduler"
     )
-    warp_size: Literal[32] = Field(
-        32, description="threads of a warp: masks of lanes have 32 bits, in what is executed, in traces and in both engines"
+    warp_size: Literal[16, 32] = Field(
+        32, description="threads of a warp; not 64: masks of lanes have 32 bits, in what is executed, in traces and in both engines"
     )
     policy: AnyPolicy = Field("gto", description="how a scheduler chooses among ready warps; in Python also a function or class of yours")
     group_size: Annotated[int, Field(ge=1, le=64)] = Field(8, description="warps in a group of two_level, in the set of two_level_active")
@@ -62,7 +64,9 @@ class Core(Section):
     in_flight_cap: Annotated[int, Field(ge=0, le=64)] = Field(
         0, description="instructions of arithmetic with results outstanding per warp; 0 = no cap"
     )
-    reissue_distance: Annotated[int, Field(ge=1, le=64)] = Field(1, description="smallest distance between two issues of one warp, cycles")
+    reissue_distance: Annotated[int, Field(ge=1, le=64)] = Field(
+        1, description="smallest distance between two issues of one warp, cycles; a scheduler has one turn in a cycle"
+    )
     branch_latency: Annotated[int, Field(ge=0, le=1000)] = Field(
         1,
         description="cycles from a branch to the warp's next issue; where control words are obeyed, from a branch that is taken; "
@@ -86,17 +90,12 @@ class Core(Section):
 
 
 class Pipe(Section):
-    """An issue port with lanes behind it. A warp instruction holds it ceil(32 / lanes) cycles."""
+    """An issue port with lanes behind it. A warp instruction holds it ceil(threads of a warp / lanes) cycles (`Gpu.hold`)."""
 
     lanes: Annotated[int, Field(ge=1, le=32)] = Field(description="lanes that take one warp instruction's threads per cycle")
     count: Annotated[int, Field(ge=1, le=8)] = Field(1, description="identical ports, each `lanes` wide; the first that is free is taken")
     within: str | None = Field(None, description="the pipe whose last port this one is: then both have the same lanes and owner")
     owner: Literal["scheduler", "sm"] = Field("scheduler", description="one set per scheduler, or one shared by the SM")
-
-    @property
-    def hold(self) -> int:
-        """Cycles that one warp instruction holds a port."""
-        return math.ceil(32 / self.lanes)
 
 
 class UnitTiming(Section):
@@ -220,7 +219,7 @@ class Gpu(Section):
                     place[section] = {}
                 place = place[section]
             before, place[leaf] = place.get(leaf), None if value == "none" else value
-            table["source"][name] = {"kind": "definition", "text": f"{SET_BY_USER}; {self.name} has {before}"}
+            table["source"][name] = {"kind": "definition", "text": f"{SET_BY_USER}; {self.name} has {'none' if before is None else before}"}
         return self.from_table(table)
 
     def names(self) -> Iterator[str]:
@@ -259,10 +258,14 @@ class Gpu(Section):
             raise UserError(message, hint="h100 and h200 have measured ones; or add the unit to a file of your own")
         return self.units[unit.name.lower()]
 
+    def hold(self, pipe: str) -> int:
+        """Return the cycles that one warp instruction holds a port of the pipe."""
+        return math.ceil(self.core.warp_size / self.pipes[pipe].lanes)
+
     def lanes(self, unit: Unit) -> int:
         """Return the lanes per SM of the unit's pipe: threads it takes per cycle, if issue keeps up."""
         pipe = self.pipes[self.serving(unit).pipe]
-        return pipe.lanes * pipe.count * (self.core.schedulers if pipe.owner == "scheduler" else 1)
+        return min(pipe.lanes, self.core.warp_size) * pipe.count * (self.core.schedulers if pipe.owner == "scheduler" else 1)
 
     @property
     def launch_cycles(self) -> int:

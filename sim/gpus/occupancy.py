@@ -50,23 +50,25 @@ def register_unit(limits: Limits, registers: int) -> int:
     return limits.register_unit_exceptions.get(registers, limits.register_unit)
 
 
-def registers_taken(limits: Limits, warps: int, registers: int) -> int:
+def registers_taken(gpu: Gpu, warps: int, registers: int) -> int:
     """Return the registers that a block takes."""
+    limits, warp = gpu.limits, gpu.core.warp_size
     unit, granular = register_unit(limits, registers), up(warps, limits.warp_granularity)
     if limits.register_scope == "block":
-        return up(WARP * registers * granular, unit)
-    return up(WARP * registers, unit) * warps
+        return up(warp * registers * granular, unit)
+    return up(warp * registers, unit) * warps
 
 
-def blocks_by_registers(limits: Limits, warps: int, registers: int) -> int:
+def blocks_by_registers(gpu: Gpu, warps: int, registers: int) -> int:
     """Return how many blocks the register file holds: by block before CC 2.0, by warp and sub-partition since."""
+    limits = gpu.limits
     if registers == 0:
         return UNLIMITED
     if registers > limits.registers_per_thread:
         return 0
     if limits.register_scope == "block":
-        return limits.registers // registers_taken(limits, warps, registers)
-    per_warp, parts = up(WARP * registers, register_unit(limits, registers)), limits.sub_partitions
+        return limits.registers // registers_taken(gpu, warps, registers)
+    per_warp, parts = up(gpu.core.warp_size * registers, register_unit(limits, registers)), limits.sub_partitions
     if per_warp * up(warps, limits.launch_partitions or parts) > (limits.registers_per_block or limits.registers):
         return 0
     return parts * (limits.registers // parts // per_warp) // warps
@@ -112,11 +114,11 @@ def occupancy(gpu: Gpu, block: int | Sequence[int], registers: int = 0, shared: 
     for name, value, least in (("block", smallest, 1), ("registers", registers, 0), ("shared", shared, 0), ("carveout", carveout or 0, 0)):
         if value < least:
             raise UserError(f"{name} = {value} is too small", hint=f"give at least {least}")
-    warps = -(-threads // WARP)
+    warps = -(-threads // gpu.core.warp_size)
     by_limiter = {
         "warps": limits.warps // up(warps, limits.warp_granularity) if threads <= limits.threads_per_block else 0,
         "blocks": limits.blocks,
-        "registers": blocks_by_registers(limits, warps, registers),
+        "registers": blocks_by_registers(gpu, warps, registers),
         "shared": blocks_by_shared(gpu, shared, carveout),
     }
     blocks = min(by_limiter.values())
@@ -127,7 +129,7 @@ def occupancy(gpu: Gpu, block: int | Sequence[int], registers: int = 0, shared: 
         fraction=resident / limits.warps,
         limiters=tuple(name for name, allowed in by_limiter.items() if allowed == blocks),
         by_limiter=by_limiter,
-        registers_per_block=registers_taken(limits, warps, registers),
+        registers_per_block=registers_taken(gpu, warps, registers),
         shared_per_block=shared_taken(limits, shared),
     )
 
@@ -143,7 +145,7 @@ def refusals(gpu: Gpu, block: int | Sequence[int], registers: int = 0, shared: i
     limits, threads, found = gpu.limits, threads_of(block), occupancy(gpu, block, registers, shared)
     reasons = []
     if found.by_limiter["warps"] == 0:
-        most = min(limits.threads_per_block, limits.warps * WARP)
+        most = min(limits.threads_per_block, limits.warps * gpu.core.warp_size)
         reasons.append((f"{threads} threads per block, at most {most}", f"use at most {most} threads per block"))
     if found.by_limiter["registers"] == 0:
         if registers > limits.registers_per_thread:

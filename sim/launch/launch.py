@@ -28,6 +28,7 @@ class Launch:
     placement: 0, or a number whose choice of gaps puts each array some 4 KiB pages farther on, but not memory at its addresses.
     cluster: 1 to 3 sizes, blocks that run at once and reach each other's shared memory; none: as the program says (`__cluster_dims__`), or
     each block by itself.
+    warp_size: threads of a warp, 16 or 32: `core.warp_size` of the GPU that times it; `sim.run` and sweeps take it from there.
     uninitialised: names of the arrays whose contents the program must not rely on (`check="init"`).
 
     In place of args, a launch as a driver has it: parameters, the bytes of all of them, and memory, address -> array, updated in
@@ -53,6 +54,7 @@ class Launch:
     control_words: ControlWords = "auto"
     placement: int = 0
     cluster: tuple[int, ...] = ()
+    warp_size: int = 32
 
     def __post_init__(self) -> None:
         for name in ("grid", "block", "cluster"):  # a single size may be given as a number
@@ -60,6 +62,8 @@ class Launch:
                 object.__setattr__(self, name, (int(getattr(self, name)),))
         if self.control_words not in get_args(ControlWords):
             raise UserError(f"control_words = {self.control_words!r}", hint=f"there are: {', '.join(get_args(ControlWords))}")
+        if self.warp_size not in (16, 32):
+            raise UserError(f"warp_size = {self.warp_size}", hint="16 or 32: masks of lanes have 32 bits")
         if self.placement < 0:
             raise UserError(f"placement = {self.placement}", hint="0, or a number above it")
         if self.parameters is not None:
@@ -87,7 +91,11 @@ class Launch:
 
     @property
     def warps_per_block(self) -> int:
-        return -(-self.threads_per_block // 32)
+        return -(-self.threads_per_block // self.warp_size)
+
+    def in_warps(self, size: int) -> "Launch":
+        """Return the launch with warps of so many threads."""
+        return self if size == self.warp_size else dataclasses.replace(self, warp_size=size)
 
     @property
     def blocks(self) -> int:

@@ -115,7 +115,7 @@ def read_cycles(gpu: Gpu, program: Program, i: int) -> int:
 def port_cycles(gpu: Gpu, program: Program, i: int) -> int:
     """Return how long instruction i holds a port of its pipe, cycles."""
     unit = unit_timing(gpu, program, i)
-    return gpu.pipes[unit.pipe].hold * unit.passes * passes(gpu, program, i) if unit else 0
+    return gpu.hold(unit.pipe) * unit.passes * passes(gpu, program, i) if unit else 0
 
 
 def distance(gpu: Gpu, program: Program, i: int) -> int:

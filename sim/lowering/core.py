@@ -188,7 +188,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
     clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
     memory, hold = memory_place(gpu, program, i), port_cycles(gpu, program, i)
     cause, product, copied = result_cause(program, i), turn(gpu, program, i), copies(program, i)
-    column, expected, passes = barrier(program, i)
+    column, expected, passes = barrier(gpu, program, i)
     return dict(
         latency=gpu.latency(unit) + product.columns,
         distance=distance(gpu, program, i) if obeyed else gpu.core.reissue_distance,

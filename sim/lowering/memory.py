@@ -36,6 +36,7 @@ class Hierarchy(NamedTuple):
     replay: np.int64
     word_cycles: np.int64
     local_slots: np.int64  # warps of an SM, in the numbering of local memory
+    local_row: np.int64  # bytes of one word of each of a warp's lanes
     store_lines: np.int64  # that an SM keeps for stores to join
     store_wait: np.int64
     store_line_ticks: np.int64  # of the unit per line of a store after an instruction of the same queue
@@ -60,7 +61,7 @@ class Hierarchy(NamedTuple):
     l1_ways: np.int64
     l1_replacement: np.int64  # a Replacement
     l1_latency: np.int64  # from the take to the dependent's issue
-    l1_bytes: np.int64  # per cycle, times 16
+    l1_bytes: np.int64  # per cycle, times 16, to a warp of 32; to a smaller one as many more as it needs less
     l1_fetch: np.int64  # sectors fetched for a miss
     l1_stores: np.int64  # index in L1_STORES
     line_cycles: np.int64
@@ -182,6 +183,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "coalescing": COALESCING.index(lsu.coalescing),
         **{name: getattr(lsu, name) for name in ("depth", "latency", "interval", "replay", "word_cycles")},
         "local_slots": max(LOCAL_SLOTS, gpu.limits.warps),
+        "local_row": 4 * gpu.core.warp_size,
         "store_lines": lsu.store_lines if gpu.memory.kind == "hierarchy" else 0,
         "store_wait": lsu.store_wait,
         "store_line_ticks": round(TICKS * lsu.store_line_cycles),
@@ -195,7 +197,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "l1_ways": ways,
         "l1_replacement": Replacement[l1.replacement.upper()] if l1 else Replacement.LRU,
         "l1_latency": l1.latency - lsu.latency if l1 else 0,
-        "l1_bytes": round(16 * l1.bytes_per_cycle) if l1 else 16 * LINE,
+        "l1_bytes": round(16 * l1.bytes_per_cycle * 32 / gpu.core.warp_size) if l1 else 16 * LINE,
         "l1_fetch": l1.sector // SECTOR if l1 else 1,
         "l1_stores": L1_STORES.index(l1.stores) if l1 else 0,
         "line_cycles": l1.line_cycles if l1 else 1,

@@ -25,7 +25,7 @@ from sim.lowering.control_words import PORTED, obeys_control_words
 from sim.result.words import Words
 from sim.traces.trace import Trace
 
-HELD = ("core.issue_width", "core.reissue_distance", "core.kind", "compute_capability")
+HELD = ("core.issue_width", "core.reissue_distance", "core.warp_size", "core.kind", "compute_capability")
 MOST_KEPT = 32  # schedules
 _making = Lock()  # threads of a sensitivity analysis ask at once
 _schedules: dict[tuple[int, str, Change], tuple[Program, Program]] = {}  # by identity of the program, which is kept alive here
@@ -134,8 +134,8 @@ def _fixed(program: Program) -> tuple[set[Unit], str]:
 
 def _held(gpu: Gpu, unit: Unit) -> int:
     """Return how many cycles apart a pipe takes instructions of a unit."""
-    pipe = gpu.pipes[gpu.serving(unit).pipe]
-    return -(-pipe.hold * gpu.serving(unit).passes // pipe.count)
+    name = gpu.serving(unit).pipe
+    return -(-gpu.hold(name) * gpu.serving(unit).passes // gpu.pipes[name].count)
 
 
 def _of_pipe(gpu: Gpu, base: Gpu, unit: Unit) -> list[str]:
@@ -146,7 +146,8 @@ def _of_pipe(gpu: Gpu, base: Gpu, unit: Unit) -> list[str]:
         return [f"units.{name}.pipe"]
     if gpu.serving(unit).passes != base.serving(unit).passes:
         return [f"units.{name}.passes"]
-    return [f"pipes.{mine}.{field}" for field in ("lanes", "count") if getattr(gpu.pipes[mine], field) != getattr(base.pipes[own], field)]
+    lanes = [f"pipes.{mine}.{field}" for field in ("lanes", "count") if getattr(gpu.pipes[mine], field) != getattr(base.pipes[own], field)]
+    return lanes + ["core.warp_size"] * (gpu.core.warp_size != base.core.warp_size)
 
 
 def _together(gpu: Gpu, one: Unit, two: Unit) -> bool:

@@ -10,7 +10,6 @@ from isa.program import SOURCES, Program
 from isa.vocabulary import RZ, Cache, Flag, Operation, Space, Special, Unit
 from isa.vocabulary import Kind as OperandKind
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import WARP
 from sim.lowering.accesses import pauses
 from sim.lowering.clusters import may_leave
 from sim.lowering.constant_lines import constant_lines
@@ -237,7 +236,7 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
         is_branch=operation in BRANCHES,
         is_clock=operation == Operation.S2R and function in CLOCKS,
         is_store=is_store,
-        barrier=(function, int(encoded.address_offset[i]) // WARP) if operation == Operation.BAR else None,
+        barrier=(function, int(encoded.address_offset[i]) // gpu.core.warp_size) if operation == Operation.BAR else None,
         passes=operation == Operation.BAR and bool(encoded.flags[i] & Flag.ASYNC),
         request=_request(operation, Space(encoded.space[i])),
         access=access,

@@ -9,7 +9,6 @@ from sim.analysis.curve import Point
 from sim.analysis.interval import Analysis, Resource
 from sim.analysis.mwp_cwp import opinion
 from sim.analysis.roofline import flops_of, roofline
-from sim.gpus.occupancy import WARP
 from sim.report.timeline import Issue, Warp
 from sim.report.words import count
 from sim.result.causes import RESULT_CAUSE
@@ -48,7 +47,7 @@ def table(analysis: Analysis) -> str:
                 f"{_number(resource.bandwidth)} {resource.unit}",
                 f"{_per_warp(analysis, resource):,.1f}",
                 f"{threads:,.0f}",
-                f"{threads / WARP / analysis.gpu.sms:,.1f}",
+                f"{threads / analysis.gpu.core.warp_size / analysis.gpu.sms:,.1f}",
                 "<- fills first" if resource is ordered[0] else "",
             )
         )
@@ -57,7 +56,7 @@ def table(analysis: Analysis) -> str:
 
 def _per_warp(analysis: Analysis, resource: Resource) -> float:
     """Return the cycles that one warp keeps an SM's share of the resource."""
-    return WARP * analysis.gpu.sms * resource.cycles
+    return analysis.gpu.core.warp_size * analysis.gpu.sms * resource.cycles
 
 
 def verdict(analysis: Analysis) -> str:
@@ -100,7 +99,7 @@ def first_iteration(analysis: Analysis) -> Warp:
         last = max((writer[name] for name in needed), default=(0, i))[1]
         cause = RESULT_CAUSE[Unit(program.encoded.unit[last])].name.lower()
         eligible = min(max(step.since, step.operands), step.issue)
-        issues.append(Issue(i, step.issue, step.end, step.ready, step.since, eligible, cause, WARP))
+        issues.append(Issue(i, step.issue, step.end, step.ready, step.since, eligible, cause, analysis.gpu.core.warp_size))
         writer |= {int(name): (step.ready, i) for name in program.encoded.writes[i] if name >= 0}
     return Warp(0, 0, 0, issues)
 

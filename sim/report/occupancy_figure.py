@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import WARP, occupancy
+from sim.gpus.occupancy import occupancy
 from sim.report.figures import check_path, write
 from sim.report.occupancy import Use, limit_sentence
 
@@ -21,10 +21,10 @@ def save(gpu: Gpu, use: Use, path: Path) -> None:
     check_path(path)
     from matplotlib.figure import Figure
 
-    limits = gpu.limits
+    limits, warp = gpu.limits, gpu.core.warp_size
     grain = max(limits.shared_per_block // SHARED_STEPS, 1)
     panels: tuple[tuple[str, int, Sequence[int], Callable[[int], Use]], ...] = (
-        ("threads per block", use.block, range(WARP, limits.threads_per_block + 1, WARP), lambda n: use._replace(block=n)),
+        ("threads per block", use.block, range(warp, limits.threads_per_block + 1, warp), lambda n: use._replace(block=n)),
         ("registers per thread", use.registers, range(1, limits.registers_per_thread + 1), lambda n: use._replace(registers=n)),
         ("bytes of shared memory per block", use.shared, range(0, limits.shared_per_block + 1, grain), lambda n: use._replace(shared=n)),
     )

@@ -12,17 +12,15 @@ from sim.analysis.lanes import WHOLE, branches, idle_lanes, lanes
 from sim.causes.advice import advise, utilisation
 from sim.causes.shape import waves
 from sim.gpus.model import SET_BY_USER, Gpu
-from sim.gpus.occupancy import WARP
 from sim.gpus.unread import why_unread
 from sim.lowering.accesses import is_cached
 from sim.lowering.control_words import obeys_control_words
-from sim.lowering.unread import why_unread_by
+from sim.lowering.unread import units_of, why_unread_by
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
 from sim.report.words import CAUSE_MEANINGS, bar, count, seconds, sizes, slot_meaning
 from sim.result.causes import CAUSE_NAMES, StallCause
 from sim.result.result import Result
-from sim.result.words import Words
 
 SHOWN = 3  # lines of divergent branches
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI, Special.GLOBALTIMERLO, Special.GLOBALTIMERHI)
@@ -118,9 +116,9 @@ def heading(result: Result) -> str:
         many += f", in clusters of {result.trace.launch.ranks},"
     return (
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
-        f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / WARP), 'warp')} "
+        f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / gpu.core.warp_size), 'warp')} "
         f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}"
-        + "".join(f"\nchanged: {change}" for change in changes(gpu, result.words))
+        + "".join(f"\nchanged: {change}" for change in changes(result))
         + _too_new(result)
         + _sampled(result)
     )
@@ -149,26 +147,26 @@ def _too_new(result: Result) -> str:
     )
 
 
-def changes(gpu: Gpu, words: Words | None = None) -> list[str]:
-    """Return what the user changed of the preset, one line each, and which of it a run does not look at.
-
-    words: the control words that the run obeyed, where that is known: they may hold what was changed.
-    """
-    return list(_changes(gpu, words).values())
+def changes(of: Result | Gpu) -> list[str]:
+    """Return what the user changed of the preset, one line each, and which of it a run, or any run on a GPU, does not look at."""
+    return list(_changes(of).values())
 
 
-def unread(gpu: Gpu, words: Words | None = None) -> list[str]:
-    """Return those of `changes` that a run does not look at."""
-    return [change for name, change in _changes(gpu, words).items() if _why_unread(gpu, name, words)]
+def unread(gpu: Gpu) -> list[str]:
+    """Return those of `changes` that no run looks at."""
+    return [change for name, change in _changes(gpu).items() if why_unread(gpu, name)]
 
 
-def _changes(gpu: Gpu, words: Words | None) -> dict[str, str]:
+def _changes(of: Result | Gpu) -> dict[str, str]:
+    gpu = of if isinstance(of, Gpu) else of.gpu
     mine = {name: source.text for name, source in gpu.source.items() if source.text.startswith(SET_BY_USER)}
-    return {name: f"{name}, {text}" + (f"; {why}" if (why := _why_unread(gpu, name, words)) else "") for name, text in mine.items()}
+    return {name: f"{name}, {text}" + (f"; {why}" if (why := _why_unread(of, name)) else "") for name, text in mine.items()}
 
 
-def _why_unread(gpu: Gpu, name: str, words: Words | None) -> str:
-    return why_unread(gpu, name) if words is None else why_unread_by(gpu, name, words)
+def _why_unread(of: Result | Gpu, name: str) -> str:
+    if isinstance(of, Gpu):
+        return why_unread(of, name)
+    return why_unread_by(of.gpu, name, of.words, units_of(of.program, of.issues_by_instruction, of.words))
 
 
 def control(result: Result) -> list[str]:
@@ -192,7 +190,7 @@ def summary(result: Result) -> str:
         ("issue slots", f"{share:.1%} used"),
         *(("control", sentence) for sentence in control(result)),
         ("occupancy", f"{limit_sentence(result.occupancy, gpu)}; achieved {counters['achieved_occupancy']:.1%}"),
-        *([("lanes", _lanes(result))] if lanes(result).executing < WHOLE else []),
+        *([("lanes", _lanes(result))] if lanes(result).executing < WHOLE * result.gpu.core.warp_size else []),
         *([("waves", waves(result).sentence())] if waves(result).number > 1 else []),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in lines)
@@ -206,12 +204,12 @@ def _cycles(result: Result) -> str:
 
 def _lanes(result: Result) -> str:
     active, executing = lanes(result)
-    return f"{active:.1f} of {WARP} active per instruction, {executing:.1f} not predicated off"
+    return f"{active:.1f} of {result.gpu.core.warp_size} active per instruction, {executing:.1f} not predicated off"
 
 
 def idle(result: Result) -> str:
     """Return the lines of a divergent run whose lanes are most idle; "" for one without idle lanes, and for a result without its trace."""
-    found = idle_lanes(result.trace) if result.trace is not None and lanes(result).executing < WHOLE else []
+    found = idle_lanes(result.trace) if result.trace is not None and lanes(result).executing < WHOLE * result.gpu.core.warp_size else []
     if not found:
         return ""
     width = max(len(one.text) for one in found)

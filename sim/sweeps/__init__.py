@@ -11,13 +11,15 @@ from sim.compiled.cores import cores
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.lowering.rescheduling import may_hold, words_of
-from sim.sweeps.axes import SHAPE, Family, Over, Point, Space, family, space
+from sim.sweeps.axes import LANES, SHAPE, WARP_SIZE, Family, Over, Point, Space, family, points_of, space
 from sim.sweeps.cluster import Cluster
 from sim.sweeps.driver import Group, drive, serial
 from sim.sweeps.keys import gpu_key, launch_key, point_key
 from sim.sweeps.local import Local
+from sim.sweeps.noise import marked, noise_of_best
 from sim.sweeps.store import Store
 from sim.sweeps.work import Failure, Job
+from sim.traces.ensemble import MEMBERS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,16 +39,16 @@ def sweep(
     workers: int | None = None,
     cluster: str | None = None,
     progress: Callable[[int, int], None] | None = None,
-    repeat: int = 1,
+    repeat: int | None = None,
 ) -> "DataFrame":
     """Return one row per point of `over`: `sim.sweep`, where the arguments are explained."""
     launches = _remembering(family(launch, gpu, over))
     if callable(launch):
         launches = _forgiving(launches)
     points = space(launches, gpu, over)
-    if repeat < 1:
+    if repeat is not None and repeat < 1:
         raise UserError(f"repeat = {repeat} runs are none", hint="1 for a single run, 5 for a band")
-    keys, groups, bases = _groups(launches, points, repeat)
+    keys, groups, bases = _groups(launches, points, repeat or 1)
     store = Store(Path(output) if output is not None else None)
     labels = {key: point.values for key, point in zip(keys, points.points, strict=True)}
     total = len(labels) + len(bases)
@@ -67,6 +69,9 @@ def sweep(
     if "cycles" not in frame:
         frame["cycles"] = float("nan")  # a function made no launch that can be
     frame.attrs["base"] = [{name: row[name] for name in BASE if name in row} for row in bases.values()]
+    if repeat is None:
+        asked = points_of(over)
+        frame = marked(frame, noise_of_best(frame, lambda place: sweep(launches, gpu, [asked[place]], workers=1, repeat=MEMBERS)))
     return frame
 
 
@@ -75,11 +80,12 @@ def _remembering(launches: Family) -> Family:
     last: dict[str, Launch] = {}
 
     def build(shape: Mapping[str, Any]) -> Launch:
-        key = repr(shape)
+        own = {name: value for name, value in shape.items() if name != WARP_SIZE}
+        key = repr(own)
         if key not in last:
             last.clear()
-            last[key] = launches.build(shape)
-        return last[key]
+            last[key] = launches.build(own)
+        return last[key].in_warps(shape.get(WARP_SIZE, LANES))
 
     return launches._replace(build=build)
 
@@ -110,31 +116,40 @@ def _groups(launches: Family, points: Space, repeat: int) -> tuple[list[str], Gr
     digests: dict[Any, bytes] = {}
     jobs: dict[Any, dict[str, Job]] = {}
     keys = []
-    again = {shape: _needs_words(launches.build(dict(mine[0].shape)), points.gpus, mine) for shape, mine in _by_shape(points).items()}
+    alike = _by(points, lambda point: repr(_without_size(point)))  # warps of 16 are compared with those of 32
+    again = {shape: _needs_words(launches.build(dict(mine[0].shape)), points.gpus, mine) for shape, mine in alike.items()}
     for point in points.points:
         shape = repr(point.shape)
         if shape not in digests:
             digests[shape] = launch_key(launches.build(dict(point.shape)))
-        words: Literal["", "schedule"] = "schedule" if again[shape] else ""
+        words: Literal["", "schedule"] = "schedule" if again[repr(_without_size(point))] else ""
         many = str(repeat) if repeat > 1 else ""
         key = point_key(digests[shape] + f"{words}{many}".encode(), gpus[point.gpu], point.changes)
         keys.append(key)
         jobs.setdefault(shape, {})[key] = Job(key, point.gpu, point.changes, words, repeat)
     bases: dict[str, dict[str, Any]] = {}
-    for shape, name, both in product([shape for shape in again if again[shape]], points.gpus, WORDS):
-        key = point_key(digests[shape] + both.encode(), gpus[name], {"base": True})
-        jobs[shape][key] = Job(key, name, {}, both)
-        bases[key] = {"gpu": points.gpus[name].name} | dict(_by_shape(points)[shape][0].shape)
+    first = {shape: mine[0] for shape, mine in _by(points, lambda point: repr(point.shape)).items()}
+    for (shape, point), name, both in product(first.items(), points.gpus, WORDS):
+        size = dict(point.shape).get(WARP_SIZE, LANES)
+        if again[repr(_without_size(point))] and size == points.gpus[name].core.warp_size:
+            key = point_key(digests[shape] + both.encode(), gpus[name], {"base": True})
+            jobs[shape][key] = Job(key, name, {}, both)
+            bases[key] = {"gpu": points.gpus[name].name} | dict(_without_size(point))
     shapes = {repr(point.shape): dict(point.shape) for point in points.points}
     return keys, [(_builder(launches, shapes[shape]), list(found.values())) for shape, found in jobs.items()], bases
 
 
-def _by_shape(points: Space) -> dict[str, list[Point]]:
-    """Return the points of each launch."""
+def _by(points: Space, of: Callable[[Point], str]) -> dict[str, list[Point]]:
+    """Return the points that have the same in common."""
     found: dict[str, list[Point]] = {}
     for point in points.points:
-        found.setdefault(repr(point.shape), []).append(point)
+        found.setdefault(of(point), []).append(point)
     return found
+
+
+def _without_size(point: Point) -> tuple[tuple[str, Any], ...]:
+    """Return what distinguishes a point's launch, the size of its warps apart."""
+    return tuple((name, value) for name, value in point.shape if name != WARP_SIZE)
 
 
 def _needs_words(launch: Launch | Failure, gpus: Mapping[str, Gpu], points: list[Point]) -> bool:

@@ -27,6 +27,7 @@ SHAPE = {
     "shared_static": "static shared memory per block, bytes; an integer from 0",
     "shared_dynamic": "dynamic shared memory per block, bytes; an integer from 0",
 }
+WARP_SIZE, LANES = "core.warp_size", 32  # a field that says what a launch executes, where it is not this
 MACHINE = {"gpu": "a preset or a GPU file", "policy": "short for core.policy"}
 
 
@@ -66,18 +67,20 @@ def family(launch: Launch | Callable[..., Launch] | Family, gpu: Gpu, over: Over
     parameters = inspect.signature(launch).parameters.values()
     names = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD]
     if len(names) < len(parameters):
-        names += [name for row in _rows(over) for name in row if name.isidentifier() and name not in {*MACHINE, *gpu.names(), *OPTIONAL}]
+        names += [
+            name for row in points_of(over) for name in row if name.isidentifier() and name not in {*MACHINE, *gpu.names(), *OPTIONAL}
+        ]
     return Family(dict.fromkeys(names, "a parameter of the function"), lambda shape: launch(**shape))
 
 
 def space(launches: Family, gpu: Gpu, over: Over) -> Space:
     """Return the points of `over`. Raises UserError for a name that nothing has, and for a value that its field cannot have."""
-    rows = _rows(over)
+    rows = points_of(over)
     axes = tuple(dict.fromkeys(name for row in rows for name in row))
     gpus = _gpus(gpu, [row["gpu"] for row in rows if "gpu" in row])
     _check_names(axes, launches, gpus)
     _check_values(rows, launches, gpus)
-    points = [_point(row, launches) for row in rows]
+    points = [_point(row, launches, gpus) for row in rows]
     for name in axes:
         if len({isinstance(point.values[name], str) for point in points if name in point.values}) > 1:  # a column has one type
             points = [p._replace(values=p.values | {name: str(p.values[name])}) if name in p.values else p for p in points]
@@ -93,7 +96,7 @@ def shown(value: Any) -> Any:
     return value
 
 
-def _rows(over: Over) -> list[Mapping[str, Any]]:
+def points_of(over: Over) -> list[Mapping[str, Any]]:
     """Return one mapping per point."""
     if not isinstance(over, Mapping):
         rows = list(over)
@@ -160,7 +163,9 @@ def _changes(row: Mapping[str, Any], launches: Family) -> dict[str, Any]:
     }
 
 
-def _point(row: Mapping[str, Any], launches: Family) -> Point:
+def _point(row: Mapping[str, Any], launches: Family, gpus: Mapping[str, Gpu]) -> Point:
     shape = tuple((name, value) for name, value in row.items() if name in launches.names)
-    name = shown(row["gpu"]) if "gpu" in row else ""
-    return Point({name: shown(value) for name, value in row.items()}, shape, name, _changes(row, launches))
+    name, changes = shown(row["gpu"]) if "gpu" in row else "", _changes(row, launches)
+    size = changes.get(WARP_SIZE, gpus[name].core.warp_size)
+    shape += ((WARP_SIZE, size),) if size != LANES else ()
+    return Point({name: shown(value) for name, value in row.items()}, shape, name, changes)

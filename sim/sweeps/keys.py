@@ -55,6 +55,7 @@ def launch_key(launch: Launch | Failure) -> bytes:
         launch.control_words,
         launch.placement,
         launch.cluster_shape,
+        launch.warp_size,
     )
     digest.update(repr((words, program.markers, program.addresses, program.labels, sizes)).encode())
     for table in (*itertools.chain.from_iterable(launch.constants.items()), *contents(launch)):

@@ -38,6 +38,8 @@ def write(traces: Sequence[Trace], folder: str | Path) -> Path:
 def lines(trace: Trace, kernel_id: int = 1) -> Iterator[str]:
     """Yield the lines of a kernel file."""
     launch, program, arrays = trace.launch, trace.program, trace.arrays
+    if launch.warp_size != WARP:
+        raise UserError(f"warps of {launch.warp_size} threads cannot be written: the format has warps of {WARP}", path=program.path)
     keeps = logged(program)
     fixed = [_static(program, i, bool(keeps[i])) for i in range(len(program))]
     yield from _head(trace, kernel_id)

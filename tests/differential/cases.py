@@ -44,13 +44,14 @@ class Case:
             f"\n\n{self.text}\ngrid ({self.blocks},), block ({self.threads},), control words of seed {self.words}\n{overview(self.table)}\n"
         )
 
-    def trace(self) -> Trace:
+    def trace(self, warp_size: int = 32) -> Trace:
         """Execute the program."""
         data, program = np.arange(WORDS, dtype=np.float32), isa.parse(self.text)
         if self.words:
             program = replace(program, control=control_words(len(program), self.words))
         constants = {3: np.linspace(0, 1, 512, dtype=np.float32)}
-        return execute(Launch(program, (self.blocks,), (self.threads,), (data, np.float32(1.5)), constants=constants))
+        arguments = data, np.float32(1.5)
+        return execute(Launch(program, (self.blocks,), (self.threads,), arguments, constants=constants, warp_size=warp_size))
 
     def gpu(self) -> Gpu:
         return Gpu.from_table(self.table)

@@ -36,7 +36,7 @@ def drawn(rng: np.random.Generator) -> tuple[Launch, dict[str, Any]]:
         "clusters.bytes_per_cycle": float(rng.choice([3, 21.2, 200])),
         "clusters.multicast_latency": int(rng.integers(1, 90)),
         "clusters.multicast_bytes_per_cycle": float(rng.choice([5, 41.4, 300])),
-        "clusters.barrier_latency": int(rng.integers(16, 200)),
+        "clusters.barrier_latency": int(rng.integers(16, 200)) - 15,
         "clusters.arrival_cycles": int(rng.integers(0, 9)),
         "lsu.fence_latency": int(rng.choice([0, 3, 700])),
         "shared.barrier_latency": int(rng.integers(0, 60)),

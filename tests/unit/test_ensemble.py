@@ -184,3 +184,17 @@ def test_repeat_without_steps_is_refused() -> None:
 def test_repeat_is_at_least_one() -> None:
     with pytest.raises(UserError, match="repeat"):
         sim.sweep(load_launch(PROGRAMS / "saxpy.sass").launch, GTX480, {"l2.ways": [8]}, repeat=0)
+
+
+def test_python_sweeps_mark_what_lies_within_noise() -> None:
+    """As the command does: by five runs of the fastest point, where nobody asks for bands."""
+    launch = load_launch(PROGRAMS / "copy" / "copy_4_float.sass", grid=(64,)).launch
+    over = {"dram.latency": [480, 481, 960]}
+    found = sim.sweep(launch, GTX480, over, workers=1)
+    band = sim.sweep(launch, GTX480, {"dram.latency": [480]}, workers=1, repeat=5).iloc[0]
+    assert found.attrs["noise"] == pytest.approx(band["cycles_high"] / band["cycles_low"])
+    assert 1 < found.attrs["noise"] < 1.5
+    assert found["within_noise"].tolist() == [False, True, False]
+    single = sim.sweep(launch, GTX480, over, workers=1, repeat=1)
+    assert "within_noise" not in single
+    assert single["cycles"].tolist() == found["cycles"].tolist()

@@ -1,9 +1,15 @@
 """No silent field: each field of a GPU changes what a run takes, with control words and without, or says why no run reads it."""
 
+from contextlib import suppress
+
 import pytest
 
 import sim
-from tests.fields import LABELS, Suite, small, with_words
+from isa.errors import UserError
+from sim.causes.sensitivity.steps import variant
+from sim.lowering.rescheduling import words_of
+from sim.lowering.unread import units_of, why_unread_by
+from tests.fields import LABELS, Suite, candidates, seconds, small, with_words
 
 MACHINES = {
     "gtx480": ({"sms": 4, "l2.bytes": 98304}, ("copy/copy_4_float", "reduce_shared", "shared/transpose_naive", "atomics/histogram_global")),
@@ -27,9 +33,27 @@ def test_no_field_is_silent(name: str) -> None:
     assert len(found) - len(refused) - len(unread) > 100
     assert not [
         field
-        for field in refused - {"core.warp_size"}  # 32, nothing else: its words say what ends there
+        for field in refused
         if not field.startswith(("limits.", "pipes.", "units.", "clock.", "memory.", "l1.", "l2.", "warpgroup.", "clusters."))
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "program"), [("gtx480", "copy/copy_4_float"), ("k20c", "sgemm/sgemm_4"), ("h100", "cuda/n_body.sm_90"), ("h100", "saxpy")]
+)
+def test_a_field_said_to_be_of_a_unit_that_is_not_used_changes_nothing(name: str, program: str) -> None:
+    gpu, suite = sim.gpu(name).replace({"sms": 2}), Suite({program: None})
+    trace = suite.traces[program]
+    words = words_of(trace.launch, gpu)
+    units, found = units_of(trace.program, trace.executed, words), 0
+    before = seconds(trace, gpu, "auto")
+    for field in gpu.names():
+        if "executed" in why_unread_by(gpu, field, words, units):
+            found += 1
+            for value in candidates(gpu, field)[:3]:
+                with suppress(UserError):
+                    assert seconds(trace, variant(gpu, field, value), "auto") == before, (field, value)
+    assert found > 10
 
 
 def test_a_field_that_nobody_reads_is_seen() -> None:

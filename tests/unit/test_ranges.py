@@ -48,6 +48,12 @@ def test_more_schedulers_and_warps_are_equal_in_both_engines() -> None:
         ({"dram.latency": 100}, r"contains the way to DRAM and back \(l2.latency = 283\)"),
         ({"core.barrier_latency": 0}, "other schedulers have had this cycle's turn"),
         ({"interconnect.latency": 0}, "leaves at the end of a cycle"),
+        ({"l1.latency": 0}, r"l1.latency = 0 must exceed lsu.latency = 10, which it contains"),
+        ({"l2.latency": 0}, "contains lsu.latency, interconnect.latency twice"),
+        ({"core.reissue_distance": 0}, "a scheduler has one turn in a cycle"),
+        ({"core.issue_interval": 0}, "one turn in a cycle: issue_width says"),
+        ({"shared.copy_latency": 0}, "it has had this cycle's turn"),
+        ({"clusters.barrier_latency": 0}, "what other SMs do is seen in a later one"),
         ({"lsu.latency": 0}, "the shared unit may take it; it has had this cycle's turn"),
     ],
 )
@@ -96,6 +102,8 @@ def test_a_cache_is_taken_away_and_a_number_unset() -> None:
     assert H100.replace({"l1": None}) == without
     textbook = sim.gpu("textbook").replace({"memory.kind": "hierarchy", "memory.global_load": "none"})
     assert textbook.memory.global_load is None
+    fixed = H100.replace({"memory.kind": "fixed", "memory.global_load": 400})
+    assert fixed.source["memory.global_load"].text.endswith("has none")
     with pytest.raises(UserError, match="is a section"):
         H100.replace({"lsu": "none"})
 

@@ -58,7 +58,7 @@ def test_a_program_is_executed_once_per_launch_on_copies_of_its_arrays(monkeypat
     monkeypatch.setattr(driver, "executed", lambda launch: executed.append(launch.block) or work.executed(launch))
     x, y = np.arange(256 * 6, dtype=np.float32), np.zeros(256 * 6, np.float32)
     launch = Launch(elementwise(COPY, 6).program, grid=(6,), block=(256,), args=(x, y))
-    frame = sim.sweep(launch, GTX480, {"block": [64, 128], "dram.latency": [500, 600, 700]}, workers=1)
+    frame = sim.sweep(launch, GTX480, {"block": [64, 128], "dram.latency": [500, 600, 700]}, workers=1, repeat=1)
     assert executed == [(64,), (128,)]
     assert not y.any()
     assert frame["cycles"].nunique() > 2
@@ -101,7 +101,7 @@ def test_a_function_of_its_parameters_makes_the_launches() -> None:
 @pytest.mark.parametrize(
     ("over", "message"),
     [
-        ({"l2.latancy": [3]}, "did you mean l2.latency.*an integer above 0"),
+        ({"l2.latancy": [3]}, "did you mean l2.latency.*an integer of at least 0"),
         ({"l2.latency": [300, "3 ns"]}, "l2.latency = '3 ns' is not legal.*cycles from a load's issue"),
         ({"core.schedulers": [33]}, "an integer from 1 to 32"),
         ({"bloc": [32]}, "did you mean block"),
@@ -127,15 +127,15 @@ def test_a_sweep_that_was_killed_goes_on_and_simulates_nothing_twice(tmp_path: P
         driver, "evaluated", lambda trace, gpus, jobs: again.extend(j.key for j in jobs) or work.evaluated(trace, gpus, jobs)
     )
     launch = chain(15, 8, 2)
-    frame = sim.sweep(launch, GTX480, LONG, output=output, workers=1)
+    frame = sim.sweep(launch, GTX480, LONG, output=output, workers=1, repeat=1)
     assert len(again) == len(set(again)) == 60 - len(done)
     assert not done & set(again)
-    assert same(frame, sim.sweep(launch, GTX480, LONG, workers=1))
+    assert same(frame, sim.sweep(launch, GTX480, LONG, workers=1, repeat=1))
     assert same(frame, pd.read_parquet(output))
     assert [path.name for path in tmp_path.iterdir()] == ["r.parquet"]
     again.clear()
     more = {"units.fp32.latency": [*LONG["units.fp32.latency"], 64]}  # a longer list takes over what is there
-    assert same(sim.sweep(launch, GTX480, more, output=output, workers=1).head(60), frame)
+    assert same(sim.sweep(launch, GTX480, more, output=output, workers=1, repeat=1).head(60), frame)
     assert len(again) == 1
 
 

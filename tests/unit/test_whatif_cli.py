@@ -181,3 +181,11 @@ def test_a_gpu_of_ones_own_is_swept_and_named(tmp_path: Path) -> None:
     assert [row["gpu"] for row in json.loads((tmp_path / "r.json").read_text())] == ["gtx480", str(mine)]
     with pytest.raises(UserError, match="did you mean"):
         sim.gpu(mine).replace({"l2.latensy": 3})
+
+
+def test_a_field_of_a_unit_that_no_instruction_needs_is_said_not_to_be_read() -> None:
+    """n_body has no shifts, a copy no arithmetic of single precision: the same cycles whatever their latency, and why."""
+    swept = simtlab("sweep", PROGRAMS / "cuda" / "n_body.sm_90.sass", "--gpu", "h100", "--over", "units.shift.latency=2,5").stdout
+    assert "units.shift.latency not read: no instruction of unit shift is executed" in swept
+    printed = simtlab("run", PROGRAMS / "copy" / "copy_4_float.sass", "--gpu", "gtx480", "--set", "units.fp64.latency=9").stdout
+    assert "not read: no instruction of unit fp64 is executed" in printed

@@ -47,15 +47,15 @@ def free(trace: Trace, chosen: np.ndarray) -> Trace:
 
 def coalesced(trace: Trace) -> Trace:
     """Return the trace with every global load and store by neighbouring lanes, aligned; one that moves as little already stays."""
-    arrays = trace.arrays
+    arrays, warp = trace.arrays, trace.launch.warp_size
     instruction, mask = instruction_of(trace)
     width = trace.program.encoded.width[instruction].astype(np.int64)
     chosen = touches(trace.program, GLOBAL, (Operation.LOAD, Operation.STORE))[instruction]
     even = arrays.access_stride != SCATTERED
     chosen &= np.where(even, arrays.access_stride != 0, _wasteful(trace, mask, width, ~even & chosen))
-    lowest = np.where(even, arrays.access_base + np.minimum(arrays.access_stride, 0) * (LANES - 1) * even, 0)
+    lowest = np.where(even, arrays.access_base + np.minimum(arrays.access_stride, 0) * (warp - 1) * even, 0)
     lowest[~even] = _lowest(trace, mask, ~even)
-    base = lowest - lowest % (LANES * np.maximum(width, 1))  # a bulk copy has no width
+    base = lowest - lowest % (warp * np.maximum(width, 1))  # a bulk copy has no width
     return _of(
         trace,
         trace.program,

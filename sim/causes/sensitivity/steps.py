@@ -13,7 +13,6 @@ from sim.lowering.unread import why_unread_by
 from sim.traces.trace import Trace
 
 SHARE = 0.1
-LANES = 32
 # What a run does not read by itself (clocks: the numbers of L2 and DRAM hold them), the overhead of a launch, granularities of allocation.
 SKIPPED = (
     *("clock.core_mhz", "clock.l2_mhz", "clock.dram_mhz", "blocks.launch_overhead", "blocks.launch_us"),
@@ -46,7 +45,7 @@ def steps(trace: Trace, gpu: Gpu) -> Iterator[Step]:
             continue
         if (section == "units" and owner not in units) or (section == "pipes" and owner not in pipes):
             continue
-        lower, higher = (_legal(gpu, name, candidate) for candidate in neighbours(name, value))
+        lower, higher = (_legal(gpu, name, candidate) for candidate in neighbours(name, value, gpu.core.warp_size))
         if words.kind != "none" and _is_held(trace, gpu, name, [value for value in (lower, higher) if value is not None]):
             continue
         if lower is not None or higher is not None:
@@ -60,11 +59,11 @@ def _is_held(trace: Trace, gpu: Gpu, name: str, values: list[float]) -> bool:
     return held and (trace.launch.control_words == "keep" or any(why for *_, why in found))
 
 
-def neighbours(name: str, value: float) -> tuple[float, float]:
-    """Return the values one step below and above."""
+def neighbours(name: str, value: float, warp: int = 32) -> tuple[float, float]:
+    """Return the values one step below and above. warp: threads of one."""
     if name.endswith(".lanes"):
-        hold = -(-LANES // int(value))
-        return -(-LANES // (hold + 1)), -(-LANES // max(hold - 1, 1))
+        hold = -(-warp // int(value))
+        return -(-warp // (hold + 1)), -(-warp // max(hold - 1, 1))
     if isinstance(value, float):
         return value / (1 + SHARE), value * (1 + SHARE)
     grain = GRAINS.get(name, 1)  # of which it must be a multiple, so that a step counts
@@ -85,7 +84,7 @@ def variant(gpu: Gpu, name: str, value: Any) -> Gpu:
         others = [other for other, pipe in gpu.pipes.items() if pipe.within == own or other == gpu.pipes[own].within]
         changes |= {f"pipes.{other}.lanes": value for other in others}
     if name == "limits.warps":
-        changes["limits.threads_per_block"] = min(gpu.limits.threads_per_block, LANES * value)
+        changes["limits.threads_per_block"] = min(gpu.limits.threads_per_block, 32 * value)
     return gpu.replace(changes)
 
 

@@ -71,7 +71,7 @@ class Access:
             self.conflicts = max(0, self.passes - banks.passes_needed(rule, addresses, width))
         elif self.decoded.space == Space.LOCAL:
             slot = self.lsu.sm.number * int(self.lsu.numbers.local_slots) + self.lsu.sm.slot_of(self.warp)
-            self.requests = coalescer.local(addresses, width, slot)
+            self.requests = coalescer.local(addresses, width, slot, gpu.core.warp_size)
         else:
             self.requests = coalescer.coalesce(gpu.lsu.coalescing, addresses, width)
         if self.requests and self.decoded.cached and self.lsu.l1.sets and self.lsu.numbers.tags and self.kind is Kind.LOAD:

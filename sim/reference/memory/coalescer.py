@@ -98,15 +98,15 @@ def packets(addresses: Addresses, requests: list[Request]) -> list[int]:
     return [sum(most[request.line * sectors + sector] for sector in range(sectors)) for request in requests]
 
 
-def local(addresses: Addresses, width: int, slot: int) -> list[Request]:
-    """Return the requests of an access to local memory, where the same word of a warp's 32 lanes is one line.
+def local(addresses: Addresses, width: int, slot: int, lanes: int) -> list[Request]:
+    """Return the requests of an access to local memory, where the same word of a warp's lanes is one row: a line where 32 have one.
 
     addresses: within a thread's local memory. slot: of the warp, numbered over the chip.
     """
     requests: dict[int, Request] = {}
-    first_line = (LOCAL_BASE + slot * LOCAL_BYTES * 32) // LINE
+    first = LOCAL_BASE + slot * LOCAL_BYTES * 32
     for lane, address in addresses.items():
         for word in range(max(width // WORD, 1)):
-            line = first_line + address // WORD + word
-            requests.setdefault(line, Request(line)).add(WORD * lane, WORD)
+            place = first + WORD * ((address // WORD + word) * lanes + lane)
+            requests.setdefault(place // LINE, Request(place // LINE)).add(place, WORD)
     return list(requests.values())

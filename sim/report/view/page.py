@@ -130,7 +130,7 @@ def _vendored(name: str) -> str:
 def _machine(result: Result) -> dict[str, Any]:
     """Return the fields of the GPU, and what was changed of the preset."""
     rows = [fact | {"value": shown(fact["value"])} for fact in facts(result.gpu) if fact["value"] is not None and fact["field"] != "note"]
-    return {"name": result.gpu.name, "note": result.gpu.note, "rows": rows, "changes": text.changes(result.gpu, result.words)}
+    return {"name": result.gpu.name, "note": result.gpu.note, "rows": rows, "changes": text.changes(result)}
 
 
 def _differences(results: list[Result]) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sim.causes.advice import advise
-from sim.gpus.occupancy import UNLIMITED, WARP
+from sim.gpus.occupancy import UNLIMITED
 from sim.report import memory as memory_text
 from sim.report import text
 from sim.report.occupancy import RESOURCES, limit_sentence
@@ -29,7 +29,7 @@ def head(result: Result, run: dict[str, Any], window: tuple[int, int]) -> dict[s
         ("time", seconds(result.seconds)),
         ("IPC", f"{counters['ipc']:.3f}"),
         ("issue slots used", f"{slots:.1%}"),
-        *([("active lanes", f"{lanes:.1f} of {WARP}")] if lanes < WARP else []),
+        *([("active lanes", f"{lanes:.1f} of {result.gpu.core.warp_size}")] if lanes < result.gpu.core.warp_size else []),
         ("achieved occupancy", f"{counters['achieved_occupancy']:.1%}"),
         ("FP32 peak, SMs used", f"{text.peak(result, int(counters['sms_used'])):.1%}"),
     ]

@@ -43,7 +43,7 @@ def describe(
         entry.requests = coalesce(mh.coalescing, access, mask, width, line, sectors, words, trace)
     else:
         slot = m * mh.local_slots + np.int64(entry.slot)
-        entry.requests = local(access, mask, width, slot, line, sectors, words, trace)
+        entry.requests = local(access, mask, width, (slot, mh.local_row), line, sectors, words, trace)
     if op.cached and mh.l1_sets:
         for k in range(entry.requests):
             memory.entry_set[m, number, place, k] = prefetch_set(m, line[k], mh, memory)

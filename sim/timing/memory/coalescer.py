@@ -154,16 +154,17 @@ def by_half_warps(access: int, mask: int, width: int, line: np.ndarray, sectors:
 
 @inner
 def local(
-    access: int, mask: int, width: int, slot: int, line: np.ndarray, sectors: np.ndarray, words: np.ndarray, trace: TraceArrays
+    access: int, mask: int, width: int, place: tuple[int, int], line: np.ndarray, sectors: np.ndarray, words: np.ndarray, trace: TraceArrays
 ) -> int:
-    """Return the requests of an access to local memory, where the same word of a warp's lanes is one line."""
+    """Return the requests of an access to local memory, where the same word of a warp's lanes is one row. place: slot, bytes of a row."""
     count = np.int64(0)
+    slot, row = place
     start = LOCAL_BASE + slot * LOCAL_BYTES * 32
     for lane in range(32):
         if has_lane(mask, lane):
             offset = lane_address(access, lane, trace)
             for word in range(max(width >> 2, 1)):
-                address = start + ((offset >> 2) + word) * 128 + 4 * lane
+                address = start + ((offset >> 2) + word) * row + 4 * lane
                 count = add(address, min(width, 4), count, line, sectors, words)
     return count
 
