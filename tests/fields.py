@@ -1,4 +1,5 @@
-"""Every field of a GPU changed by a factor, or to its other values: which program of a suite notices, or why no run reads it."""
+"""Every field of a GPU changed by a factor, or to its other values: which program of a suite takes longer, or less long, as the field's
+explanation says it should; or why no run reads it."""
 
 import dataclasses
 import re
@@ -25,6 +26,15 @@ BESIDE = {
     r"pipes\.\w+\.count": lambda name: {name.replace("count", "lanes"): 4},
     r"pipes\.\w+\.within": lambda name: {"core.issue_interval": 1, name.replace("within", "lanes"): 16},
 }  # what else a machine is where a field is looked at that another one hides: a pipe as wide as its scheduler issues needs no second one
+COSTS = (  # last words of fields of which more takes longer
+    *("latency", "cycles", "interval", "cost", "first", "jump", "near", "far", "cold", "load", "store", "read", "overhead", "us", "passes"),
+    *("refresh", "replay", "header", "mask", "turnaround"),
+)
+HELPS = (  # less long
+    *("bandwidth", "cycle", "mhz", "lanes", "count", "depth", "pending", "efficiency", "width", "cap", "warps", "blocks", "registers"),
+    *("bytes", "queue", "sms", "schedulers", "channels"),
+)
+AGAINST = ("dram.refresh_interval", "dram.access_bytes", "warpgroup.start_registers")  # whose last word says the contrary
 LABELS = ("name", "chip", "note", "compute_capability")  # what a GPU is called
 
 
@@ -77,7 +87,7 @@ class Suite:
         return found
 
     def seen(self, gpu: Gpu, field: str) -> str:
-        """Return `PROGRAM VALUE RATIO` of the first run that changes, or why none does: not read, or refused; "" when nobody can tell."""
+        """Return `PROGRAM VALUE RATIO` of the first run that changes as it should, or why none does: not read, or refused; "" otherwise."""
         reasons: dict[str, None] = {}
         legal, illegal = False, ""
         for value in candidates(gpu, field):
@@ -96,7 +106,7 @@ class Suite:
                     continue  # this GPU lacks what the program needs, changed or not
                 if isinstance(after, str):
                     reasons[f"refused: {name} {value}: {after}"] = None
-                elif before != after:
+                elif before != after and as_said(field, _value(gpu, field), value, after / before):
                     return f"{name} {value} {after / before:.4f}"
         return next(iter(reasons), "" if legal else illegal)
 
@@ -117,6 +127,14 @@ class Suite:
             return sim.execute(copied(dataclasses.replace(self.launches[name], warp_size=size)))
         except UserError:
             return trace
+
+
+def as_said(field: str, before: Any, after: Any, ratio: float) -> bool:
+    """Return whether a run may take `ratio` times as long: with more of a cost, less of a help. 0 often says none, or no limit."""
+    last = re.split("[._]", field)[-1]
+    if not all(isinstance(one, int | float) and one for one in (before, after)) or last not in (*COSTS, *HELPS):
+        return True
+    return (ratio > 1) == ((after > before) == ((last in COSTS) != (field in AGAINST)))
 
 
 def seconds(trace: Trace, gpu: Gpu, words: str) -> float | str:

@@ -1,4 +1,4 @@
-"""No silent field: each field of a GPU changes what a run takes, with control words and without, or says why no run reads it."""
+"""No silent field: each changes what a run takes, in the direction that its explanation says, or says why no run reads it."""
 
 from contextlib import suppress
 
@@ -9,7 +9,7 @@ from isa.errors import UserError
 from sim.causes.sensitivity.steps import variant
 from sim.lowering.rescheduling import words_of
 from sim.lowering.unread import units_of, why_unread_by
-from tests.fields import LABELS, Suite, candidates, seconds, small, with_words
+from tests.fields import LABELS, Suite, as_said, candidates, seconds, small, with_words
 
 MACHINES = {
     "gtx480": ({"sms": 4, "l2.bytes": 98304}, ("copy/copy_4_float", "reduce_shared", "shared/transpose_naive", "atomics/histogram_global")),
@@ -54,6 +54,16 @@ def test_a_field_said_to_be_of_a_unit_that_is_not_used_changes_nothing(name: str
                 with suppress(UserError):
                     assert seconds(trace, variant(gpu, field, value), "auto") == before, (field, value)
     assert found > 10
+
+
+def test_a_change_the_wrong_way_does_not_count() -> None:
+    assert as_said("units.fp32.latency", 4, 8, 1.5)
+    assert not as_said("units.fp32.latency", 4, 8, 0.9)
+    assert not as_said("units.fp32.latency", 4, 2, 1.1)
+    assert as_said("dram.bandwidth", 100, 200, 0.6)
+    assert not as_said("dram.bandwidth", 100, 50, 0.9)
+    assert not as_said("dram.refresh_interval", 1000, 500, 0.9)
+    assert as_said("l1.pending", 0, 128, 1.3)  # 0: without limit
 
 
 def test_a_field_that_nobody_reads_is_seen() -> None:
