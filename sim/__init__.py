@@ -142,7 +142,7 @@ def run(
     >>> sum(result.stalls.values()) == result.counters["warp_cycles"]
     True
     """
-    what = launch.in_warps(gpu.core.warp_size)
+    what = _engines.sized(launch, gpu)
     if sample is not False:
         from sim.sampling import Wanted, run
 

@@ -9,6 +9,7 @@ from isa.vocabulary import Kind, Operation
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
+    from sim.launch.launch import Launch
     from sim.result.result import Result
     from sim.traces.trace import Trace
 
@@ -17,10 +18,7 @@ ENGINES = ("numba", "simpy")
 
 def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None, engine: str, threads: int | None) -> "Result":
     """Time a trace with the engine of that name, as `sim.simulate` says."""
-    from sim.gpus.model import Gpu
-
-    if not isinstance(gpu, Gpu):
-        raise UserError(f"{gpu!r} is not a GPU", hint=f"write sim.gpu({gpu!r})" if isinstance(gpu, str) else 'write sim.gpu("h100")')
+    check_gpu(gpu)
     if engine not in ENGINES:
         raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
     if threads is not None and (type(threads) is not int or threads < 1):
@@ -63,3 +61,17 @@ def _explain() -> Any:
     from sim.causes import explain
 
     return explain
+
+
+def sized(launch: "Launch", gpu: "Gpu") -> "Launch":
+    """Return the launch with warps of the GPU's size. Raises UserError for what is not a GPU; of what is not a Launch `execute` tells."""
+    check_gpu(gpu)
+    return launch.in_warps(gpu.core.warp_size) if hasattr(launch, "in_warps") else launch
+
+
+def check_gpu(gpu: object) -> None:
+    """Raise UserError, with what to write, for what is not a GPU."""
+    from sim.gpus.model import Gpu
+
+    if not isinstance(gpu, Gpu):
+        raise UserError(f"{gpu!r} is not a GPU", hint=f"write sim.gpu({gpu!r})" if isinstance(gpu, str) else 'write sim.gpu("h100")')

@@ -1,4 +1,4 @@
-"""Blocks: residency, barriers, the end of warps and blocks. `dispatcher.py` starts them.
+"""Blocks: residency, the end of warps and blocks. `dispatcher.py` starts them.
 
 A block's warps take the warp slots place * warps .. place * warps + warps - 1, and so are dealt to the schedulers by slot number.
 """
@@ -8,17 +8,16 @@ import numpy as np
 from isa.vocabulary import BARRIERS
 from sim.compiled.kernel import inner
 from sim.lowering.core import Code, Hardware
-from sim.policies.stateful import BARRIER as AT_BARRIER
 from sim.result.causes import StallCause
+from sim.timing.barriers import release
 from sim.timing.control import clear_counters
 from sim.timing.fetch import code_there
-from sim.timing.scoreboard import wait_from
 from sim.timing.state import NEVER, Machine
-from sim.timing.telling import END, STALL, START, tell_of
+from sim.timing.telling import END, START, tell_of
 from sim.timing.wakeup import sleep
 from sim.traces.trace import TraceArrays
 
-BARRIER, DRAIN, NO_INSTRUCTION = int(StallCause.BARRIER), int(StallCause.DRAIN), int(StallCause.NO_INSTRUCTION)
+DRAIN, NO_INSTRUCTION = int(StallCause.DRAIN), int(StallCause.NO_INSTRUCTION)
 
 
 @inner
@@ -77,31 +76,6 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
     sm.age[m, warp.scheduler, warp.bit] = sm.places[m, warp.place].turn * hw.warps + warp.number
     tell_of(START, warp, np.int64(block), np.int64(warp.path_end - warp.position), now, hw, sm)
     sleep(warp, sm)
-
-
-@inner
-def arrive(warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """The warp has issued a BAR: it sleeps, or, as the last that the barrier is for, releases the others."""
-    m, place, number = warp.sm, warp.place, op.barrier
-    if not op.passes:
-        warp.barrier = number
-        warp.since = now + 1
-        tell_of(STALL, warp, np.int64(AT_BARRIER), np.int64(0), now, hw, sm)
-    sm.arrived[m, place, number] += 1
-    if sm.arrived[m, place, number] == (op.expected if op.expected else sm.places[m, place].alive):
-        release(m, place, number, now, hw, code, sm)
-
-
-@inner
-def release(m: int, place: int, number: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Let every warp that waits at the barrier go on after the barrier latency."""
-    sm.arrived[m, place, number] = 0
-    for s in range(place * hw.warps, (place + 1) * hw.warps):
-        warp = sm.warps[m, s]
-        if warp.barrier == number:
-            warp.barrier = -1
-            wait_from(warp, now, now + hw.barrier_latency, np.int64(BARRIER), hw, code, sm)
-            sleep(warp, sm)
 
 
 @inner

@@ -13,7 +13,8 @@ from sim.lowering.core import BARRIER, BRANCH, CLOCK, CLUSTER_WAIT, Code, Hardwa
 from sim.policies.builtin import chosen
 from sim.result.causes import StallCause
 from sim.timing.account import account_ready, account_sharers, charge_further, charge_slots, charge_warp
-from sim.timing.blocks import arrive, end_warp
+from sim.timing.barriers import arrive
+from sim.timing.blocks import end_warp
 from sim.timing.clusters import wait_for_cluster
 from sim.timing.constants import operand_line, result_delay
 from sim.timing.control import begun, read_registers, record_control

@@ -113,7 +113,7 @@ def refused(launch: Launch, words: str, gpu: str = "h100", **changes: Any) -> No
 
 def test_what_cannot_be_is_said() -> None:
     good = measured("barriers", 2, 1, 2)
-    refused(Launch(good.program, (3,), (32,), good.args, cluster=(2,)), "no multiple of the cluster")
+    refused(Launch(good.program, (3,), (32,), good.args, cluster=(2,)), "is not a multiple of the cluster")
     refused(Launch(good.program, (32,), (32,), good.args, cluster=(32,)), "at most 16 blocks")
     refused(Launch(isa.parse("EXIT"), (2,), (32,), (), cluster=(2,)), "modelled for sm_90")
     refused(good, "has no clusters of blocks", "a100")
@@ -131,4 +131,4 @@ def test_the_command_line_says_the_size(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     wrong = CliRunner().invoke(app, ["run", str(tmp_path / "ids.sass"), *options, "--cluster-size", "3"])
     assert wrong.exit_code == 2
-    assert "no multiple of the cluster" in wrong.output
+    assert "is not a multiple of the cluster" in wrong.output
