@@ -39,7 +39,13 @@ def test_no_field_is_silent(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "program"), [("gtx480", "copy/copy_4_float"), ("k20c", "sgemm/sgemm_4"), ("h100", "cuda/n_body.sm_90"), ("h100", "saxpy")]
+    ("name", "program"),
+    [
+        ("gtx480", "copy/copy_4_float"),
+        ("k20c", "sgemm/sgemm_4"),
+        ("h100", "cuda/n_body.sm_90"),
+        pytest.param("h100", "saxpy", marks=pytest.mark.slow),
+    ],
 )
 def test_a_field_said_to_be_of_a_unit_that_is_not_used_changes_nothing(name: str, program: str) -> None:
     gpu, suite = sim.gpu(name).replace({"sms": 2}), Suite({program: None})
