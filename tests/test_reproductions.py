@@ -89,6 +89,8 @@ def test_the_figure_is_drawn(tmp_path: Path) -> None:
 
 def test_an_unknown_name_says_what_there_is() -> None:
     with pytest.raises(UserError, match=", ".join(REPRODUCTIONS)):
+        reproduce("zzz")
+    with pytest.raises(UserError, match="did you mean volkov-copy or volkov-demmel or volkov-tlp-ilp"):
         reproduce("volkov")
 
 

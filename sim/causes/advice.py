@@ -125,11 +125,12 @@ def _apart(result: Result) -> str:
 
 
 def _tail(result: Result) -> Verdict:
-    used, places = int(result.counters["sms_used"]), int(result.counters["sms_used"]) * result.occupancy.blocks
+    blocks, places = math.prod(result.grid), result.gpu.sms * result.occupancy.blocks
+    waves = f", or a grid that is a multiple of the {places:,} blocks that run at once," if blocks > places else ", and more of them,"
     return Verdict(
         "tail",
-        f"The {used} SMs have work only {_busy(result):.0%} of the time, because blocks end unevenly: shorter blocks, or a grid that is a "
-        f"multiple of the {places} blocks that run at once, would help.",
+        f"The {int(result.counters['sms_used'])} SMs have work only {_busy(result):.0%} of the time, because blocks end unevenly: "
+        f"shorter blocks{waves} would help.",
     )
 
 

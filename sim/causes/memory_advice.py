@@ -42,13 +42,13 @@ def uses(result: Result) -> dict[str, float]:
 def waste(result: Result) -> float:
     """Return the sectors that global loads and stores touched over those that full warps need for neighbouring words; 1 is ideal.
 
-    A full warp needs as many sectors as each lane takes bytes: 32 lanes, 32 bytes.
+    A full warp of 32 needs as many sectors, of 32 bytes, as each lane takes bytes; a smaller one fewer.
     """
     counters, encoded = result.counters, result.program.encoded
     issues = needed = 0
     for operation, space, width, n in zip(encoded.operation, encoded.space, encoded.width, result.issues_by_instruction, strict=True):
         if operation in (Operation.LOAD, Operation.STORE) and space in (Space.GLOBAL, Space.GENERIC):
-            issues, needed = issues + int(n), needed + int(n) * int(width)
+            issues, needed = issues + int(n), needed + int(n) * int(width) * result.gpu.core.warp_size / SECTOR
     requests = counters["global_load_requests"] + counters["global_store_requests"]
     sectors = counters["global_load_sectors"] + counters["global_store_sectors"]
     return ratio(sectors, requests * ratio(needed, issues))

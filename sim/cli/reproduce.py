@@ -114,7 +114,8 @@ def _print(found: "Reproduction") -> None:
     for note in found.notes:
         typer.echo(textwrap.fill(note, 120) + "\n")
     judged = [check for check in found.checks if check.passed is not None]
-    typer.echo(f"{sum(check.passed is True for check in judged)} of {len(judged)} checks passed")
+    none = "nothing to check: nothing was published of this GPU here"
+    typer.echo(f"{sum(check.passed is True for check in judged)} of {len(judged)} checks passed" if judged else none)
 
 
 def _draw(found: "Reproduction", figure: Path) -> None:

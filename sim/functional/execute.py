@@ -55,7 +55,7 @@ def execute(
     following, clock, patient = np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, launch.ranks > 1, np.int64)
 
     def place(memory: Memory) -> Place:
-        log = setup.allocate_log(launch.warps_per_block)
+        log = setup.allocate_log(launch.warps_per_block, limit)
         machine = setup.allocate_machine(launch, code, literals.rows(), initial, log, clock)
         if blocks is not None:
             machine = machine._replace(chosen=np.ascontiguousarray(blocks, np.int64))

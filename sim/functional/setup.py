@@ -7,6 +7,7 @@ import numpy as np
 from isa.vocabulary import BARRIERS, CONVERGENCE_REGISTERS
 from sim.functional.constants import Banks
 from sim.functional.device import words
+from sim.functional.growth import ROOM
 from sim.functional.hazards import allocate_watch
 from sim.functional.state import (
     FULL,
@@ -157,8 +158,9 @@ class Blocks:
         return self.latest
 
 
-def allocate_log(warps: int) -> Log:
-    """Return a log with one row; more are made when warps wait at barriers."""
+def allocate_log(warps: int, limit: int) -> Log:
+    """Return a log with one row; more are made when warps wait at barriers. limit: instructions that a warp may execute."""
+    entries = min(LOG_ENTRIES, limit + ROOM)
     return Log(
         row=np.full(warps, -1, np.int64),
         free=np.zeros(warps, np.int64),
@@ -167,8 +169,8 @@ def allocate_log(warps: int) -> Log:
         pause=np.zeros(warps, np.int64),
         hash=np.zeros(warps, np.int64),
         accesses=np.zeros(warps, np.int64),
-        instruction=np.zeros((1, LOG_ENTRIES), np.int32),
-        mask=np.zeros((1, LOG_ENTRIES), np.uint32),
+        instruction=np.zeros((1, entries), np.int32),
+        mask=np.zeros((1, entries), np.uint32),
         access_base=np.zeros((1, LOG_ACCESSES), np.int64),
         access_stride=np.zeros((1, LOG_ACCESSES), np.int64),
     )

@@ -146,7 +146,7 @@ class Turns:
         self._ended[int(place.progress.block[0])] = place._replace(
             machine=ended, log=compact(place.log), progress=place.progress._replace(next=none_left)
         )
-        log = allocate_log(self.launch.warps_per_block)
+        log = allocate_log(self.launch.warps_per_block, self.limit)
         progress = allocate_progress(self.launch.warps_per_block, place.progress.next, place.progress.clock, place.progress.patient)
         return Place(place.machine._replace(length=log.length), place.memory, log, progress)
 

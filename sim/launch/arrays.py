@@ -54,7 +54,11 @@ def make(rule: Array, file: Path) -> np.ndarray:
         return _load(file.parent / rule.file, rule, file)
     dtype, shape = _dtype(rule, file), (rule.shape,) if isinstance(rule.shape, int) else tuple(rule.shape)
     if not shape or any(size < 1 for size in shape):
-        raise UserError(f"args: {rule.name} needs a shape of at least 1", path=str(file), hint="shape = 1024, or [rows, columns]")
+        raise UserError(
+            f"args: {rule.name} needs a shape of at least 1",
+            path=str(file),
+            hint="shape = 1024, or [rows, columns]; of a number: value = 3",
+        )
     if rule.init == "addresses" and dtype.itemsize not in (4, 8):
         message = f"args: {rule.name} holds addresses, of 32 or 64 bits; its dtype is {dtype}"
         raise UserError(message, path=str(file), hint='dtype = "uint64", or "uint32" for low words')

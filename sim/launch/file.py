@@ -61,6 +61,7 @@ import isa
 from isa.architecture import family
 from isa.errors import UserError
 from isa.program import Program
+from sim.gpus.fields import nearest
 from sim.launch.arrays import Array, build_arrays, make
 from sim.launch.composed import composed
 from sim.launch.expectation import Expectation, check, expectation
@@ -232,7 +233,10 @@ def _declared(name: str, value: Any, program: Program, file: Path) -> Any:
     if kind == "ptr":
         raise UserError(f"args: {name} = {value}, but the listing says .param ptr {name}: an array", path=str(file), hint="shape = 1024")
     if kind not in SCALARS:
-        raise UserError(f"args: {name} = {value} has no type", path=str(file), hint=f"type = one of {', '.join(SCALARS)}")
+        names = [parameter.name for parameter in program.parameters]
+        near = nearest(name, names) if name not in names else ""
+        hint = f"did you mean {near}? the listing has {', '.join(names)}" if near else f"type = one of {', '.join(SCALARS)}"
+        raise UserError(f"args: {name} = {value} has no type", path=str(file), hint=hint)
     return _scalar(Scalar(name=name, type=kind, value=value), value, file)  # type: ignore[arg-type]
 
 

@@ -42,7 +42,10 @@ class Local:
     def __enter__(self) -> "Local":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:  # an interrupt waits for no points under way: a second one while it did would leave the workers behind
+            for process in list((self.pool._processes or {}).values()):
+                process.terminate()
         self.pool.shutdown(cancel_futures=True)
         self.folder.cleanup()
 

@@ -7,7 +7,7 @@ import pytest
 
 import isa
 import sim
-from sim.causes.advice import FULL, diagnose, resident_warps, utilisation
+from sim.causes.advice import FULL, _tail, diagnose, resident_warps, utilisation
 from tests.unit.report_runs import add_one, chain_on, text_program
 
 GTX480 = sim.gpu("gtx480")
@@ -83,8 +83,11 @@ def test_uneven_blocks_are_called_a_tail() -> None:
     listing = ".kernel f\nS2R R0, SR_CTAID.X\nISETP.NE.AND P0, PT, R0, RZ, PT\n@P0 EXIT\n" + "FADD R1, R1, 1;\n" * 200 + "EXIT"
     verdict = diagnose(text_program(listing, GTX480, 15, 1))
     assert verdict.kind == "tail"
-    assert "15 blocks" not in verdict.sentence
-    assert f"{15 * 8} blocks that run at once" in verdict.sentence
+    assert "shorter blocks, and more of them, would help" in verdict.sentence  # all run at once: no grid that fits better
+    two_waves = text_program(listing, GTX480.replace({"sms": 3, "limits.blocks": 1}), 4, 1)
+    assert "multiple of the 3 blocks that run at once" in _tail(two_waves).sentence
+    fewer = text_program(listing, GTX480.replace({"limits.blocks": 1}), 4, 1)  # 4 of 15 SMs have one
+    assert "blocks that run at once" not in _tail(fewer).sentence
 
 
 def test_bursts_on_a_narrow_port_are_named() -> None:

@@ -416,6 +416,28 @@ def test_a_real_interrupt_exits_130() -> None:
     assert "Traceback" not in errors
 
 
+def test_two_interrupts_of_a_sweep_leave_no_worker_behind() -> None:
+    begun = "from sim.cli import main; print('begun', flush=True); main()"
+    endless = [sys.executable, "-c", begun, "sweep", str(PROGRAMS / "saxpy.sass"), "--over", "dram.bandwidth=100:3000:1", "--workers", "2"]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(endless, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(4)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.002)
+        _, errors = process.communicate(timeout=240)
+    finally:
+        process.kill()  # nothing when it has ended
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+
+
 COMPILED = PROGRAMS / "cuda" / "saxpy.sm_90.sass"
 
 

@@ -371,7 +371,7 @@ def test_warps_that_wait_keep_their_rows_of_the_log() -> None:
 @pytest.mark.parametrize(("done", "least", "most"), [(1.0, 8192, 8192), (0.05, 80_000, 84_000), (1e-9, 262_144, 262_144)])
 def test_a_trace_grows_to_what_it_will_need(done: float, least: int, most: int) -> None:
     """Of 4,096 accesses: twice as many at least, 64 times at most, between them what the warps that have ended tell of all."""
-    log, store = setup.allocate_log(1), setup.allocate_store(1, 1)
+    log, store = setup.allocate_log(1, 1 << 20), setup.allocate_store(1, 1)
     grown = grow_store(Status.ACCESSES_FULL, store, log, done)
     assert least <= grown.access_base.size == grown.access_stride.size <= most
 
@@ -385,7 +385,7 @@ def test_a_trace_that_memory_is_too_small_for_grows_by_what_it_needs_now(monkeyp
         return real(array, needed, **named)
 
     monkeypatch.setattr(growth, "enlarged", refused)
-    assert grow_store(Status.ACCESSES_FULL, setup.allocate_store(1, 1), setup.allocate_log(1), 0.01).access_base.size == 8192
+    assert grow_store(Status.ACCESSES_FULL, setup.allocate_store(1, 1), setup.allocate_log(1, 1 << 20), 0.01).access_base.size == 8192
 
 
 def test_an_endless_loop_ends_in_a_message_wherever_a_bsync_stands() -> None:
