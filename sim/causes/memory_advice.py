@@ -45,7 +45,7 @@ def waste(result: Result) -> float:
     A full warp of 32 needs as many sectors, of 32 bytes, as each lane takes bytes; a smaller one fewer.
     """
     counters, encoded = result.counters, result.program.encoded
-    issues = needed = 0
+    issues, needed = 0, 0.0
     for operation, space, width, n in zip(encoded.operation, encoded.space, encoded.width, result.issues_by_instruction, strict=True):
         if operation in (Operation.LOAD, Operation.STORE) and space in (Space.GLOBAL, Space.GENERIC):
             issues, needed = issues + int(n), needed + int(n) * int(width) * result.gpu.core.warp_size / SECTOR
