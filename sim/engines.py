@@ -65,8 +65,10 @@ def _explain() -> Any:
 
 def sized(launch: "Launch", gpu: "Gpu") -> "Launch":
     """Return the launch with warps of the GPU's size. Raises UserError for what is not a GPU; of what is not a Launch `execute` tells."""
+    from sim.launch.launch import Launch
+
     check_gpu(gpu)
-    return launch.in_warps(gpu.core.warp_size) if hasattr(launch, "in_warps") else launch
+    return launch.in_warps(gpu.core.warp_size) if isinstance(launch, Launch) else launch
 
 
 def check_gpu(gpu: object) -> None:

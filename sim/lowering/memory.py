@@ -61,7 +61,7 @@ class Hierarchy(NamedTuple):
     l1_ways: np.int64
     l1_replacement: np.int64  # a Replacement
     l1_latency: np.int64  # from the take to the dependent's issue
-    l1_bytes: np.int64  # per cycle, times 16, to a warp of 32; to a smaller one as many more as it needs less
+    l1_bytes: np.int64  # 16 * bytes per cycle * 32 / threads of a warp: 32 words then take the cycles of a warp
     l1_fetch: np.int64  # sectors fetched for a miss
     l1_stores: np.int64  # index in L1_STORES
     line_cycles: np.int64

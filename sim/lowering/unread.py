@@ -13,7 +13,7 @@ QUEUED = ("global", "local", "shared")  # units whose pipes have queues, used or
 
 
 def units_of(program: Program, executed: np.ndarray, words: Words) -> frozenset[str]:
-    """Return the units whose instructions a run executed; where words were laid down anew, all of the program's, which they heed."""
+    """Return the units whose instructions a run executed; where words were rescheduled, of all its instructions."""
     found = program.encoded.unit if words.kind == "scheduled" else program.encoded.unit[executed > 0]
     return frozenset(Unit(int(unit)).name.lower() for unit in np.unique(found))
 

@@ -84,7 +84,7 @@ def variant(gpu: Gpu, name: str, value: Any) -> Gpu:
         others = [other for other, pipe in gpu.pipes.items() if pipe.within == own or other == gpu.pipes[own].within]
         changes |= {f"pipes.{other}.lanes": value for other in others}
     if name == "limits.warps":
-        changes["limits.threads_per_block"] = min(gpu.limits.threads_per_block, 32 * value)
+        changes["limits.threads_per_block"] = min(gpu.limits.threads_per_block, gpu.core.warp_size * value)
     return gpu.replace(changes)
 
 
