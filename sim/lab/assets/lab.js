@@ -55,6 +55,7 @@ class Lab {
     const found = this.exercises.find(({ name }) => name === exercise) ?? null, [one, other] = machinesOf(state);
     get("exercises").value = found ? exercise : "";
     this.exercise.show(found);
+    if (!this.exercise.isOpen) this.hide(); // at once: the timeline of before must not answer the question
     this.listing.text = String(state.listing ?? "");
     this.launch.text = String(state.launch ?? "");
     get("chains").checked = state.chains === true;
@@ -100,10 +101,7 @@ class Lab {
     clearTimeout(this.timer);
     const state = this.now(), mine = ++this.number;
     this.remember(state);
-    if (!this.exercise.isOpen) {
-      this.shown = mine; // answers to what was asked before are dropped
-      return this.hide();
-    }
+    if (!this.exercise.isOpen) return this.hide();
     const slow = setTimeout(() => { get("busy").textContent = "simulating ..."; }, 200);
     const answer = await post("/run", { state, client: this.client, number: mine });
     clearTimeout(slow);
@@ -162,7 +160,9 @@ class Lab {
     frame.contentWindow.postMessage({ body, fragment: this.fragment }, "*");
   }
 
+  /** Show no timeline, not even of what was asked before and is not answered yet. */
   hide() {
+    this.shown = this.number;
     this.listing.mark([]);
     this.launch.mark([]);
     this.frame?.remove();
