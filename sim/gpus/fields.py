@@ -91,6 +91,19 @@ def said(model: type[BaseModel], name: str, key: str) -> str:
     return str(node.get(key, ""))
 
 
+@functools.cache
+def needed(model: type[BaseModel], name: str) -> str:
+    """Return which need of `sim.lowering.needs` a run must meet to read the field `name`, as its section says."""
+    root = _schema(model)
+    *sections, leaf = name.split(".")
+    node: dict[str, Any] = root
+    for part in sections:
+        section = _section(root, node)
+        node = section.get("properties", {}).get(part) or section.get("additionalProperties") or {}
+    found: dict[str, str] = _section(root, node).get("needs", {})
+    return found.get(leaf, found.get("", "nothing"))
+
+
 def _field(model: type[BaseModel], name: str) -> dict[str, Any]:
     """Return the JSON-schema node of the field `name`, that of its value where it may be absent; {} when there is no such field."""
     root = _schema(model)

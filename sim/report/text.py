@@ -15,7 +15,8 @@ from sim.gpus.model import SET_BY_USER, Gpu
 from sim.gpus.unread import why_unread
 from sim.lowering.accesses import is_cached
 from sim.lowering.control_words import obeys_control_words
-from sim.lowering.unread import units_of, why_unread_by
+from sim.lowering.needs import used_by
+from sim.lowering.unread import why_unread_by
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
 from sim.report.words import CAUSE_MEANINGS, bar, count, seconds, sizes, slot_meaning
@@ -166,7 +167,7 @@ def _changes(of: Result | Gpu) -> dict[str, str]:
 def _why_unread(of: Result | Gpu, name: str) -> str:
     if isinstance(of, Gpu):
         return why_unread(of, name)
-    return why_unread_by(of.gpu, name, of.words, units_of(of.program, of.issues_by_instruction, of.words))
+    return why_unread_by(of.gpu, name, of.words, used_by(of))
 
 
 def control(result: Result) -> list[str]:
@@ -190,7 +191,7 @@ def summary(result: Result) -> str:
         ("issue slots", f"{share:.1%} used"),
         *(("control", sentence) for sentence in control(result)),
         ("occupancy", f"{limit_sentence(result.occupancy, gpu)}; achieved {counters['achieved_occupancy']:.1%}"),
-        *([("lanes", _lanes(result))] if lanes(result).executing < WHOLE * result.gpu.core.warp_size else []),
+        ("lanes", _lanes(result)),
         *([("waves", waves(result).sentence())] if waves(result).number > 1 else []),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in lines)
