@@ -126,6 +126,8 @@ def sweep(
     moves = frame.attrs.get("noise")
     show(tables.fastest(frame, tuple(names), metric, moves))
     typer.echo(tables.summary(frame, took) + (f"; all in {where.output}" if where.output else ""))
+    if shown.metric is None and (why := tables.why_by(metric, names)):
+        typer.echo(why)
     if certain := tables.certainty(frame, metric, moves):
         typer.echo(certain)
     write_json(json, tables.plain(frame, tables.within_noise(frame, metric, moves)))

@@ -146,7 +146,9 @@ def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[st
         else:
             known = next((near for near in _prefixes(name) if meaning(model, near)), name)
             messages.append(f"{name} = {problem['input']!r} is not legal")
-            hints.append(f"{known}: {meaning(model, known) or _section_words(model, table, known)}")
+            of_text = f'; write it as text: {name} = "{problem["input"]}", with --set \'{name}="{problem["input"]}"\''
+            asked = of_text if problem["type"] == "string_type" and isinstance(problem["input"], int | float) else ""
+            hints.append(f"{known}: {meaning(model, known) or _section_words(model, table, known)}{asked}")
     if len(messages) == 1 and hints and hints[0]:
         return UserError(f"{messages[0]}; {hints[0]}", path=path)
     kind = ContradictionError if all(problem["type"] == "value_error" for problem in error.errors()) else UserError

@@ -65,7 +65,8 @@ class Constants(Section):
         lane_constants="address_latency group_cycles shared_cycles",
         far_constants="far cold",
         sms="shared_by",
-        constants="bytes ways",
+        constants="bytes",
+        many_constants="ways",
     )
 
     near: Count = Field(
@@ -94,7 +95,9 @@ class Clusters(Section):
 
     model_config = needs(
         "clusters",
-        far="latency one_way_latency bytes_per_cycle",
+        far_waits="latency",
+        far_counts="one_way_latency",
+        far="bytes_per_cycle",
         multicast="multicast_latency multicast_bytes_per_cycle",
         cluster_barriers="barrier_latency arrival_cycles",
     )

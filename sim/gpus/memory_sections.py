@@ -127,7 +127,7 @@ class L1(Section):
         cached_stores="stores",
     )
 
-    bytes: Positive = Field(description="capacity, bytes; together with shared memory where it is unified")
+    bytes: Annotated[int, Field(ge=128)] = Field(description="capacity, bytes; together with shared memory where it is unified")
     unified: bool = Field(False, description="capacity is shared with shared memory: the launch's carve-out is taken off")
     line: Literal[128] = Field(128, description="bytes per tag")
     sector: Literal[32, 64, 128] = Field(32, description="bytes fetched for a miss")

@@ -21,6 +21,7 @@ from sim.gpus.section import Section, needs
 from sim.policies.user import AnyPolicy
 
 SET_BY_USER = "set by the user"  # how the source of a replaced number begins
+SAME = f"{SET_BY_USER} to what it was"
 OPTIONAL, ABSENT = ("l1", "l2"), (None, False, "none")  # sections that a GPU may lack, and what takes one away
 
 
@@ -203,7 +204,8 @@ class Gpu(Section):
                     place[section] = {}
                 place = place[section]
             before, place[leaf] = place.get(leaf), None if value == "none" else value
-            table["source"][name] = {"kind": "definition", "text": f"{SET_BY_USER}; {self.name} has {'none' if before is None else before}"}
+            text = SAME if place[leaf] == before else f"{SET_BY_USER}; {self.name} has {'none' if before is None else before}"
+            table["source"][name] = {"kind": "definition", "text": text}
         return self.from_table(table)
 
     def names(self) -> Iterator[str]:

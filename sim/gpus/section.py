@@ -1,6 +1,6 @@
 """What the sections of a GPU's preset have in common."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,4 +19,5 @@ def needs(default: str = "nothing", **fields: str) -> ConfigDict:
 
     fields: by need, the names of fields that need another than the default, apart by blanks.
     """
-    return ConfigDict(json_schema_extra={"needs": {"": default} | {name: need for need, names in fields.items() for name in names.split()}})
+    of: dict[str, Any] = {"": default} | {name: need for need, names in fields.items() for name in names.split()}
+    return ConfigDict(json_schema_extra={"needs": of})

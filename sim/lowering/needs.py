@@ -12,7 +12,7 @@ from isa.program import Program
 from isa.vocabulary import Flag, Mbarrier, Operation, Space, Unit
 from sim.gpus.model import Gpu
 from sim.lowering.accesses import is_cached
-from sim.lowering.constant_lines import constant_lines
+from sim.lowering.constant_lines import LINE, constant_lines
 from sim.lowering.fetch import LINE as CODE_LINE
 from sim.lowering.fetch import LINE_INSTRUCTIONS
 from sim.result.result import Result
@@ -75,12 +75,17 @@ class Used:
     @cached_property
     def copies(self) -> np.ndarray:
         """Bulk copies of bytes and tiles between global and shared memory."""
-        return self.of(Operation.BULK_COPY) & ~(self.near & self.of(Operation.BULK_COPY))
+        return self.of(Operation.BULK_COPY) & ~self.near
 
     @cached_property
     def near(self) -> np.ndarray:
         """Copies from shared memory of one block to that of another."""
         return self.of(Operation.BULK_COPY) & self.has(int(Flag.CLUSTER)) & ~self.says(-1)
+
+    @cached_property
+    def far(self) -> np.ndarray:
+        """Accesses that may go to shared memory of another block."""
+        return self.of(*ACCESSES) & self.has(int(Flag.CLUSTER))
 
     @cached_property
     def stores(self) -> np.ndarray:
@@ -163,13 +168,18 @@ def _far_code(gpu: Gpu, used: Used) -> bool:
     return bool(fetch.jump) and (size > fetch.prefetched or 0 < fetch.bytes < size)
 
 
+def _many_constants(gpu: Gpu, used: Used) -> bool:
+    """Return whether the constant caches may lack room for some lines, by their number of ways: sets times ways is more than half."""
+    lines = constant_lines(used.program)
+    return (used.operands or used.loads_constants) and (used.lanes_of_constants or lines.all > gpu.constants.bytes // LINE // 2)
+
+
 L2_TRAFFIC, WRITTEN = ("l2_sectors_read", "l2_sectors_written"), "dram_bytes_written"
 NO_LOADS, NO_STORES = "no load of global or local memory is executed", "no store to global or local memory is executed"
 NO_CLUSTERS, NO_CONSTANTS = "the launch has no clusters of blocks", "no instruction that is executed names a constant"
 NEEDS = {
     "nothing": Need("", lambda gpu, used: True),
     "lsu": Need("no access to memory is executed", lambda gpu, used: used.at(*BEYOND, Space.SHARED).any()),
-    "shared": Need("no access to shared memory is executed", lambda gpu, used: used.at(Space.SHARED).any()),
     "unit_shared": Need("neither an access to shared memory nor a SHFL is executed", lambda gpu, used: "shared" in used.units),
     "shared_writes": Need(
         "no store to shared memory that holds a read barrier is executed",
@@ -184,7 +194,6 @@ NEEDS = {
     ),
     "global_memory": Need("no access to global memory is executed", lambda gpu, used: used.at(Space.GLOBAL, Space.GENERIC).any()),
     "beyond": Need("no access to global or local memory is executed", lambda gpu, used: used.at(*BEYOND).any()),
-    "loads": Need(NO_LOADS, lambda gpu, used: (used.of(Operation.LOAD) & used.at(*BEYOND)).any()),
     "loads_read": Need(
         "no load that holds a read barrier is executed", lambda gpu, used: (used.of(Operation.LOAD) & used.read_barriers).any()
     ),
@@ -197,7 +206,7 @@ NEEDS = {
     ),
     "others_read": Need(
         "nothing but accesses to memory holds a read barrier",
-        lambda gpu, used: (used.read_barriers & ~used.of(*ACCESSES, Operation.LDC)).any(),
+        lambda gpu, used: (used.read_barriers & ~used.of(*ACCESSES if gpu.memory.kind == "hierarchy" else ())).any(),
     ),
     "sends": Need(
         "nothing that is executed writes to L2",
@@ -228,6 +237,7 @@ NEEDS = {
     "dram_writes": Need("nothing is written to DRAM", lambda gpu, used: used.moved(WRITTEN)),
     "operands": Need(NO_CONSTANTS, lambda gpu, used: used.operands),
     "constants": Need(NO_CONSTANTS, lambda gpu, used: used.operands or used.loads_constants),
+    "many_constants": Need("the constant caches have room for all that is named", _many_constants),
     "constant_loads": Need("no LDC is executed", lambda gpu, used: used.loads_constants),
     "lane_constants": Need("no LDC with an address from a register is executed", lambda gpu, used: used.lanes_of_constants),
     "far_constants": Need("neither code nor constants come from L2", lambda gpu, used: used.beyond_present or _far_code(gpu, used)),
@@ -252,9 +262,13 @@ NEEDS = {
         lambda gpu, used: (used.of(Operation.MBARRIER) & (used.program.encoded.function[used.rows] == Mbarrier.CHECK)).any(),
     ),
     "clusters": Need(NO_CLUSTERS, lambda gpu, used: used.clusters is not False),
-    "far": Need(
-        "no access to shared memory of another block is executed",
-        lambda gpu, used: (used.has(int(Flag.CLUSTER)) & used.of(*ACCESSES)).any() or used.near.any(),
+    "far": Need("nothing that is executed goes to shared memory of another block", lambda gpu, used: (used.far | used.near).any()),
+    "far_waits": Need(
+        "no access to shared memory of another block is executed", lambda gpu, used: (used.far & ~used.of(Operation.MBARRIER)).any()
+    ),
+    "far_counts": Need(
+        "nothing that counts at an mbarrier of another block is executed",
+        lambda gpu, used: ((used.far & used.of(Operation.MBARRIER)) | used.near).any(),
     ),
     "multicast": Need("no copy to several blocks is executed", lambda gpu, used: (used.copies & used.has(int(Flag.EVERY))).any()),
     "cluster_barriers": Need("no barrier of a cluster is executed", lambda gpu, used: used.of(Operation.CLUSTER_BARRIER).any()),

@@ -38,8 +38,8 @@ def _not_used(gpu: Gpu, name: str, used: Used) -> str:
         return f"not read: no instruction of unit {owner} is executed"
     if section == "pipes" and owner in gpu.pipes:
         own = {owner}
-        if leaf != "within":
-            own |= {gpu.pipes[owner].within, *(other for other, pipe in gpu.pipes.items() if pipe.within == owner)} - {None}
+        if leaf != "within":  # whatever else it says counts for those that share its port, too
+            own |= {gpu.pipes[owner].within or owner, *(other for other, pipe in gpu.pipes.items() if pipe.within == owner)}
         if own.isdisjoint(unit.pipe for served, unit in gpu.units.items() if served in units):
             return f"not read: no instruction that is executed goes through pipe {owner}"
     need = NEEDS[needed(Gpu, name)]

@@ -11,7 +11,7 @@ from sim.analysis.accesses import in_windows
 from sim.analysis.lanes import WHOLE, branches, idle_lanes, lanes
 from sim.causes.advice import advise, utilisation
 from sim.causes.shape import waves
-from sim.gpus.model import SET_BY_USER, Gpu
+from sim.gpus.model import SAME, SET_BY_USER, Gpu
 from sim.gpus.unread import why_unread
 from sim.lowering.accesses import is_cached
 from sim.lowering.control_words import obeys_control_words
@@ -119,7 +119,7 @@ def heading(result: Result) -> str:
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
         f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / gpu.core.warp_size), 'warp')} "
         f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}"
-        + "".join(f"\nchanged: {change}" for change in changes(result))
+        + "".join(f"\n{'as before' if SAME in change else 'changed'}: {change}" for change in changes(result))
         + _too_new(result)
         + _sampled(result)
     )
@@ -173,6 +173,9 @@ def _why_unread(of: Result | Gpu, name: str) -> str:
 def control(result: Result) -> list[str]:
     """Return in at most one sentence whose control words the run obeyed."""
     kind, fields, _ = result.words
+    if result.trace is not None and result.trace.launch.control_words == "keep" and kind in ("none", "compiler"):
+        why = "the GPU differs in nothing that they hold" if kind == "compiler" else "the listing has none that this GPU obeys"
+        return [f"to keep the compiler's control words (--keep-control-words) changes nothing: {why}"]
     if kind == "scheduled":
         held = f" for {', '.join(fields)}" if fields else ""
         return [f"rescheduled{held}, not the compiler's; `simtlab compare` says what the words alone change"]
