@@ -15,7 +15,7 @@ from sim.result.result import Result
 from sim.traces.trace import Trace
 from tests.fields import LABELS, candidates
 
-MOST = 4  # values of a field
+MOST = 5  # values of a field
 MADE_OF = ("stalls_by_instruction", "issues_by_instruction", "block_starts", "block_ends", "clock_reads")
 
 

@@ -110,14 +110,14 @@ def launch(listing: Path, given: Given, gpu: Gpu) -> tuple[Launch, Expectation |
 def _idle_dlcm(program: Program, operator: str, gpu: Gpu) -> str:
     """Return why a cache operator that loads have got of -dlcm changes nothing of a run, "" when it does."""
     encoded = program.encoded
-    asked = isa.with_load_cache(isa.parse("LDG R0, [R0]"), operator).encoded.cache[0]
+    asked = isa.with_load_cache(isa.parse("LDG R0, [R0]\nEXIT"), operator).encoded.cache[0]
     loads = np.flatnonzero((encoded.operation == Operation.LOAD) & (encoded.cache == asked))
     if not loads.size:
         return "no load of global memory is without a cache operator of its own"
     if gpu.memory.kind == "fixed" or gpu.l1 is None:
         return "no load goes through L1 on this GPU"
     if is_cached(gpu, program, int(loads[0])) == gpu.l1.global_loads:
-        return f"on this GPU they {'go' if gpu.l1.global_loads else 'do not go'} through L1 with it as without (l1.global_loads)"
+        return f"on this GPU such loads {'go' if gpu.l1.global_loads else 'do not go'} through L1 with it as without (l1.global_loads)"
     return ""
 
 

@@ -19,7 +19,7 @@ from sim.lowering.needs import used_by
 from sim.lowering.unread import why_unread_by
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
-from sim.report.words import CAUSE_MEANINGS, bar, count, seconds, sizes, slot_meaning
+from sim.report.words import CAUSE_MEANINGS, KEPT_IN_VAIN, bar, count, seconds, sizes, slot_meaning
 from sim.result.causes import CAUSE_NAMES, StallCause
 from sim.result.result import Result
 
@@ -120,9 +120,14 @@ def heading(result: Result) -> str:
         f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / gpu.core.warp_size), 'warp')} "
         f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}"
         + "".join(f"\n{'as before' if SAME in change else 'changed'}: {change}" for change in changes(result))
+        + (f"\n{KEPT_IN_VAIN[kind]}" if _is_kept(result) and (kind := result.words.kind) in KEPT_IN_VAIN else "")
         + _too_new(result)
         + _sampled(result)
     )
+
+
+def _is_kept(result: Result) -> bool:
+    return result.trace is not None and result.trace.launch.control_words == "keep"
 
 
 def _sampled(result: Result) -> str:
@@ -173,9 +178,6 @@ def _why_unread(of: Result | Gpu, name: str) -> str:
 def control(result: Result) -> list[str]:
     """Return in at most one sentence whose control words the run obeyed."""
     kind, fields, _ = result.words
-    if result.trace is not None and result.trace.launch.control_words == "keep" and kind in ("none", "compiler"):
-        why = "the GPU differs in nothing that they hold" if kind == "compiler" else "the listing has none that this GPU obeys"
-        return [f"to keep the compiler's control words (--keep-control-words) changes nothing: {why}"]
     if kind == "scheduled":
         held = f" for {', '.join(fields)}" if fields else ""
         return [f"rescheduled{held}, not the compiler's; `simtlab compare` says what the words alone change"]

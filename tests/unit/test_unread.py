@@ -37,9 +37,9 @@ def _waits_for_place(run: Result) -> bool:
     return len(run.block_starts) > run.gpu.sms * run.occupancy.blocks
 
 
-def _unlike(run: Result) -> bool:
+def _order_counts(run: Result) -> bool:
     assert run.trace is not None
-    return len(np.unique(work_of_blocks(run.trace))) > 1
+    return _waits_for_place(run) and len(np.unique(work_of_blocks(run.trace))) > 1
 
 
 def _l2_is_full(run: Result) -> bool:
@@ -54,12 +54,12 @@ def _constants_are_many(run: Result) -> bool:
 # What a run reads and yet is the same with other values: field, why, and what would contradict that, if the run's result holds it.
 # That each of these changes another program is tested in `test_fields.py`.
 SAME: tuple[tuple[str, str, Callable[[Result], bool] | None], ...] = (
-    (r"core\.(policy|wake_rule|in_flight_cap)", "warps of a scheduler, or results under way, are too few to choose among", None),
+    (r"core\.(policy|group_size|wake_rule|in_flight_cap)", "warps of a scheduler, or results under way, are too few to choose among", None),
     (r"core\.dispatch|pipes\.\w+\.\w+|units\.\w+\.(pipe|passes)", "ports are free again before they are wanted", None),
-    (r"lsu\.(interval|replay|word_cycles)|shared\.(pass_cycles|rule)", "accesses are too far apart to meet", None),
+    (r"lsu\.(interval|replay|word_cycles)|shared\.(pass_cycles|rule)|l1\.(bytes_per_cycle|line_cycles)", "accesses are too far apart to meet", None),
     (r"sms|blocks\.(policy|retire_interval|retire_latency|sm_interval|awaits_stores)", "no block waits for a place", _waits_for_place),
-    (r"blocks\.order", "all blocks do the same work", _unlike),
-    (r"fetch\.\w+", "all values tried hold the few lines of code, or bring them in time", lambda run: len(run.program) > 400),
+    (r"blocks\.order", "all blocks do the same work, or start at once", _order_counts),
+    (r"fetch\.\w+", "all values tried hold the few lines of code, or bring them in time", lambda run: len(run.program) > 1000),
     (r"constants\.\w+", "caches of all sizes tried hold the few lines of constants", _constants_are_many),
     (r"limits\.\w+", "as many blocks fit with all values tried", None),
     (
