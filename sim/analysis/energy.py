@@ -104,9 +104,10 @@ def load(name: str) -> Energies:
     try:
         text = path.read_text(encoding="utf-8")
         table = tomllib.loads(text)
-        found = Energies.model_validate(table)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets in brackets
         raise not_toml(error, str(path), text) from None
+    try:
+        found = Energies.model_validate(table)
     except ValidationError as error:
         raise user_error(error, Energies, table, str(path)) from None
     for operation in (*found.instructions, *found.alike):

@@ -56,11 +56,16 @@ def _constants_are_many(run: Result) -> bool:
 SAME: tuple[tuple[str, str, Callable[[Result], bool] | None], ...] = (
     (r"core\.(policy|group_size|wake_rule|in_flight_cap)", "warps of a scheduler, or results under way, are too few to choose among", None),
     (r"core\.dispatch|pipes\.\w+\.\w+|units\.\w+\.(pipe|passes)", "ports are free again before they are wanted", None),
-    (r"lsu\.(interval|replay|word_cycles)|shared\.(pass_cycles|rule)|l1\.(bytes_per_cycle|line_cycles)", "accesses are too far apart to meet", None),
+    (
+        r"lsu\.(interval|replay|word_cycles)|shared\.(pass_cycles|rule)|l1\.(bytes_per_cycle|line_cycles)",
+        "accesses are too far apart to meet",
+        None,
+    ),
     (r"sms|blocks\.(policy|retire_interval|retire_latency|sm_interval|awaits_stores)", "no block waits for a place", _waits_for_place),
     (r"blocks\.order", "all blocks do the same work, or start at once", _order_counts),
-    (r"fetch\.\w+", "all values tried hold the few lines of code, or bring them in time", lambda run: len(run.program) > 1000),
+    (r"fetch\.\w+", "all values tried hold the few lines of code, or bring them in time", lambda run: len(run.program) > 3000),
     (r"constants\.\w+", "caches of all sizes tried hold the few lines of constants", _constants_are_many),
+    (r"core\.(register_banks|read_window)", "reads do not meet at a bank", None),
     (r"limits\.\w+", "as many blocks fit with all values tried", None),
     (
         r"l1\.(bytes|sector|ways|replacement|unified|stores|pending|tags_per_cycle|pass_latency)",
