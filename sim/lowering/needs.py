@@ -67,6 +67,11 @@ class Used:
         found: np.ndarray = self.program.encoded.function[self.rows] & bits != 0
         return found
 
+    @cached_property
+    def accesses(self) -> bool:
+        """Whether the load/store unit has anything to do."""
+        return bool(self.at(*BEYOND, Space.SHARED).any())
+
     def cached(self, gpu: Gpu, *operations: Operation) -> bool:
         """Return whether an instruction of these operations goes through L1, if it is global or local memory."""
         rows = self.rows[self.of(*operations) & self.at(*BEYOND)]
@@ -179,7 +184,7 @@ NO_LOADS, NO_STORES = "no load of global or local memory is executed", "no store
 NO_CLUSTERS, NO_CONSTANTS = "the launch has no clusters of blocks", "no instruction that is executed names a constant"
 NEEDS = {
     "nothing": Need("", lambda gpu, used: True),
-    "lsu": Need("no access to memory is executed", lambda gpu, used: used.at(*BEYOND, Space.SHARED).any()),
+    "lsu": Need("no access to memory is executed", lambda gpu, used: used.accesses),
     "unit_shared": Need("neither an access to shared memory nor a SHFL is executed", lambda gpu, used: "shared" in used.units),
     "shared_writes": Need(
         "no store to shared memory that holds a read barrier is executed",

@@ -1,10 +1,9 @@
 """Which fields of a GPU one run never looks at, and why: by the machine (`sim.gpus.unread`), its control words, the units that it needs."""
 
-from isa.vocabulary import Space
 from sim.gpus.fields import needed
 from sim.gpus.model import Gpu
 from sim.gpus.unread import CONTROL, why_unread
-from sim.lowering.needs import BEYOND, NEEDS, Used
+from sim.lowering.needs import NEEDS, Used
 from sim.result.words import Words
 
 QUEUED = {"global", "local", "shared"}  # units whose pipes have queues, used or not
@@ -33,10 +32,10 @@ def why_unread_by(gpu: Gpu, name: str, words: Words, used: Used | None = None) -
 def _not_used(gpu: Gpu, name: str, used: Used) -> str:
     """Return why nothing reads a field whose need nothing meets, or of a unit or a pipe that no instruction needs."""
     section, owner, leaf = (*name.split("."), "", "")[:3]
-    units = used.units | (QUEUED if used.at(*BEYOND, Space.SHARED).any() else set())
-    if section == "units" and owner not in (units if leaf == "pipe" else used.units):
+    if section == "units" and owner not in used.units and not (leaf == "pipe" and owner in QUEUED and used.accesses):
         return f"not read: no instruction of unit {owner} is executed"
     if section == "pipes" and owner in gpu.pipes:
+        units = used.units | (QUEUED if used.accesses else set())
         own = {owner}
         if leaf != "within":  # whatever else it says counts for those that share its port, too
             own |= {gpu.pipes[owner].within or owner, *(other for other, pipe in gpu.pipes.items() if pipe.within == owner)}
