@@ -53,11 +53,12 @@ def test_a_field_that_nothing_executed_needs_changes_nothing(name: str, program:
     run, found = sim.simulate(trace, gpu, threads=1), 0
     used, before = used_by(run), run.seconds
     for field in gpu.names():
-        if "executed" in why_unread_by(gpu, field, run.words, used):
+        if field not in (*LABELS, "core.kind", "core.warp_size") and why_unread_by(gpu, field, run.words, used):
             found += 1
             for value in candidates(gpu, field)[:3]:
                 with suppress(UserError):
-                    assert seconds(trace, variant(gpu, field, value), "auto") == before, (field, value)
+                    after = seconds(trace, variant(gpu, field, value), "auto")
+                    assert isinstance(after, str) or after == before, (field, value)  # refused, or the same
     assert found > 10
 
 
