@@ -40,9 +40,13 @@ class Used:
 
     @cached_property
     def units(self) -> frozenset[str]:
-        """Units that it needed; where words were rescheduled, those of all instructions."""
-        found = self.program.encoded.unit[(self.executed > 0) | (self.words.kind == "scheduled")]
-        return frozenset(Unit(int(unit)).name.lower() for unit in np.unique(found))
+        """Units that it needed."""
+        return _names(self.program.encoded.unit[self.rows])
+
+    @cached_property
+    def held_units(self) -> frozenset[str]:
+        """Units that tell when it issues: where control words may be rescheduled, those of all instructions."""
+        return _names(self.program.encoded.unit) if self.words.kind in ("compiler", "scheduled") else self.units
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -92,6 +96,11 @@ class Used:
         """Accesses that may go to shared memory of another block."""
         return self.of(*ACCESSES) & self.has(int(Flag.CLUSTER))
 
+    @property
+    def counts(self) -> np.ndarray:
+        """What arrives or looks at an mbarrier."""
+        return self.of(Operation.MBARRIER) & (self.program.encoded.function[self.rows] != Mbarrier.SET)
+
     @cached_property
     def stores(self) -> np.ndarray:
         """Stores to global and local memory."""
@@ -140,6 +149,10 @@ class Used:
     def moved(self, *counters: str) -> bool:
         """Return whether any of these counters is not 0, or not known."""
         return any(self.counters.get(name, 1) for name in counters)
+
+
+def _names(units: np.ndarray) -> frozenset[str]:
+    return frozenset(Unit(int(unit)).name.lower() for unit in np.unique(units))
 
 
 def used_by(result: Result) -> Used:
@@ -268,12 +281,10 @@ NEEDS = {
     ),
     "clusters": Need(NO_CLUSTERS, lambda gpu, used: used.clusters is not False),
     "far": Need("nothing that is executed goes to shared memory of another block", lambda gpu, used: (used.far | used.near).any()),
-    "far_waits": Need(
-        "no access to shared memory of another block is executed", lambda gpu, used: (used.far & ~used.of(Operation.MBARRIER)).any()
-    ),
+    "far_waits": Need("no access to shared memory of another block is executed", lambda gpu, used: (used.far & ~used.counts).any()),
     "far_counts": Need(
         "nothing that counts at an mbarrier of another block is executed",
-        lambda gpu, used: ((used.far & used.of(Operation.MBARRIER)) | used.near).any(),
+        lambda gpu, used: ((used.far & used.counts) | used.near).any(),
     ),
     "multicast": Need("no copy to several blocks is executed", lambda gpu, used: (used.copies & used.has(int(Flag.EVERY))).any()),
     "cluster_barriers": Need("no barrier of a cluster is executed", lambda gpu, used: used.of(Operation.CLUSTER_BARRIER).any()),

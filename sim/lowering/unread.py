@@ -7,6 +7,7 @@ from sim.lowering.needs import NEEDS, Used
 from sim.result.words import Words
 
 QUEUED = {"global", "local", "shared"}  # units whose pipes have queues, used or not
+UNKNOWN = ("reads", "wide_passes")  # of units, to those who schedule words
 SCOREBOARD = ("core.wake_rule", "core.in_flight_cap")
 
 
@@ -32,10 +33,11 @@ def why_unread_by(gpu: Gpu, name: str, words: Words, used: Used | None = None) -
 def _not_used(gpu: Gpu, name: str, used: Used) -> str:
     """Return why nothing reads a field whose need nothing meets, or of a unit or a pipe that no instruction needs."""
     section, owner, leaf = (*name.split("."), "", "")[:3]
-    if section == "units" and owner not in used.units and not (leaf == "pipe" and owner in QUEUED and used.accesses):
+    units = used.units if leaf in UNKNOWN else used.held_units
+    if section == "units" and owner not in units and not (leaf == "pipe" and owner in QUEUED and used.accesses):
         return f"not read: no instruction of unit {owner} is executed"
     if section == "pipes" and owner in gpu.pipes:
-        units = used.units | (QUEUED if used.accesses else set())
+        units |= QUEUED if used.accesses else set()
         own = {owner}
         if leaf != "within":  # whatever else it says counts for those that share its port, too
             own |= {gpu.pipes[owner].within or owner, *(other for other, pipe in gpu.pipes.items() if pipe.within == owner)}
