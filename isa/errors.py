@@ -1,5 +1,9 @@
 """The one exception of a user's mistake. The command line prints its message and exits with status 2; never a traceback."""
 
+import re
+
+PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")  # how `tomllib` ends a message
+
 
 class UserError(Exception):
     """What is wrong, where, and what to do about it, in one message.
@@ -14,3 +18,18 @@ class UserError(Exception):
 
     def __str__(self) -> str:
         return super().__str__() + (f"\n  {self.hint}" if self.hint else "")
+
+
+def not_toml(error: Exception, path: str, text: str, hint: str = "") -> UserError:
+    """Return the mistake of a file that `tomllib` cannot read, or that is no UTF-8, at its line and column where the error says them.
+
+    text: of the file; "" where it could not be read.
+    """
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object[: error.start].count(b"\n") + 1
+        return UserError(f"not a TOML file: byte {error.object[error.start]:#04x} is not UTF-8", path=path, line=line, hint=hint)
+    place, message = PLACE.search(str(error)), PLACE.sub("", str(error))
+    line, column = (int(part or 0) for part in place.groups()) if place else (0, 0)
+    if place and not line:
+        line, message = max(len(text.splitlines()), 1), f"{message}, and there the file ends"
+    return UserError(f"not a TOML file: {message}", path=path, line=line, column=column, hint=hint)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from isa.errors import UserError
+from isa.errors import UserError, not_toml
 from isa.vocabulary import Operation
 from sim.gpus.fields import nearest, user_error
 from sim.gpus.path import SECTOR
@@ -100,11 +100,14 @@ def load(name: str) -> Energies:
     path = FOLDER / f"{name}.toml" if name in names() else Path(name)
     if not path.is_file():
         raise UserError(f"no table of energies is called '{name}'", hint=f"there are {', '.join(names())}; or give a .toml file")
+    text = ""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets in brackets
+        raise not_toml(error, str(path), text) from None
+    try:
         found = Energies.model_validate(table)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"not a TOML file: {error}", path=str(path)) from None
     except ValidationError as error:
         raise user_error(error, Energies, table, str(path)) from None
     for operation in (*found.instructions, *found.alike):

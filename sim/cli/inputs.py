@@ -4,10 +4,14 @@ import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import typer
+
 import isa
 import sim
 from isa.errors import UserError
 from isa.program import Parameter, Program
+from isa.vocabulary import Operation
 from sim import captures
 from sim.cli.arguments import ARRAYS, is_named, is_positional, named, positional
 from sim.cli.options import DEFAULT, Given, assignments, changes, sizes
@@ -17,6 +21,7 @@ from sim.launch.composed import is_composed
 from sim.launch.expectation import Expectation
 from sim.launch.file import SCALARS, beside, load_launch
 from sim.launch.launch import Launch
+from sim.lowering.accesses import is_cached
 
 
 class Prepared(NamedTuple):
@@ -31,12 +36,17 @@ def prepare(listing: Path, given: Given) -> Prepared:
     """Return the launch and the GPU that the options name; `--warps N` means one SM: a second block would start on a second one."""
     gpu = machine(given, listing)
     made, expected = launch(listing, given, gpu)
+    if given.dlcm is not None and (why := _idle_dlcm(made.program, given.dlcm, gpu)):
+        typer.echo(f"note: --dlcm {given.dlcm} changes nothing: {why}", err=True)
     made = made.in_warps(gpu.core.warp_size)
     return Prepared(made, gpu.replace({"sms": 1}) if given.warps is not None and made.blocks > 1 else gpu, expected)
 
 
 def machine(given: Given, listing: Path | None = None) -> Gpu:
     """Return the GPU, of a capture its own unless said, with `--set`, `--policy` and `--block-policy` applied."""
+    if given.arch is not None and listing is not None and listing.suffix != isa.compiler.SUFFIX and not captures.is_capture(listing):
+        message = f"--arch {given.arch} says what CUDA is compiled for, and changes nothing of a listing"
+        raise UserError(message, path=str(listing), hint="leave it out; --gpu chooses the machine")
     fields = changes(given.set_, given.policy, given.block_policy)
     if given.gpu is None and listing is not None and captures.is_capture(listing):
         return captures.preset_of(captures.read(listing)).replace(fields)
@@ -95,6 +105,20 @@ def launch(listing: Path, given: Given, gpu: Gpu) -> tuple[Launch, Expectation |
     shared = made.shared_static if given.shared is None else given.shared
     program_ = isa.with_load_cache(made.program, given.dlcm) if given.dlcm is not None else made.program
     return dataclasses.replace(wanted(made, given), program=program_, registers=registers, shared_static=shared), expected
+
+
+def _idle_dlcm(program: Program, operator: str, gpu: Gpu) -> str:
+    """Return why a cache operator that loads have got of -dlcm changes nothing of a run, "" when it does."""
+    encoded = program.encoded
+    asked = isa.with_load_cache(isa.parse("LDG R0, [R0]\nEXIT"), operator).encoded.cache[0]
+    loads = np.flatnonzero((encoded.operation == Operation.LOAD) & (encoded.cache == asked))
+    if not loads.size:
+        return "no load of global memory is without a cache operator of its own"
+    if gpu.memory.kind == "fixed" or gpu.l1 is None:
+        return "no load goes through L1 on this GPU"
+    if is_cached(gpu, program, int(loads[0])) == gpu.l1.global_loads:
+        return f"on this GPU such loads {'go' if gpu.l1.global_loads else 'do not go'} through L1 with it as without (l1.global_loads)"
+    return ""
 
 
 def wanted(made: Launch, given: Given) -> Launch:

@@ -19,6 +19,7 @@ from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.report import sweep_figures as figures
 from sim.report import sweeps as tables
+from sim.report.words import KEPT_IN_VAIN
 from sim.sweeps.axes import Family
 
 LISTINGS = Annotated[list[Path], typer.Argument(metavar="LISTING...", help="As of `simtlab run`; several are one more thing to vary.")]
@@ -126,6 +127,10 @@ def sweep(
     moves = frame.attrs.get("noise")
     show(tables.fastest(frame, tuple(names), metric, moves))
     typer.echo(tables.summary(frame, took) + (f"; all in {where.output}" if where.output else ""))
+    if given.keep_control_words and set(kinds := frame["control_words"].dropna()) <= {*KEPT_IN_VAIN}:
+        typer.echo("\n".join(KEPT_IN_VAIN[kind] for kind in dict.fromkeys(kinds)))
+    if shown.metric is None and (why := tables.why_by(metric, names)):
+        typer.echo(why)
     if certain := tables.certainty(frame, metric, moves):
         typer.echo(certain)
     write_json(json, tables.plain(frame, tables.within_noise(frame, metric, moves)))

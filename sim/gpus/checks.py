@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from isa.vocabulary import MATRIX_UNITS, Unit
 from sim.gpus.fields import nearest
-from sim.gpus.path import too_short
+from sim.gpus.path import LINE, too_short
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
@@ -120,6 +120,8 @@ def _memory(gpu: Gpu) -> Iterator[str]:
         yield sentence
     if gpu.l1 and 0 < gpu.l1.pending < 128:
         yield f"l1.pending = {gpu.l1.pending} must be at least 128, as one load may need so many lines at once, or 0 = without limit"
+    if gpu.l2 and gpu.l2.bytes < (least := LINE * gpu.dram.channels * gpu.l2.ways):
+        yield f"l2.bytes = {gpu.l2.bytes} must be at least {least}: a set of {gpu.l2.ways} lines (l2.ways) in each slice (dram.channels)"
     if gpu.l1 and gpu.l1.unified and not gpu.limits.shared_carveouts:
         yield "l1.unified needs limits.shared_carveouts: how much of it may be shared memory"
 

@@ -91,6 +91,19 @@ def said(model: type[BaseModel], name: str, key: str) -> str:
     return str(node.get(key, ""))
 
 
+@functools.cache
+def needed(model: type[BaseModel], name: str) -> str:
+    """Return which need of `sim.lowering.needs` a run must meet to read the field `name`, as its section says."""
+    root = _schema(model)
+    *sections, leaf = name.split(".")
+    node: dict[str, Any] = root
+    for part in sections:
+        section = _section(root, node)
+        node = section.get("properties", {}).get(part) or section.get("additionalProperties") or {}
+    found: dict[str, str] = _section(root, node).get("needs", {})
+    return found.get(leaf, found.get("", "nothing"))
+
+
 def _field(model: type[BaseModel], name: str) -> dict[str, Any]:
     """Return the JSON-schema node of the field `name`, that of its value where it may be absent; {} when there is no such field."""
     root = _schema(model)
@@ -133,7 +146,9 @@ def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[st
         else:
             known = next((near for near in _prefixes(name) if meaning(model, near)), name)
             messages.append(f"{name} = {problem['input']!r} is not legal")
-            hints.append(f"{known}: {meaning(model, known) or _section_words(model, table, known)}")
+            of_text = f'; write it as text: {name} = "{problem["input"]}", with --set \'{name}="{problem["input"]}"\''
+            asked = of_text if problem["type"] == "string_type" and isinstance(problem["input"], int | float) else ""
+            hints.append(f"{known}: {meaning(model, known) or _section_words(model, table, known)}{asked}")
     if len(messages) == 1 and hints and hints[0]:
         return UserError(f"{messages[0]}; {hints[0]}", path=path)
     kind = ContradictionError if all(problem["type"] == "value_error" for problem in error.errors()) else UserError

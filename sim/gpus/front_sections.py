@@ -1,14 +1,16 @@
-"""Sections of a GPU's preset about what comes before issue: blocks, instructions, constants."""
+"""Sections of a GPU's preset about what comes before issue: blocks and how many fit, instructions, constants."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sim.gpus.section import Count, Section
+from sim.gpus.section import Count, Positive, Section, needs
 from sim.policies.blocks import AnyBlockPolicy, Order
 
 
 class Blocks(Section):
+    model_config = needs(blocks="order start_interval sm_interval")
+
     policy: AnyBlockPolicy = Field(default="emptiest", description="which SM takes the next block; in Python also a function of yours")
     group_size: Annotated[int, Field(ge=1, le=4096)] = Field(default=2, description="blocks in a row that share an SM (grouped)")
     order: Order = Field(default="launch", description="which block starts next: as launched, or the one with the most warp instructions")
@@ -35,6 +37,8 @@ class Blocks(Section):
 class Fetch(Section):
     """Caches of instructions, lines of 128 bytes: one per scheduler, one per SM, then L2 (whose latencies `constants` has)."""
 
+    model_config = needs(far_code="far_ahead", near_code="near_ways", much_code="ways", sms="shared_cycles")
+
     first: Count = Field(default=0, description="cycles that the first instruction of an SM takes to come, beside the start of its block")
     shared_cycles: Count = Field(
         default=0,
@@ -54,6 +58,16 @@ class Fetch(Section):
 
 class Constants(Section):
     """Constant caches of an SM, empty when a kernel starts (sim/lowering/constant_lines.py)."""
+
+    model_config = needs(
+        operands="near line_cycles",
+        constant_loads="load_near address_cycles",
+        lane_constants="address_latency group_cycles shared_cycles",
+        far_constants="far cold",
+        sms="shared_by",
+        constants="bytes",
+        many_constants="ways",
+    )
 
     near: Count = Field(
         default=0, description="cycles until a line of 64 bytes comes from the level behind, for operands; line_cycles where that is more"
@@ -79,6 +93,15 @@ class Constants(Section):
 class Clusters(Section):
     """Clusters of blocks: SMs that reach each other's shared memory, and how long that takes."""
 
+    model_config = needs(
+        "clusters",
+        far_waits="latency",
+        far_counts="one_way_latency",
+        far="bytes_per_cycle",
+        multicast="multicast_latency multicast_bytes_per_cycle",
+        cluster_barriers="barrier_latency arrival_cycles",
+    )
+
     groups: tuple[int, ...] = Field(description="SMs of each group (GPC), lowest numbers first: the blocks of a cluster share one")
     latency: Annotated[int, Field(ge=1, le=4096)] = Field(
         description="cycles that shared memory of another SM takes longer than the own; what comes from there comes in a later cycle"
@@ -102,8 +125,38 @@ class Clusters(Section):
 class WarpGroup(Section):
     """Products of warpgroups (wgmma): each scheduler's tensor core has a row of them, and the schedulers' work side by side."""
 
+    model_config = needs("group_products", shared_products="start_shared", register_products="start_registers register_cycles")
+
     queue: Annotated[int, Field(ge=1, le=64)] = Field(description="products of a warp that have issued and are not over")
     start_shared: Count = Field(description="cycles from issue until a product begins whose left factor lies in shared memory")
     start_registers: Count = Field(description="cycles from issue until a product begins whose left factor lies in registers")
     column_cycles: Annotated[float, Field(gt=0)] = Field(description="cycles of a product for each of its columns")
     register_cycles: Count = Field(description="cycles that the left factor takes out of registers; a product takes no less")
+
+
+class Limits(Section):
+    """Per-SM residency limits (the rules are in occupancy.py)."""
+
+    model_config = needs(
+        fits="threads_per_block registers_per_thread registers_per_block shared_per_block launch_partitions",
+        shared_bytes="shared_bytes shared_unit",
+        cached="shared_carveouts",
+    )
+
+    warps: Annotated[int, Field(ge=1, le=2048)] = Field(description="resident warps per SM; of one scheduler at most 64")
+    blocks: Positive = Field(description="resident blocks per SM")
+    threads_per_block: Positive = Field(description="threads in one block")
+    registers: Positive = Field(description="32-bit registers per SM")
+    registers_per_block: Positive | None = Field(None, description="registers a block may use, when not the whole file")
+    registers_per_thread: Positive = Field(description="registers an instruction can name")
+    register_unit: Positive = Field(description="registers per allocation unit")
+    register_unit_exceptions: dict[int, int] = Field(default_factory=dict, description="registers per thread -> unit (Fermi)")
+    register_scope: Literal["block", "warp"] = Field(description="what is rounded up to a unit")
+    warp_granularity: Positive = Field(1, description="warps per block are rounded up to this for registers and warps")
+    sub_partitions: Positive = Field(description="parts of the register file; a warp's registers lie in one")
+    launch_partitions: Positive | None = Field(None, description="a block must also fit a register file of this many parts (CC 6.0)")
+    shared_bytes: Positive = Field(description="shared memory per SM, bytes, at the largest carve-out")
+    shared_per_block: Positive = Field(description="bytes a block may use (opt-in maximum)")
+    shared_unit: Positive = Field(description="bytes per allocation unit")
+    shared_reserved: Count = Field(0, description="bytes the system takes per block")
+    shared_carveouts: tuple[int, ...] = Field((), description="sizes the driver may choose, bytes")

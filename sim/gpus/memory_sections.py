@@ -4,12 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sim.gpus.section import Count, Positive, Section
+from sim.gpus.section import Count, Positive, Section, needs
 from sim.policies import NamedReplacement
 
 
 class Memory(Section):
     """How long memory takes: a fixed time per space, or what the load/store unit, caches and DRAM make of each access."""
+
+    model_config = needs(beyond="global_load", ends="global_store", unit_shared="shared_load", unit_constant="constant_load")
 
     kind: Literal["fixed", "hierarchy"] = Field(
         "hierarchy",
@@ -25,6 +27,18 @@ class Memory(Section):
 
 class LoadStore(Section):
     """Load/store unit: per port a queue and an address unit, behind them one unit per SM that takes an instruction at a time."""
+
+    model_config = needs(
+        "lsu",
+        global_memory="coalescing",
+        passes="replay",
+        wide="word_cycles",
+        loads_read="load_read",
+        writes_read="store_read",
+        shared_writes="shared_store_read",
+        fences="fence_latency",
+        stores="store_lines store_wait store_line_cycles",
+    )
 
     coalescing: Literal["sectors", "cc12", "cc10"] = Field(
         default="sectors",
@@ -72,6 +86,15 @@ class LoadStore(Section):
 
 
 class SharedMemory(Section):
+    model_config = needs(
+        passes="rule",
+        pass_cycles="pass_cycles",
+        copies="copy_latency",
+        copied_in="copy_bytes_per_cycle",
+        tiles="tile_latency tile_bytes_per_cycle",
+        mbarrier_looks="barrier_latency",
+    )
+
     rule: Literal["fermi", "kepler4", "kepler8", "cc1"] = Field(
         default="fermi",
         description="how lanes meet in banks: 2.x and Maxwell on, Kepler's two modes, or 1.x (sim.analysis.banks tells each)",
@@ -96,7 +119,15 @@ class SharedMemory(Section):
 class L1(Section):
     """First-level data cache of an SM: 128-byte lines of four sectors."""
 
-    bytes: Positive = Field(description="capacity, bytes; together with shared memory where it is unified")
+    model_config = needs(
+        "cached",
+        answers="latency pending",
+        beyond="bytes_per_cycle line_cycles global_loads",
+        cached_loads="tags_per_cycle pass_latency replay_cycles sector",
+        cached_stores="stores",
+    )
+
+    bytes: Annotated[int, Field(ge=128)] = Field(description="capacity, bytes; together with shared memory where it is unified")
     unified: bool = Field(False, description="capacity is shared with shared memory: the launch's carve-out is taken off")
     line: Literal[128] = Field(128, description="bytes per tag")
     sector: Literal[32, 64, 128] = Field(32, description="bytes fetched for a miss")
@@ -133,6 +164,8 @@ class L1(Section):
 class Interconnect(Section):
     """Between an SM and the L2 slices, a port for each direction."""
 
+    model_config = needs("l2", sends="store_least", stores="store_mask")
+
     latency: Annotated[int, Field(ge=1, le=10000)] = Field(
         default=40, json_schema_extra={"clock": "l2"}, description="cycles one way; a request leaves at the end of a cycle"
     )
@@ -154,6 +187,17 @@ class Interconnect(Section):
 
 class L2(Section):
     """Second-level cache: slices by address, 128-byte lines of four 32-byte sectors, write-back, allocates on loads and stores."""
+
+    model_config = needs(
+        "l2",
+        dram="sector",
+        l2_reads="far coalesced",
+        l2_stores="store_cost write_port",
+        stores="partial_cost mask_cost",
+        atomics="atomic_cycles",
+        l2_start="start",
+        nothing="core_cycles",
+    )
 
     bytes: Positive = Field(description="capacity, bytes")
     line: Literal[128] = Field(128, description="bytes per tag")
@@ -203,6 +247,8 @@ class L2(Section):
 
 
 class Dram(Section):
+    model_config = needs("dram", l2="channels depth", dram_writes="write_cost turnaround write_batch")
+
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
     efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
     write_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a channel for a byte written; a byte read = 1")

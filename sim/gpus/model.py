@@ -15,16 +15,19 @@ from isa.vocabulary import Unit
 from sim.gpus.checks import LATENCY_ELSEWHERE, problems
 from sim.gpus.clocks import renamed, rescaled, unknown_clock
 from sim.gpus.fields import meaning, names, nearest, user_error
-from sim.gpus.front_sections import Blocks, Clusters, Constants, Fetch, WarpGroup
+from sim.gpus.front_sections import Blocks, Clusters, Constants, Fetch, Limits, WarpGroup
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, Memory, SharedMemory
-from sim.gpus.section import Count, Positive, Section
+from sim.gpus.section import Section, needs
 from sim.policies.user import AnyPolicy
 
 SET_BY_USER = "set by the user"  # how the source of a replaced number begins
+SAME = f"{SET_BY_USER} to what it was"
 OPTIONAL, ABSENT = ("l1", "l2"), (None, False, "none")  # sections that a GPU may lack, and what takes one away
 
 
 class Clock(Section):
+    model_config = needs(l2="l2_mhz", dram="dram_mhz")
+
     core_mhz: Annotated[float, Field(gt=0)] = Field(
         description="clock of the SM, MHz, its hot (ALU) clock where it has one; every cycle of a result is one of these"
     )
@@ -38,6 +41,8 @@ class Clock(Section):
 
 
 class Core(Section):
+    model_config = needs(branches="branch_latency", convergence="sync_latency", barriers="barrier_latency", others_read="source_read")
+
     kind: Literal["scoreboard", "control"] = Field(
         "scoreboard",
         description="who tracks dependences; listings without control words, or with another GPU's, always run on 'scoreboard'",
@@ -99,6 +104,8 @@ class Pipe(Section):
 
 
 class UnitTiming(Section):
+    model_config = needs(wide_products="wide_passes")
+
     pipe: str = Field(description="name of the pipe that serves the unit")
     latency: Annotated[int, Field(ge=0, le=100000)] | None = Field(
         None,
@@ -111,28 +118,6 @@ class UnitTiming(Section):
         description="times that IMAD.WIDE and IMAD.HI go through the pipe; their stall counts count from the last",
     )
     reads: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles for which it takes all read ports of its register banks")
-
-
-class Limits(Section):
-    """Per-SM residency limits (the rules are in occupancy.py)."""
-
-    warps: Annotated[int, Field(ge=1, le=2048)] = Field(description="resident warps per SM; of one scheduler at most 64")
-    blocks: Positive = Field(description="resident blocks per SM")
-    threads_per_block: Positive = Field(description="threads in one block")
-    registers: Positive = Field(description="32-bit registers per SM")
-    registers_per_block: Positive | None = Field(None, description="registers a block may use, when not the whole file")
-    registers_per_thread: Positive = Field(description="registers an instruction can name")
-    register_unit: Positive = Field(description="registers per allocation unit")
-    register_unit_exceptions: dict[int, int] = Field(default_factory=dict, description="registers per thread -> unit (Fermi)")
-    register_scope: Literal["block", "warp"] = Field(description="what is rounded up to a unit")
-    warp_granularity: Positive = Field(1, description="warps per block are rounded up to this for registers and warps")
-    sub_partitions: Positive = Field(description="parts of the register file; a warp's registers lie in one")
-    launch_partitions: Positive | None = Field(None, description="a block must also fit a register file of this many parts (CC 6.0)")
-    shared_bytes: Positive = Field(description="shared memory per SM, bytes, at the largest carve-out")
-    shared_per_block: Positive = Field(description="bytes a block may use (opt-in maximum)")
-    shared_unit: Positive = Field(description="bytes per allocation unit")
-    shared_reserved: Count = Field(0, description="bytes the system takes per block")
-    shared_carveouts: tuple[int, ...] = Field((), description="sizes the driver may choose, bytes")
 
 
 class Source(Section):
@@ -219,7 +204,8 @@ class Gpu(Section):
                     place[section] = {}
                 place = place[section]
             before, place[leaf] = place.get(leaf), None if value == "none" else value
-            table["source"][name] = {"kind": "definition", "text": f"{SET_BY_USER}; {self.name} has {'none' if before is None else before}"}
+            text = SAME if place[leaf] == before else f"{SET_BY_USER}; {self.name} has {'none' if before is None else before}"
+            table["source"][name] = {"kind": "definition", "text": text}
         return self.from_table(table)
 
     def names(self) -> Iterator[str]:

@@ -12,7 +12,8 @@ from typing import NamedTuple, SupportsIndex
 
 from isa.errors import UserError
 from sim.gpus.assumed import presets_of
-from sim.gpus.model import Gpu, Limits
+from sim.gpus.front_sections import Limits
+from sim.gpus.model import Gpu
 
 WARP = 32
 UNLIMITED = 2**31

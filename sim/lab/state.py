@@ -1,6 +1,5 @@
 """What the page shows, as it comes from a browser: checked, bounded, and made into a launch and a GPU. Names no file of this computer."""
 
-import re
 import tempfile
 import tomllib
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import isa
-from isa.errors import UserError
+from isa.errors import UserError, not_toml
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
@@ -106,11 +105,7 @@ def _checked(text: str, sizes: Mapping[str, Any]) -> dict[str, Any]:
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits; brackets in brackets
-        place = re.search(r" \(at line (\d+), column (\d+)\)", str(error))
-        line, column = map(int, place.groups()) if place else (0, 0)
-        said = str(error).replace(place[0], "") if place else str(error)
-        hint = "the launch says grid, block and [[args]]"
-        raise UserError(f"not a TOML file: {said}", path=LAUNCH, line=line, column=column, hint=hint) from None
+        raise not_toml(error, LAUNCH, text, "the launch says grid, block and [[args]]") from None
     if "listing" in table and isinstance(table["listing"], str):
         table.pop("listing")  # the one in the editor is meant
     rules = [rule for key in ("args", "arrays", "symbols", "constants") for rule in _tables(table.get(key))]

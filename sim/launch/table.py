@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from isa.errors import UserError
+from isa.errors import UserError, not_toml
 from sim.gpus.fields import nearest
 from sim.launch.arrays import Array
 from sim.launch.expectation import Expected
@@ -89,12 +89,14 @@ KINDS = ("Scalar", "Composed", "Tiled", "Array")  # of arguments
 
 
 def validated(file: Path, overrides: Mapping[str, Any]) -> LaunchTable:
+    text = ""
     try:
-        table = tomllib.loads(file.read_text("utf-8-sig"))
+        text = file.read_text("utf-8-sig")
+        table = tomllib.loads(text)
     except OSError:
         raise UserError("no such launch file", path=str(file), hint="write one beside the listing: grid, block, [[args]]") from None
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets in brackets
-        raise UserError(f"not a TOML file: {error}", path=str(file)) from None
+        raise not_toml(error, str(file), text) from None
     try:
         return LaunchTable.model_validate({**table, **overrides})
     except ValidationError as error:

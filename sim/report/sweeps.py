@@ -32,6 +32,16 @@ def metric(frame: "DataFrame", name: str | None, axes: Iterable[str]) -> str:
     return name
 
 
+def why_by(column: str, axes: Iterable[str]) -> str:
+    """Return in a line why points are compared by that column when nobody asked for one; "" for cycles, as one expects."""
+    if column == "ipc":
+        work = ", ".join(axis for axis in axes if axis in WORK or axis.startswith("arg."))
+        return (
+            f"by instructions per cycle (ipc), not cycles: points that differ in {work} may do different work; --metric cycles all the same"
+        )
+    return "by seconds, not cycles: GPUs have clocks of their own" if column == "seconds" else ""
+
+
 def best(frame: "DataFrame", column: str) -> "DataFrame":
     """Return the points that could be simulated, the best first."""
     return frame[frame["error"].isna()].sort_values(column, ascending=column in SMALLER, kind="stable")

@@ -11,14 +11,15 @@ from sim.analysis.accesses import in_windows
 from sim.analysis.lanes import WHOLE, branches, idle_lanes, lanes
 from sim.causes.advice import advise, utilisation
 from sim.causes.shape import waves
-from sim.gpus.model import SET_BY_USER, Gpu
+from sim.gpus.model import SAME, SET_BY_USER, Gpu
 from sim.gpus.unread import why_unread
 from sim.lowering.accesses import is_cached
 from sim.lowering.control_words import obeys_control_words
-from sim.lowering.unread import units_of, why_unread_by
+from sim.lowering.needs import used_by
+from sim.lowering.unread import why_unread_by
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
-from sim.report.words import CAUSE_MEANINGS, bar, count, seconds, sizes, slot_meaning
+from sim.report.words import CAUSE_MEANINGS, KEPT_IN_VAIN, bar, count, seconds, sizes, slot_meaning
 from sim.result.causes import CAUSE_NAMES, StallCause
 from sim.result.result import Result
 
@@ -118,10 +119,15 @@ def heading(result: Result) -> str:
         f"{result.name} on {gpu.name} ({gpu.chip}, compute capability {gpu.compute_capability})\n"
         f"{many} of {sizes(result.block)} threads: {count(blocks * math.ceil(threads / gpu.core.warp_size), 'warp')} "
         f"on {int(result.counters['sms_used'])} of {count(gpu.sms, 'SM')}"
-        + "".join(f"\nchanged: {change}" for change in changes(result))
+        + "".join(f"\n{'as before' if SAME in change else 'changed'}: {change}" for change in changes(result))
+        + (f"\n{KEPT_IN_VAIN[kind]}" if _is_kept(result) and (kind := result.words.kind) in KEPT_IN_VAIN else "")
         + _too_new(result)
         + _sampled(result)
     )
+
+
+def _is_kept(result: Result) -> bool:
+    return result.trace is not None and result.trace.launch.control_words == "keep"
 
 
 def _sampled(result: Result) -> str:
@@ -166,7 +172,7 @@ def _changes(of: Result | Gpu) -> dict[str, str]:
 def _why_unread(of: Result | Gpu, name: str) -> str:
     if isinstance(of, Gpu):
         return why_unread(of, name)
-    return why_unread_by(of.gpu, name, of.words, units_of(of.program, of.issues_by_instruction, of.words))
+    return why_unread_by(of.gpu, name, of.words, used_by(of))
 
 
 def control(result: Result) -> list[str]:
@@ -190,7 +196,7 @@ def summary(result: Result) -> str:
         ("issue slots", f"{share:.1%} used"),
         *(("control", sentence) for sentence in control(result)),
         ("occupancy", f"{limit_sentence(result.occupancy, gpu)}; achieved {counters['achieved_occupancy']:.1%}"),
-        *([("lanes", _lanes(result))] if lanes(result).executing < WHOLE * result.gpu.core.warp_size else []),
+        ("lanes", _lanes(result)),
         *([("waves", waves(result).sentence())] if waves(result).number > 1 else []),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in lines)

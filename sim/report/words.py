@@ -28,6 +28,12 @@ SLOT_MEANINGS = {
 }
 
 
+KEPT_IN_VAIN = {
+    kind: f"note: --keep-control-words changes nothing: {why}"
+    for kind, why in (("compiler", "the GPU differs in nothing that they hold"), ("none", "the listing has none that this GPU obeys"))
+}  # by the kind of words that a run obeyed
+
+
 def slot_meaning(cause: str) -> str:
     """Return what an issue slot charged to `cause` is used for."""
     return SLOT_MEANINGS.get(cause) or f"idle: the next warp {CAUSE_MEANINGS[cause]}"

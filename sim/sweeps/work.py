@@ -8,11 +8,12 @@ import numpy as np
 
 from isa.errors import UserError
 from sim.functional import execute
-from sim.gpus.model import Gpu
+from sim.gpus.model import SET_BY_USER, Gpu
 from sim.launch.copies import copied
 from sim.launch.launch import Launch
+from sim.lowering.needs import used_by
 from sim.lowering.rescheduling import worded
-from sim.lowering.unread import units_of, why_unread_by
+from sim.lowering.unread import why_unread_by
 from sim.result.causes import CAUSE_NAMES, SLOT_CAUSE_NAMES
 from sim.result.result import Result
 from sim.timing import simulate
@@ -71,8 +72,9 @@ def evaluate(trace: Trace | Failure, gpu: Gpu, job: Job) -> Row:
         wanted = worded(trace, job.words) if job.words else trace
         changed = gpu.replace(job.changes)
         result = simulate(wanted, changed, threads=1)  # a sweep gives the other cores to other points
-        units = units_of(wanted.program, wanted.executed, result.words)
-        unread = {name: why_unread_by(changed, name, result.words, units) for name in job.changes}
+        used = used_by(result)
+        mine = [name for name, source in changed.source.items() if source.text.startswith(f"{SET_BY_USER};")]  # here, or before the sweep
+        unread = {name: why_unread_by(changed, name, result.words, used) for name in mine}
         spread = _spread([result.cycles, *(simulate(one, changed, threads=1).cycles for one in _others(wanted, job.repeat))])
         return row(result) | spread | {"not_read": "; ".join(f"{name} {why}" for name, why in unread.items() if why) or None}
     except UserError as error:

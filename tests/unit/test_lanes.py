@@ -59,9 +59,10 @@ def test_full_slots_of_parted_warps_are_no_dead_end() -> None:
     assert "of 32 lanes 8.0 are active per instruction, so sorting the work" in said
 
 
-def test_full_warps_say_nothing_of_lanes() -> None:
+def test_full_warps_have_a_line_and_no_idle_lanes() -> None:
     text = report(sim.run(sim.Launch(isa.parse(".kernel f\nFADD R0, R0, 1;\nEXIT;"), (1,), (32,)), sim.gpu("gtx480")))
-    assert "lanes" not in text
+    assert "lanes        32.0 of 32 active per instruction, 32.0 not predicated off" in text
+    assert "Idle lanes" not in text
 
 
 def test_branches_that_part_lanes_are_counted_and_named() -> None:

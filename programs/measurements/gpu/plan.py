@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from isa.errors import UserError
+from isa.errors import UserError, not_toml
 
 SHAPES = ("grid", "block")
 
@@ -60,10 +60,14 @@ class Job:
 
 def read(path: Path) -> list[Job]:
     """Return the launches of a plan. Raises UserError for what is no plan, or names files that are not there."""
+    text = ""
     try:
-        plan = _Plan.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        text = path.read_text(encoding="utf-8")
+        plan = _Plan.model_validate(tomllib.loads(text))
+    except OSError as error:
         raise UserError(f"cannot read the plan: {error}", path=str(path)) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise not_toml(error, str(path), text) from None
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", path=str(path)) from None

@@ -112,7 +112,7 @@ def sensitivity(
     is timed with; the unchanged machine is with MEMBERS at least. Raises UserError as `simulate` does."""
     result, still = simulate(trace, gpu), _kept(trace, gpu)
     machines = [(limit, machine) for limit in LIMITS if (machine := limit.remove(still, gpu, result)) is not None]
-    found = list(steps(trace, gpu)) if parameters else []
+    found = list(steps(trace, gpu, result)) if parameters else []
     ends = [(step, value) for step in found for value in (step.lower, step.higher) if value is not None]
     sides = [Side(step, value, variant(gpu, step.field, value)) for step, value in ends]
     known = {side.step for side in sides if is_known(trace, gpu, side.gpu)}  # by compilers

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from isa.errors import UserError
-from isa.vocabulary import Unit
 from sim.gpus.model import Gpu
-from sim.lowering.rescheduling import difference, rescheduled
+from sim.lowering.needs import Used, used_by
+from sim.lowering.rescheduling import difference, words_of
 from sim.lowering.unread import why_unread_by
+from sim.result.result import Result
 from sim.traces.trace import Trace
 
 SHARE = 0.1
@@ -35,15 +34,15 @@ class Step(NamedTuple):
     higher: float | None
 
 
-def steps(trace: Trace, gpu: Gpu) -> Iterator[Step]:
-    """Yield the parameters that a run of `trace` reads."""
-    units, pipes = _used(trace, gpu)
-    _, words = rescheduled(trace, gpu)
+def steps(trace: Trace, gpu: Gpu, run: Result | None = None) -> Iterator[Step]:
+    """Yield the parameters that a run of `trace` reads. run: its result on `gpu`; None = all that some instruction may need."""
+    words = words_of(trace.launch, gpu)
+    used = used_by(run) if run else Used(trace.program, trace.executed, words)
     for name in gpu.names():
-        value, (section, owner, *_) = _value(gpu, name), (*name.split("."), "")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value or name in SKIPPED or why_unread_by(gpu, name, words):
+        value = _value(gpu, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value or name in SKIPPED:
             continue
-        if (section == "units" and owner not in units) or (section == "pipes" and owner not in pipes):
+        if why_unread_by(gpu, name, words, used):
             continue
         lower, higher = (_legal(gpu, name, candidate) for candidate in neighbours(name, value, gpu.core.warp_size))
         if words.kind != "none" and _is_held(trace, gpu, name, [value for value in (lower, higher) if value is not None]):
@@ -96,13 +95,6 @@ def _legal(gpu: Gpu, name: str, value: float) -> float | None:
     except UserError:
         return None
     return value
-
-
-def _used(trace: Trace, gpu: Gpu) -> tuple[set[str], set[str]]:
-    """Return the units that executed instructions need, and their pipes."""
-    found = np.unique(trace.program.encoded.unit[trace.executed > 0]).tolist()
-    units = {Unit(unit).name.lower() for unit in found} - {"none"}
-    return units, {gpu.units[unit].pipe for unit in units}
 
 
 def _value(gpu: Gpu, name: str) -> Any:
