@@ -4,6 +4,7 @@ One file per command, which registers itself on `app` when imported here: the on
 """
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -43,16 +44,18 @@ COMMANDS = (  # in the order in which help lists them
 )
 
 
-def main() -> None:
-    """Run the command line."""
+def main(loaded: Callable[[], object] = lambda: None) -> None:
+    """Run the command line. loaded: called when the command has been imported, before it begins."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a bar shows `?`
     named = [name for name in sys.argv[1:2] if name in COMMANDS]
     try:
-        _with_commands(*named or COMMANDS)(prog_name="simtlab")
-    except KeyboardInterrupt:  # while the command is loaded: later ones are caught by the application
+        run = _with_commands(*named or COMMANDS)
+    except KeyboardInterrupt:  # later ones are caught by the application
         sys.exit(130)
+    loaded()
+    run(prog_name="simtlab")
 
 
 def __getattr__(name: str) -> Any:

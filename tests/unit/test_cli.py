@@ -364,6 +364,25 @@ def test_an_interrupt_exits_130_without_a_traceback(monkeypatch: pytest.MonkeyPa
     assert result.output.strip() == "interrupted"
 
 
+@pytest.mark.parametrize("ended", [0, 3])
+def test_an_interrupt_while_the_simulator_is_imported_exits_130_without_a_traceback(ended: int) -> None:
+    """It comes while `sim` is imported: at once, or when so many of its modules have been."""
+    script = f"""
+import os, signal, sys, simtlab_command
+class Interrupt:
+    seen = 0
+    def find_spec(self, name, path=None, target=None):
+        self.seen += name.startswith("sim.")
+        if self.seen > {ended}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["simtlab", "run", {LOOP!r}]
+simtlab_command.main()"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 def test_a_real_process_prints_only_the_report_in_a_pipe() -> None:
     done = subprocess.run([*COMMAND, "run", LOOP, "--gpu", "textbook"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
