@@ -4,6 +4,7 @@ import pytest
 
 from tests import sizes
 
+
 @pytest.mark.parametrize("name", sizes.LIMITS)
 def test_nothing_is_beyond_the_limit(name: str) -> None:
     found, limit = sizes.measure()[name], sizes.LIMITS[name]

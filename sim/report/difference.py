@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sim.analysis.difference import Difference
+from sim.analysis.difference import OVERHEAD, Difference
 from sim.report.text import heading
 from sim.report.words import seconds, slot_meaning
 from sim.result.result import Result
@@ -106,7 +106,7 @@ def tables(found: Difference) -> "list[Table]":
 
 
 def _meaning(cause: str) -> str:
-    return "before the first block starts, and until the last stores are done" if cause == "launch overhead" else slot_meaning(cause)
+    return "before the first block starts, and until the last stores are done" if cause == OVERHEAD else slot_meaning(cause)
 
 
 def _number(value: float) -> str:

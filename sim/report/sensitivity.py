@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
-from sim.causes.sensitivity import Bar, Sensitivity
+from sim.causes.sensitivity import ALIKE, Bar, Removed, Sensitivity
 from sim.report.figures import check_path, write
 from sim.report.text import heading
 
@@ -31,11 +31,12 @@ def verdict(found: Sensitivity) -> str:
     else:
         text = f"What binds: {binding.limit.name}. With {binding.limit.words}, the run would be {binding.speed_up:.2f} times as fast"
         others = [one for one in found.removed if one.limit.binds and one is not binding and one.speed_up >= found.least]
-        text += (
-            f"; next {others[0].limit.name}, {others[0].speed_up:.2f}."
-            if others
-            else f"; no other limit alone gains {found.least - 1:.0%}."
-        )
+        if not others:
+            text += f"; no other limit alone gains {found.least - 1:.0%}."
+        elif others[0].speed_up >= ALIKE * binding.speed_up:
+            text += f"; without {others[0].limit.name} alone it would gain as much ({others[0].speed_up:.2f})."
+        else:
+            text += f"; the next limit is {others[0].limit.name}, {others[0].speed_up:.2f}."
     return f"{heading(result)}\n{result.cycles:,} cycles of the core clock; {noise(found)}\n\n{textwrap.fill(text, 100)}"
 
 
@@ -48,12 +49,11 @@ def noise(found: Sensitivity) -> str:
 def tables(found: Sensitivity) -> "list[Table]":
     """Return the removed limits, the bounds, and the parameters that matter, as tables."""
     limits = [
-        (_named(found, one.limit.name), f"{_within(one.is_noise)}{one.speed_up:.2f}", f"{one.cycles:,}", one.limit.words)
-        for one in found.removed
+        (_named(found, one), f"{_within(one.is_noise)}{one.speed_up:.2f}", f"{one.cycles:,}", one.limit.words) for one in found.removed
     ]
     cycles = found.result.cycles
     roofs = [(bound.kind, bound.resource, f"{bound.cycles:,.0f}", f"{bound.cycles / cycles:.0%}") for bound in found.bounds]
-    shown = [_table("Without one limit", ("without", "speed-up", "cycles", "the machine has"), limits, (1, 2))]
+    shown = [_table(f"Without one limit{_bracketed(found)}", ("without", "speed-up", "cycles", "the machine has"), limits, (1, 2))]
     shown.append(_table("Lower bounds, by closed forms", ("kind", "resource", "cycles", "of the run"), roofs, (2, 3)))
     rows = [
         (
@@ -74,6 +74,11 @@ def tables(found: Sensitivity) -> "list[Table]":
             )
         shown.append(_table(title, columns, rows, range(1, 6)))
     return shown
+
+
+def _bracketed(found: Sensitivity) -> str:
+    """Return what the names in brackets are, for a title."""
+    return "" if all(one.limit.binds for one in found.removed) else " (in brackets: several limits at once, or a remedy)"
 
 
 def _whose(found: Sensitivity) -> str:
@@ -186,8 +191,10 @@ def _legend(axes: "Axes", noise: bool) -> None:
     )
 
 
-def _named(found: Sensitivity, name: str) -> str:
-    return f"{name} (binds)" if found.binding and found.binding.limit.name == name else name
+def _named(found: Sensitivity, one: Removed) -> str:
+    if not one.limit.binds:
+        return f"({one.limit.name})"
+    return f"{one.limit.name} (binds)" if one is found.binding else one.limit.name
 
 
 def _number(value: float | None) -> str:
