@@ -1,4 +1,7 @@
-"""The command `simtlab`. It stands outside `sim`, which takes half a second to import, so that an interrupt meanwhile ends it without a traceback."""
+"""The command `simtlab`.
+
+It stands outside `sim`, which takes half a second to import: an interrupt meanwhile ends the process without a traceback.
+"""
 
 import os
 import signal

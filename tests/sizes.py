@@ -1,6 +1,7 @@
 """How large files and functions are, and how many parameters functions have: `python -m tests.sizes` prints the largest of each.
 
-A NamedTuple's fields are no parameters, nor is `self`; a kernel (`sim/compiled/kernel.py`) may have one more. `test_sizes.py` holds the limits.
+A NamedTuple's fields are no parameters, nor is `self`; a kernel (`sim/compiled/kernel.py`) may have one more. `test_sizes.py` holds the
+limits.
 """
 
 import ast

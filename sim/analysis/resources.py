@@ -2,7 +2,8 @@
 are views of this table.
 
 Capacity comes from the preset alone (`capacities`, `ports`), demand from the counters and from the issues of each instruction; interval
-analysis, which has no run, puts the bytes of its threads in their place. Over the time that there was, demand is a use (`Resource.use`: what is full binds); over the capacity it is the cycles that no schedule goes below (`Resource.cycles`).
+analysis, which has no run, takes the bytes of its threads. Over the time that there was, demand is a use (`Resource.use`: what is full
+binds); over the capacity it is the cycles that no schedule goes below (`Resource.cycles`).
 """
 
 from collections.abc import Iterator, Mapping
