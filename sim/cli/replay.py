@@ -20,9 +20,6 @@ ALL = Annotated[Path | None, typer.Option("--all", metavar="FOLDER", help="All c
 GPU = Annotated[str | None, typer.Option("--gpu", metavar="NAME|FILE", help="A preset or a GPU file; default: the GPU of the capture.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="With --all: cycles against measured ones.")]
 LIMIT = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Instructions that a warp may execute; default 16,777,216.")]
-MOST = Annotated[
-    float | None, typer.Option("--most", min=1, metavar="N", help="With --all: leave out launches that issued more on the GPU.")
-]
 SHOWN = 44  # of a name
 
 
@@ -42,21 +39,20 @@ class Many(NamedTuple):
     """A folder of captures, one row each; of one that cannot be run, too."""
 
     all_: ALL = None
-    most: MOST = None
     figure: FIGURE = None
 
 
 @command()
 def replay(how: How, many: Many, files: FILES = None, json: JSON = None) -> None:
     """Run captured launches; check their memory against the GPU's, print reports. Exit 1 when memory differs or one does not run."""
-    folder, _, figure = many
+    folder, figure = many
     check_writable(json, figure)
     if bool(files) == (folder is not None):
         raise UserError("which captures?", hint="simtlab replay FILE..., or simtlab replay --all FOLDER")
     if figure is not None:
         figures.check_path(figure)
     if folder is None and many != Many():
-        raise UserError("--figure and --most go with --all FOLDER")
+        raise UserError("--figure goes with --all FOLDER")
     if folder is not None:
         files = sorted(folder.rglob(f"*{captures.SUFFIX}")) if folder.is_dir() else []
         if not files:
@@ -78,8 +74,6 @@ def _one(file: Path, how: How, many: Many) -> Replayed:
     try:
         capture = captures.read(file)
         kernel = capture.table.kernel
-        if many.most is not None and capture.table.counters.get("warp_instructions", 0) > many.most:
-            return Replayed(name, kernel, memory="left out")
         return _run(capture, name, how, quiet=many.all_ is not None)
     except UserError as error:
         if many.all_ is None:
