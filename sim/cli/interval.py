@@ -56,14 +56,11 @@ def interval(
     from sim.analysis.interval import analyse
     from sim.report import interval as views
     from sim.report import interval_figure, timeline
-    from sim.report.figures import check_path
     from sim.report.text import unread
 
-    check_writable(json, figure)
-    if figure is not None:
-        check_path(figure)
-        if warps_per_sm == "none":
-            raise UserError("--figure draws the curve, which --warps-per-sm none leaves out", hint="leave one of them out")
+    check_writable(json, figure=figure)
+    if figure is not None and warps_per_sm == "none":
+        raise UserError("--figure draws the curve, which --warps-per-sm none leaves out", hint="leave one of them out")
     what, gpu, _ = prepare(listing, given)
     with working(f"analysing {what.name}"):
         trace = sim.execute(what)

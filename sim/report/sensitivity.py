@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isa.errors import UserError
 from sim.causes.sensitivity import ALIKE, Bar, Removed, Sensitivity
 from sim.report.figures import check_path, write
+from sim.report.tables import table_of
 from sim.report.text import heading
 
 if TYPE_CHECKING:
@@ -53,8 +54,10 @@ def tables(found: Sensitivity) -> "list[Table]":
     ]
     cycles = found.result.cycles
     roofs = [(bound.kind, bound.resource, f"{bound.cycles:,.0f}", f"{bound.cycles / cycles:.0%}") for bound in found.bounds]
-    shown = [_table(f"Without one limit{_bracketed(found)}", ("without", "speed-up", "cycles", "the machine has"), limits, (1, 2))]
-    shown.append(_table("Lower bounds, by closed forms", ("kind", "resource", "cycles", "of the run"), roofs, (2, 3)))
+    columns = ("without", "speed-up", "cycles", "the machine has")
+    shown = [table_of(columns, limits, f"Without one limit{_bracketed(found)}", words=("without", "the machine has"))]
+    columns = ("kind", "resource", "cycles", "of the run")
+    shown.append(table_of(columns, roofs, "Lower bounds, by closed forms", words=("kind", "resource")))
     rows = [
         (
             f"{bar.step.field}{' *' * bar.scheduled}",
@@ -65,14 +68,14 @@ def tables(found: Sensitivity) -> "list[Table]":
         for bar in moving(found)[:ROWS]
     ]
     if rows:
-        columns = ("parameter", "a step down", "now", "a step up", "speed-up down", "speed-up up")
+        parameters = ("parameter", "a step down", "now", "a step up", "speed-up down", "speed-up up")
         title = "One parameter a step off (10 %, or the next value that counts)"
         if found.scheduled:
             title += (
                 f"\n* control words hold it: rescheduled, with and without the step; the run takes {found.scheduled:,} cycles "
                 f"by them, {cycles:,} by {_whose(found)}"
             )
-        shown.append(_table(title, columns, rows, range(1, 6)))
+        shown.append(table_of(parameters, rows, title, words=("parameter",)))
     return shown
 
 
@@ -212,15 +215,3 @@ def _speed(bar: Bar, speed: float | None, reach: tuple[float, float] | None) -> 
 
 def _within(noise: bool) -> str:
     return "within noise " if noise else ""
-
-
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> "Table":
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
-    for place, name in enumerate(columns):
-        table.add_column(name, justify="right" if place in right else "left")
-    for row in rows:
-        table.add_row(*row)
-    return table
