@@ -12,12 +12,11 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # else whoever started this wants interrupts ignored
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else whoever started this wants interrupts ignored
         signal.signal(signal.SIGINT, _end)
     from sim import cli
 
-    cli.main(lambda: signal.signal(signal.SIGINT, before))
+    cli.main()
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -3,9 +3,10 @@
 One file per command, which registers itself on `app` when imported here: the one that the command line names, or all where help lists them.
 """
 
+import signal
 import sys
-from collections.abc import Callable
 from importlib import import_module
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ COMMANDS = (  # in the order in which help lists them
 )
 
 
-def main(loaded: Callable[[], object] = lambda: None) -> None:
-    """Run the command line. loaded: called when the command has been imported, before it begins."""
+def main() -> None:
+    """Run the command line."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a bar shows `?`
@@ -54,8 +55,15 @@ def main(loaded: Callable[[], object] = lambda: None) -> None:
         run = _with_commands(*named or COMMANDS)
     except KeyboardInterrupt:  # later ones are caught by the application
         sys.exit(130)
-    loaded()
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # which is what whoever started this in the background wants
+        signal.signal(signal.SIGINT, _interrupted)
     run(prog_name="simtlab")
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    """Interrupt the command, once: a second interrupt would end its clean-up in the middle, and leave workers behind."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def __getattr__(name: str) -> Any:
