@@ -25,9 +25,9 @@ def text(path: CriticalPath, program: Program, rows: int = 8) -> str:
 
 def longest(chain: Chain) -> str:
     """Return the longest wait on the path. The tables count its cycles for the instructions whose work the warp waited for, not its own."""
-    lines = sorted({one.producer_line for one in chain.links if one.producer_line not in (None, chain.line)})
-    whose = f"line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}" if lines else ""
-    note = f" (the table counts its cycles for {whose}, whose work the warp waited for)" if whose else ""
+    *first, last = sorted({str(one.producer_line) for one in chain.links if one.producer_line not in (None, chain.line)}, key=int) or [""]
+    whose = f"lines {', '.join(first)} and {last}" if first else f"line {last}"
+    note = f" (the table counts its cycles for {whose}, whose work the warp waited for)" if last else ""
     return f"Longest wait of a warp on it{note}:\n\n{chain}"
 
 
