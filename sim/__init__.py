@@ -168,7 +168,7 @@ def sweep(
     "shared_dynamic"; where `launch` is a function that returns a Launch, its parameters, of `**names` any. A program is executed once
     per launch, on copies of its arrays. Columns: the names, `cycles`, counters, `stall_` and `slot_` by cause, as a single run gives
     them; a point that cannot be has an `error` instead. output: a Parquet file; rows are written as they are found, and an interrupted
-    sweep goes on where it was. workers: processes, all cores unless said. cluster: address of a Dask scheduler instead. progress:
+    sweep continues where it stopped. workers: processes, all cores unless said. cluster: address of a Dask scheduler instead. progress:
     called with points done and points in all. repeat: runs of each point that differ in what no user controls (where arrays lie, which
     of neighbouring blocks starts first); columns `cycles_median`, `cycles_low`, `cycles_high`. None: one run, and five of the fastest
     point if that costs little: `within_noise` marks points that are no slower than these differ, `attrs["noise"]` says how much (1.02 =

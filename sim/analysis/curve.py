@@ -58,6 +58,14 @@ def _keeps_blocks(analysis: Analysis, launch: Launch) -> bool:
     return several or analysis.region.loop is None or bool((launch.program.encoded.operation == Operation.BAR).any())
 
 
+def made(analysis: Analysis, launch: Launch) -> str:
+    """Return how the launches of a curve are made from the one given, in words."""
+    if _keeps_blocks(analysis, launch):
+        return "an SM holds so many of its blocks at a time"
+    given = f"{launch.blocks} block{'s' * (launch.blocks > 1)} of {launch.warps_per_block} warp{'s' * (launch.warps_per_block > 1)}"
+    return f"its loop is shared out anew, on all {analysis.gpu.sms} SMs; the launch itself has {given}"
+
+
 def why_none(analysis: Analysis, launch: Launch) -> str:
     """Return why a curve has no points, in words."""
     if not _keeps_blocks(analysis, launch):

@@ -13,7 +13,7 @@ import numpy as np
 from sim.result.causes import CAUSE_NAMES, SLOT_CAUSE_NAMES
 from sim.result.result import Result
 
-OVERHEAD = "launch overhead"
+OVERHEAD = "launch and end"  # not of issue slots: before the first block starts, and until the last stores are done
 
 
 class Share(NamedTuple):

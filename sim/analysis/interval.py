@@ -23,7 +23,7 @@ from isa.program import Program
 from isa.vocabulary import Unit
 from sim.analysis.locality import Locality, Traffic, locality
 from sim.analysis.region import Region, find, intervals
-from sim.analysis.resources import ports
+from sim.analysis.resources import DRAM, FROM_SMS, L2, TO_SMS, capacities, l2_bytes, ports
 from sim.analysis.schedule import LoadLatency, Step, schedule
 from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR
@@ -32,6 +32,7 @@ from sim.lowering.rescheduling import rescheduled
 from sim.traces.trace import Trace
 
 REPEATS = 3  # iterations scheduled; the last one's distance from the one before it is the latency, whatever it carries over
+DATA = {DRAM: "data L2-DRAM", L2: "data SM-L2", TO_SMS: "loads to an SM", FROM_SMS: "stores from an SM"}  # the notes' words
 CLASSES = {Unit.FP32: "FP32", Unit.GLOBAL: "load/store", Unit.LOCAL: "load/store", Unit.SHARED: "load/store", Unit.BRANCH: "control"}
 
 
@@ -206,13 +207,11 @@ def _shares(where: Locality, i: int) -> tuple[float, float]:
 
 def resources(gpu: Gpu, program: Program, path: Sequence[int], moved: Traffic) -> list[Resource]:
     """Return what the instructions of `path`, and the bytes they move, need per thread."""
-    data = [("data L2-DRAM", moved.dram, gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.core_mhz)]
+    can, work = capacities(gpu), {DRAM: moved.dram}
     if gpu.l2:
-        both = max(moved.loaded, moved.stored) if gpu.l2.write_port else moved.loaded + moved.stored
-        data.append(("data SM-L2", both, gpu.sms * gpu.l2.bytes_per_cycle))
-        data.append(("loads to an SM", moved.loaded, gpu.sms * gpu.interconnect.response_bytes_per_cycle))
-        data.append(("stores from an SM", moved.stored, gpu.sms * gpu.interconnect.request_bytes_per_cycle))
-    return [*instruction_resources(gpu, program, Counter(path)), *(Resource(name, work, "B", rate) for name, work, rate in data if work)]
+        work |= {L2: l2_bytes(gpu, moved.loaded, moved.stored), TO_SMS: moved.loaded, FROM_SMS: moved.stored}
+    data = [Resource(DATA[name], bytes_, "B", can[name].of_chip(gpu)) for name, bytes_ in work.items() if bytes_]
+    return [*instruction_resources(gpu, program, Counter(path)), *data]
 
 
 def instruction_resources(gpu: Gpu, program: Program, counts: Mapping[int, int]) -> list[Resource]:

@@ -8,6 +8,7 @@ import math
 from typing import NamedTuple
 
 from isa.vocabulary import Unit
+from sim.analysis.resources import DRAM, capacities
 from sim.gpus.model import Gpu
 
 
@@ -71,4 +72,4 @@ def memory(gpu: Gpu, latency: int | None = None, bandwidth: float | None = None)
 
 def streams(gpu: Gpu) -> Memory:
     """Return what keeps the DRAM of `gpu` as busy as streams can: `memory` at the bandwidth that they reach."""
-    return memory(gpu, bandwidth=gpu.dram.bandwidth * gpu.dram.efficiency)
+    return memory(gpu, bandwidth=capacities(gpu)[DRAM].per_second(gpu) / 1e9)

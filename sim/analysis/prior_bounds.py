@@ -14,6 +14,7 @@ import numpy as np
 from isa.vocabulary import Operation, Unit
 from sim.analysis.interval import Hits, instruction_resources, load_latency
 from sim.analysis.locality import locality
+from sim.analysis.resources import DRAM, FROM_SMS, capacities
 from sim.analysis.schedule import schedule
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
@@ -70,10 +71,10 @@ def _latency(trace: Trace, gpu: Gpu) -> float:
 def _data(trace: Trace, gpu: Gpu) -> list[Bound]:
     """Return the bounds of the bytes that must leave DRAM and the SMs."""
     where, stores = locality(trace, gpu), trace.program.encoded.operation == Operation.STORE
-    rate = gpu.dram.bandwidth * gpu.dram.efficiency * 1e3 / gpu.clock.core_mhz
-    ports = gpu.interconnect.request_bytes_per_cycle * min(gpu.sms, trace.launch.blocks)
+    can = capacities(gpu)
+    ports = can[FROM_SMS].rate * min(gpu.sms, trace.launch.blocks)
     leaving = where.first if gpu.lsu.store_lines else where.beyond_l1  # a sector may leave once for all stores to it
     return [
-        Bound("data L2-DRAM", SECTOR * int(where.first[~stores].sum()) / rate),
+        Bound("data L2-DRAM", SECTOR * int(where.first[~stores].sum()) / can[DRAM].rate),
         Bound("stores from an SM", gpu.interconnect.store_least * int(leaving[stores].sum()) / ports),
     ]

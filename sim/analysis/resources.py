@@ -1,7 +1,9 @@
-"""The resources of a run: what was asked of each, and what it can do. Advice, lower bounds and interval analysis are views of this table.
+"""The resources of a run: what was asked of each, and what it can do. Advice, lower bounds, roofline, Little's law and interval analysis
+are views of this table.
 
-Demand comes from the counters and from the issues of each instruction, capacity from the preset. Over the time that there was, demand
-is a use (`Resource.use`: what is full binds); over the capacity it is the cycles that no schedule goes below (`Resource.cycles`).
+Capacity comes from the preset alone (`capacities`, `ports`), demand from the counters and from the issues of each instruction; interval
+analysis, which has no run, takes the bytes of its threads. Over the time that there was, demand is a use (`Resource.use`: what is full
+binds); over the capacity it is the cycles that no schedule goes below (`Resource.cycles`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,6 +20,7 @@ from sim.result.memory_counters import ratio
 from sim.result.result import Result
 
 ISSUE, BANKS, L2, DRAM = "issue slots", "banks of shared memory", "L2", "DRAM"
+PEAK, LSU, TO_SMS, FROM_SMS = "FP32 peak of the chip", "load/store unit", "network to the SMs", "network from the SMs"
 ACCESSES = ("global_load", "global_store", "global_atomic", "local", "shared")
 
 
@@ -28,6 +31,22 @@ class Ports(NamedTuple):
     issues: int  # that pass through
     held: int  # cycles of a port that they hold together, or products of warpgroups a tensor core
     width: int  # ports of an SM; of the issue slots, those that one cycle has
+
+
+class Capacity(NamedTuple):
+    """What one resource of a GPU does per cycle of the core clock when it is always busy. A mean over a long time."""
+
+    kind: str  # issue, pipe, bandwidth, roofline
+    rate: float  # bytes, fused multiply-adds, or cycles that it is held
+    per_sm: bool
+
+    def of_chip(self, gpu: Gpu) -> float:
+        """Return the rate of all SMs together."""
+        return self.rate * (gpu.sms if self.per_sm else 1)
+
+    def per_second(self, gpu: Gpu) -> float:
+        """Return the same per second."""
+        return self.of_chip(gpu) * gpu.clock.core_mhz * 1e6
 
 
 class Resource(NamedTuple):
@@ -90,37 +109,52 @@ def ports(gpu: Gpu, program: Program, issues: Mapping[int, int]) -> list[Ports]:
 def resources(result: Result) -> list[Resource]:
     """Return what the run asked of each resource: arithmetic's peak, issue slots, pipes; where memory is modelled, its bandwidths."""
     gpu = result.gpu
-    found = [Resource("roofline", "FP32 peak of the chip", result.counters["fp32_flops"] / 2, gpu.lanes(Unit.FP32) * gpu.sms, False)]
+    found = [_resource(gpu, PEAK, result.counters["fp32_flops"] / 2)]
     for one in ports(gpu, result.program, dict(enumerate(result.issues_by_instruction.tolist()))):
         issue = one.name == ISSUE
         found.append(Resource("issue" if issue else "pipe", ISSUE if issue else f"{one.name} pipe", one.held, one.width, True))
     return found + (list(_bandwidths(result)) if gpu.memory.kind == "hierarchy" else [])
 
 
-def _l2_bytes(result: Result) -> float:
-    """Return the bytes that L2's ports moved one after another: all; where stores have a port of their own, at least those of the busier.
+def _resource(gpu: Gpu, name: str, demand: float, posted: float = 0.0, queued: float = 0.0) -> Resource:
+    """Return a row of the table: what was asked for, beside the capacity of that name."""
+    kind, rate, per_sm = capacities(gpu)[name]
+    return Resource(kind, name, demand, rate, per_sm, posted, queued)
 
-    Sectors of atomics count as written, but hold the port of loads: with any, half of what was written is all that is certain.
-    """
-    counters = result.counters
-    read, written = (SECTOR * counters[f"l2_sectors_{way}"] for way in ("read", "written"))
-    if not (result.gpu.l2 and result.gpu.l2.write_port):
-        return float(read + written)
-    return float(max(read, written / 2 if counters["global_atomic_requests"] else written))
+
+def capacities(gpu: Gpu) -> dict[str, Capacity]:
+    """Return what arithmetic and each level of memory can do, by name: the preset's half of the table. DRAM's is what streams reach."""
+    net = gpu.interconnect
+    found = {
+        PEAK: Capacity("roofline", gpu.lanes(Unit.FP32) * gpu.sms, False),
+        BANKS: Capacity("bandwidth", 1, True),
+        LSU: Capacity("bandwidth", 1, True),
+        TO_SMS: Capacity("bandwidth", net.response_bytes_per_cycle, True),
+        FROM_SMS: Capacity("bandwidth", net.request_bytes_per_cycle, True),
+        DRAM: Capacity("roofline", gpu.dram_bytes_per_cycle * gpu.sms * gpu.dram.efficiency, False),
+    }
+    if gpu.l2:
+        found[L2] = Capacity("bandwidth", gpu.l2.bytes_per_cycle * gpu.sms, False)
+    return found
+
+
+def l2_bytes(gpu: Gpu, read: float, written: float) -> float:
+    """Return the bytes that L2's ports move one after another: all; where stores have a port of their own, those of the busier."""
+    return max(read, written) if gpu.l2 and gpu.l2.write_port else read + written
 
 
 def _bandwidths(result: Result) -> Iterator[Resource]:
     """Yield the banks, the load/store unit, the network, L2 and DRAM.
 
-    A store or a reduction is over when it has left the SM: what queues can hold of its bytes may still wait when the run ends.
+    A store or a reduction is over when it has left the SM: what queues can hold of its bytes may still wait when the run ends. Sectors of
+    atomics count as written at L2, but hold the port of loads: with any, half of what was written is all that is certain of its own port.
     """
     gpu, counters = result.gpu, result.counters
-    net, kind = gpu.interconnect, "bandwidth"
-    yield Resource(kind, BANKS, counters["shared_wavefronts"] * gpu.shared.pass_cycles, 1, True)
-    accesses = sum(counters[f"{name}_requests"] for name in ACCESSES)
-    yield Resource(kind, "load/store unit", accesses * gpu.lsu.interval, 1, True)
+    net, atomics = gpu.interconnect, counters["global_atomic_requests"]
+    yield _resource(gpu, BANKS, counters["shared_wavefronts"] * gpu.shared.pass_cycles)
+    yield _resource(gpu, LSU, sum(counters[f"{name}_requests"] for name in ACCESSES) * gpu.lsu.interval)
     read, written = (SECTOR * counters[f"l2_sectors_{way}"] for way in ("read", "written"))
-    yield Resource(kind, "network to the SMs", read, net.response_bytes_per_cycle, True)
+    yield _resource(gpu, TO_SMS, read)
     queued = (
         SECTOR
         * 4
@@ -128,8 +162,8 @@ def _bandwidths(result: Result) -> Iterator[Resource]:
     )
     if gpu.l2:
         posted = written if written > read or not gpu.l2.write_port else 0
-        yield Resource(kind, L2, _l2_bytes(result), gpu.l2.bytes_per_cycle * gpu.sms, False, posted, queued)
-    moved, posted = counters["dram_bytes_read"] + counters["dram_bytes_written"], counters["dram_bytes_written"]
-    if counters["global_atomic_requests"]:  # what reductions read nobody waits for
-        posted = moved
-    yield Resource("roofline", DRAM, moved, gpu.dram_bytes_per_cycle * gpu.sms * gpu.dram.efficiency, False, posted, queued)
+        sure = written / 2 if atomics and gpu.l2.write_port else written
+        yield _resource(gpu, L2, l2_bytes(gpu, read, sure), posted, queued)
+    moved = counters["dram_bytes_read"] + counters["dram_bytes_written"]
+    posted = moved if atomics else counters["dram_bytes_written"]  # what reductions read nobody waits for
+    yield _resource(gpu, DRAM, moved, posted, queued)

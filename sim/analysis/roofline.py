@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from isa.program import Program
 from isa.vocabulary import Operation
-from sim.analysis.resources import BANKS, DRAM, L2, Resource, resources
+from sim.analysis.resources import BANKS, DRAM, L2, Resource, capacities, resources
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
 from sim.lowering.memory import GEOMETRY
@@ -41,7 +41,7 @@ class Roofline(NamedTuple):
 
 def roofline(gpu: Gpu, flops: float, bytes_: float) -> Roofline:
     """Return where `flops` and `bytes_` stand on `gpu`; the slope is the bandwidth that streams reach."""
-    return Roofline(flops, bytes_, gpu.peak_fp32_flops, gpu.dram.bandwidth * gpu.dram.efficiency * 1e9)
+    return Roofline(flops, bytes_, gpu.peak_fp32_flops, capacities(gpu)[DRAM].per_second(gpu))
 
 
 def flops_of(program: Program, path: tuple[int, ...]) -> int:

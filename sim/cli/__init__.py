@@ -3,8 +3,10 @@
 One file per command, which registers itself on `app` when imported here: the one that the command line names, or all where help lists them.
 """
 
+import signal
 import sys
 from importlib import import_module
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,9 +52,18 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal that cannot show a bar shows `?`
     named = [name for name in sys.argv[1:2] if name in COMMANDS]
     try:
-        _with_commands(*named or COMMANDS)(prog_name="simtlab")
-    except KeyboardInterrupt:  # while the command is loaded: later ones are caught by the application
+        run = _with_commands(*named or COMMANDS)
+    except KeyboardInterrupt:  # later ones are caught by the application
         sys.exit(130)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # which is what whoever started this in the background wants
+        signal.signal(signal.SIGINT, _interrupted)
+    run(prog_name="simtlab")
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    """Interrupt the command, once: a second interrupt would end its clean-up in the middle, and leave workers behind."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def __getattr__(name: str) -> Any:

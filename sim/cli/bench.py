@@ -8,6 +8,7 @@ from isa.errors import UserError
 from sim.cli.commands import command
 from sim.cli.options import JSON
 from sim.cli.output import check_writable, show, working, write_json
+from sim.report.tables import table_of
 from sim.report.words import count
 
 if TYPE_CHECKING:
@@ -150,17 +151,11 @@ def _lab(repeats: int, students: Class) -> dict[str, Any]:
 
 
 def _keystrokes(answers: "dict[str, Times]", repeats: int) -> None:
-    from rich import box
-    from rich.table import Table
-
     typer.echo(f"from a keystroke to the page of its run, over HTTP, without the browser's drawing; {repeats} keystrokes each")
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in ("exercise", "median, ms", "95 % within, ms"):
-        table.add_column(column, justify="left" if column == "exercise" else "right")
     everything = sorted(seconds for times in answers.values() for seconds in times.seconds)
-    for name, times in [*answers.items(), ("all", next(iter(answers.values()))._replace(seconds=everything))]:
-        table.add_row(name, f"{1000 * times.share(0.5):.0f}", f"{1000 * times.share(0.95):.0f}")
-    show(table)
+    named = [*answers.items(), ("all", next(iter(answers.values()))._replace(seconds=everything))]
+    rows = [(name, f"{1000 * times.share(0.5):.0f}", f"{1000 * times.share(0.95):.0f}") for name, times in named]
+    show(table_of(("exercise", "median, ms", "95 % within, ms"), rows, words=("exercise",)))
 
 
 def _class(load: "Load", asked: "Students") -> None:
@@ -185,13 +180,6 @@ def _class(load: "Load", asked: "Students") -> None:
 
 
 def _table(found: "list[Rate]", repeats: int) -> None:
-    from rich import box
-    from rich.table import Table
-
     title = f"Million warp instructions per second, best of {repeats}, compilation excluded; one thread unless more are named"
-    table = Table(box=box.SIMPLE_HEAD, title=title)
-    for column in ("what", "program", "instructions", "million/s", "spread"):
-        table.add_column(column, justify="left" if column in ("what", "program") else "right")
-    for rate in found:
-        table.add_row(rate.part, rate.program, f"{rate.instructions:,}", f"{rate.best:.3g}", f"{rate.spread:.0%}")
-    show(table)
+    rows = [(rate.part, rate.program, f"{rate.instructions:,}", f"{rate.best:.3g}", f"{rate.spread:.0%}") for rate in found]
+    show(table_of(("what", "program", "instructions", "million/s", "spread"), rows, title, words=("what", "program")))

@@ -72,11 +72,7 @@ def coalesce(
     json: JSON = None,
 ) -> None:
     """Show which memory segments a warp's accesses move and how much of them is used: of a pattern, or of a listing's loads and stores."""
-    check_writable(json, figure)
-    if figure is not None:
-        from sim.report.figures import check_path
-
-        check_path(figure)
+    check_writable(json, figure=figure)
     given = Given(**of._asdict())
     gpu = machine(given, listing)
     if listing is not None:

@@ -46,8 +46,9 @@ def explain(
     if path:
         from sim.report import causes  # not above: it needs the SimPy engine
 
-        typer.echo(f"{causes.text(path, result.program)}\n\nLongest wait on it:\n")
-    typer.echo(str(chain))
+        typer.echo(f"{causes.text(path, result.program)}\n\n{causes.longest(chain)}")
+    else:
+        typer.echo(str(chain))
     write_json(json, {"chain": chain.as_dict()} | ({"critical_path": path.as_dict()} if path else {}))
 
 

@@ -52,18 +52,15 @@ def interval(
     json: JSON = None,
 ) -> None:
     """Say how many threads a loop needs on a GPU, and what more of them would wait for: interval analysis beside the simulation."""
-    from sim.analysis.curve import why_none
+    from sim.analysis.curve import made, why_none
     from sim.analysis.interval import analyse
     from sim.report import interval as views
     from sim.report import interval_figure, timeline
-    from sim.report.figures import check_path
     from sim.report.text import unread
 
-    check_writable(json, figure)
-    if figure is not None:
-        check_path(figure)
-        if warps_per_sm == "none":
-            raise UserError("--figure draws the curve, which --warps-per-sm none leaves out", hint="leave one of them out")
+    check_writable(json, figure=figure)
+    if figure is not None and warps_per_sm == "none":
+        raise UserError("--figure draws the curve, which --warps-per-sm none leaves out", hint="leave one of them out")
     what, gpu, _ = prepare(listing, given)
     with working(f"analysing {what.name}"):
         trace = sim.execute(what)
@@ -78,7 +75,7 @@ def interval(
         typer.echo(f"\n{timeline.drawing([shown], width)}\n\n{timeline.table(found.program, drawn, rows)}")
     points = _curve(found, what, warps_per_sm)
     if points:
-        typer.echo(f"\nCycles of the launch against threads\n{views.curve_table(found, points)}")
+        typer.echo(f"\nCycles of the launch against threads ({made(found, what)})\n{views.curve_table(found, points)}")
     elif warps_per_sm != "none":
         typer.echo(f"\nNo curve of time against threads: {why_none(found, what)}.")
     if figure is not None:

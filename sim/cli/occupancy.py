@@ -15,8 +15,8 @@ from sim.cli.output import check_writable, write_json
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import threads_of
 from sim.launch.file import beside, load_launch
-from sim.report import figures, occupancy_figure
 from sim.report import occupancy as views
+from sim.report import occupancy_figure
 
 LISTING = Annotated[
     Path | None, typer.Argument(metavar="[LISTING]", help="A listing, cubin or CUDA source: its registers, shared memory and block.")
@@ -52,9 +52,7 @@ def occupancy(
     json: JSON = None,
 ) -> None:
     """Compute how many blocks an SM holds, what limits them, and what would admit one more."""
-    check_writable(json, figure)
-    if figure is not None:
-        figures.check_path(figure)
+    check_writable(json, figure=figure)
     if given.shared_per_thread and not given.best:
         raise UserError("--shared-per-thread is for --best", hint="give --best too, or the bytes of one block with --shared")
     machine = sim.gpu(gpu or DEFAULT).replace(assignments(set_, "--set"))

@@ -80,15 +80,19 @@ def _lines() -> Iterator["Report"]:
         thread.join()
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Raise UserError, before any work is done, for a file that cannot be written: no such folder, or a folder itself."""
-    for path in paths:
+def check_writable(*paths: Path | None, figure: Path | None = None) -> None:
+    """Raise UserError, before any work is done, for a file that cannot be written: no such folder, a folder itself, no figure."""
+    for path in (*paths, figure):
         if str(path) == "-":
             raise UserError("-: the report goes to standard output already", hint="name a file")
         if path is not None and path.is_dir():
             raise UserError("cannot write: it is a folder", path=str(path))
         if path is not None and not path.parent.is_dir():
             raise UserError(f"cannot write: there is no folder {path.parent}", path=str(path))
+    if figure is not None:
+        from sim.report.figures import check_path
+
+        check_path(figure)
 
 
 def write_json(path: Path | None, data: Any) -> None:

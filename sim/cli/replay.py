@@ -12,17 +12,15 @@ from sim.cli.commands import command
 from sim.cli.options import BLOCK_POLICY, ENGINE, JSON, POLICY, SET, THREADS, changes
 from sim.cli.output import check_writable, show, working, write_json
 from sim.report import captures as views
-from sim.report import figures, text
+from sim.report import text
 from sim.report.captures import Replayed
+from sim.report.tables import table_of
 
 FILES = Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help=f"Captures (NAME{captures.SUFFIX}) of `simtlab capture`.")]
 ALL = Annotated[Path | None, typer.Option("--all", metavar="FOLDER", help="All captures of a folder in one table, with errors.")]
 GPU = Annotated[str | None, typer.Option("--gpu", metavar="NAME|FILE", help="A preset or a GPU file; default: the GPU of the capture.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="With --all: cycles against measured ones.")]
 LIMIT = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Instructions that a warp may execute; default 16,777,216.")]
-MOST = Annotated[
-    float | None, typer.Option("--most", min=1, metavar="N", help="With --all: leave out launches that issued more on the GPU.")
-]
 SHOWN = 44  # of a name
 
 
@@ -42,21 +40,18 @@ class Many(NamedTuple):
     """A folder of captures, one row each; of one that cannot be run, too."""
 
     all_: ALL = None
-    most: MOST = None
     figure: FIGURE = None
 
 
 @command()
 def replay(how: How, many: Many, files: FILES = None, json: JSON = None) -> None:
     """Run captured launches; check their memory against the GPU's, print reports. Exit 1 when memory differs or one does not run."""
-    folder, _, figure = many
-    check_writable(json, figure)
+    folder, figure = many
+    check_writable(json, figure=figure)
     if bool(files) == (folder is not None):
         raise UserError("which captures?", hint="simtlab replay FILE..., or simtlab replay --all FOLDER")
-    if figure is not None:
-        figures.check_path(figure)
     if folder is None and many != Many():
-        raise UserError("--figure and --most go with --all FOLDER")
+        raise UserError("--figure goes with --all FOLDER")
     if folder is not None:
         files = sorted(folder.rglob(f"*{captures.SUFFIX}")) if folder.is_dir() else []
         if not files:
@@ -78,8 +73,6 @@ def _one(file: Path, how: How, many: Many) -> Replayed:
     try:
         capture = captures.read(file)
         kernel = capture.table.kernel
-        if many.most is not None and capture.table.counters.get("warp_instructions", 0) > many.most:
-            return Replayed(name, kernel, memory="left out")
         return _run(capture, name, how, quiet=many.all_ is not None)
     except UserError as error:
         if many.all_ is None:
@@ -122,17 +115,11 @@ def _words(capture: captures.Capture, found: list[captures.Difference]) -> str:
 
 def _table(rows: list[Replayed]) -> None:
     """Print one row per launch."""
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in ("capture", "instructions", "cycles", "measured", "error", "elapsed", "memory", "waits most for"):
-        table.add_column(column, justify="left" if column in ("capture", "memory", "waits most for") else "right", overflow="fold")
+    lines: list[tuple[str, ...]] = []
     for row in rows:
-        name = escape(row.name if len(row.name) <= SHOWN else row.name[: SHOWN - 1] + "…")
+        name = row.name if len(row.name) <= SHOWN else row.name[: SHOWN - 1] + "…"
         if row.result is None:
-            table.add_row(name, *[""] * 5, "refused" if row.problem else row.memory, "")
+            lines.append((name, *[""] * 5, "refused" if row.problem else row.memory, ""))
             continue
         both = {one.name: one for one in views.beside(row.result, row.counters)}
         error = {name: f"({one.error:+.0%})" if row.spins else f"{one.error:+.1%}" for name, one in both.items() if one.error is not None}
@@ -143,8 +130,9 @@ def _table(rows: list[Replayed]) -> None:
         waits = ours if theirs in ("-", ours) else f"{ours} (GPU {theirs})"
         issued = f"{row.result.counters['warp_instructions']:,.0f}"
         numbers = (issued, f"{row.result.cycles:,}", measured, error.get("cycles", ""), error.get("elapsed_cycles", ""))
-        table.add_row(name, *numbers, memory, waits)
-    show(table)
+        lines.append((name, *numbers, memory, waits))
+    columns = ("capture", "instructions", "cycles", "measured", "error", "elapsed", "memory", "waits most for")
+    show(table_of(columns, lines, words=("capture", "memory", "waits most for")))
     for row in rows:
         if row.problem:
             typer.echo(f"{row.name} refused: {row.problem}\n")

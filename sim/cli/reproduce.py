@@ -17,6 +17,7 @@ from isa.errors import UserError
 from sim.cli.commands import command
 from sim.cli.options import JSON, SET, assignments
 from sim.cli.output import check_writable, show, working, write_json
+from sim.report.tables import table_of
 
 if TYPE_CHECKING:
     from programs.reproduction import Reproduction
@@ -33,7 +34,7 @@ def reproduce(name: NAME = None, all_: ALL = False, gpu: GPU = None, set_: SET =
     from programs.reproductions import REPRODUCTIONS
     from programs.reproductions import reproduce as run
 
-    check_writable(json, figure)
+    check_writable(json, figure=figure)
     if all_:
         if name or gpu or set_ or figure:
             raise UserError("--all runs every experiment on its own GPUs", hint="give it alone, or with --json FILE")
@@ -42,10 +43,6 @@ def reproduce(name: NAME = None, all_: ALL = False, gpu: GPU = None, set_: SET =
     if name is None:
         typer.echo("\n".join(REPRODUCTIONS))
         return
-    if figure is not None:
-        from sim.report.figures import check_path
-
-        check_path(figure)
     with working(f"reproducing {name}"), _changed(gpu, set_) as machine:
         found = run(name, machine)
     _print(found)
@@ -100,17 +97,11 @@ def _changed(gpu: str | None, changes: list[str] | None) -> Iterator[str | None]
 
 
 def _print(found: "Reproduction") -> None:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, title=found.title, title_justify="left")
-    for column in ("", "what", "published", "simulated", "note"):
-        table.add_column(column, overflow="fold")
-    for check in found.checks:
-        mark = {True: Text("pass", "green"), False: Text("FAIL", "bold red"), None: Text("", "")}[check.passed]
-        table.add_row(mark, *(Text(text) for text in (check.what, check.published, check.simulated, check.note)))
-    show(table)
+    marks = {True: Text("pass", "green"), False: Text("FAIL", "bold red"), None: Text("", "")}
+    rows = [(marks[check.passed], check.what, check.published, check.simulated, check.note) for check in found.checks]
+    show(table_of(("", "what", "published", "simulated", "note"), rows, found.title))
     for note in found.notes:
         typer.echo(textwrap.fill(note, 120) + "\n")
     judged = [check for check in found.checks if check.passed is not None]

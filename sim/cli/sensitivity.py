@@ -12,7 +12,6 @@ from sim.cli.inputs import prepare
 from sim.cli.options import JSON, LISTING, REPEAT, Given
 from sim.cli.output import announce, check_writable, show, write_json
 from sim.cli.progress import progress
-from sim.report import figures
 from sim.report import sensitivity as views
 
 LIMITS_ONLY = Annotated[
@@ -35,9 +34,7 @@ def sensitivity(
         raise UserError("--repeat is of steps of parameters, which --limits-only leaves out", hint="give one of them")
     from sim.causes.sensitivity import sensitivity as measure
 
-    check_writable(json, figure)
-    if figure is not None:
-        figures.check_path(figure)
+    check_writable(json, figure=figure)
     what, gpu, _ = prepare(listing, given)
     announce()
     with progress("machines") as report:

@@ -120,7 +120,7 @@ def sweep(
             frame = sim.sweep(family, gpu, rows, **where._asdict(), progress=report)  # type: ignore[arg-type]
     except KeyboardInterrupt:
         if where.output:
-            typer.echo(f"what is done is kept, the same command goes on ({where.output}.parts)", err=True)
+            typer.echo(f"what is done is kept; the same command continues ({where.output}.parts)", err=True)
         raise
     metric = tables.metric(frame, shown.metric, names)
     took = time.perf_counter() - start

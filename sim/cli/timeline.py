@@ -74,7 +74,7 @@ def timeline(
     json: JSON = None,
 ) -> None:
     """Draw warps by cycles, and list when the first warp shown issued what, and why it waited; or write all of it for other programs."""
-    check_writable(json, figure, *files)
+    check_writable(json, *files, figure=figure)
     if files.parquet is not None:
         table.check_pyarrow()
     first, last, show, width = window
@@ -82,8 +82,6 @@ def timeline(
         last = NO_END if any(files) else first + 499
     if last < first:
         raise UserError(f"--from {first} --to {last}: the window ends before it begins")
-    if figure is not None:
-        figures.check_path(figure)
     chosen = None if show == "all" else numbers(show, "--show")
     what, gpu, _ = prepare(listing, given)
     with working(f"running {what.name}"):

@@ -13,6 +13,7 @@ from sim.cli.output import show, working, write_json
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
 from sim.report import text
+from sim.report.tables import table_of
 from sim.report.words import sizes
 from sim.result.result import Result
 
@@ -54,18 +55,15 @@ def time_traces(path: Path, sass: Path | None, given: Given, gpu: Gpu, engine: s
 
 def _table(results: list[Result], gpu: Gpu) -> None:
     """Print one row per kernel."""
-    from rich import box
-    from rich.table import Table
-
     total = sum(result.seconds for result in results)
-    table = Table(box=box.SIMPLE_HEAD, title=f"{len(results)} kernels on {gpu.name}, each with cold caches: {total * 1e6:,.1f} us")
-    for column in ("kernel", "grid", "block", "instructions", "cycles", "us", "IPC", "waits most for"):
-        table.add_column(column, justify="left" if column in ("kernel", "waits most for") else "right")
+    title = f"{len(results)} kernels on {gpu.name}, each with cold caches: {total * 1e6:,.1f} us"
+    columns = ("kernel", "grid", "block", "instructions", "cycles", "us", "IPC", "waits most for")
+    rows = []
     for result in results:
         waits = {name: cycles for name, cycles in result.stalls.items() if name != "selected"}
         worst = max(waits, key=lambda name: waits[name], default="-")
         name = result.name if len(result.name) <= NAME_WIDTH else result.name[: NAME_WIDTH - 1] + "…"
         issued = f"{result.counters['warp_instructions']:,.0f}"
-        row = (f"{result.cycles:,}", f"{result.seconds * 1e6:,.2f}", f"{result.counters['ipc']:.2f}", worst)
-        table.add_row(name, sizes(result.grid), sizes(result.block), issued, *row)
-    show(table)
+        numbers = (f"{result.cycles:,}", f"{result.seconds * 1e6:,.2f}", f"{result.counters['ipc']:.2f}")
+        rows.append((name, sizes(result.grid), sizes(result.block), issued, *numbers, worst))
+    show(table_of(columns, rows, title, words=("kernel", "waits most for")))

@@ -9,6 +9,7 @@ import typer
 from sim.cli.commands import command
 from sim.cli.options import JSON, SET, assignments
 from sim.cli.output import check_writable, show, working, write_json
+from sim.report.tables import table_of
 
 GPU = Annotated[str | None, typer.Argument(metavar="[GPU]", help="The GPU whose measurements are wanted; only h100 was measured.")]
 QUICK = Annotated[bool, typer.Option("--quick", help="Leave out what takes minutes: memory experiments, interval kernels, copies of 1 GB.")]
@@ -41,14 +42,10 @@ def validate(
     """Simulate every launch that was measured on a GPU; print mean and worst error and correlation by family, and what is fitted."""
     from programs.measurements import validation
 
-    check_writable(json, figure)
+    check_writable(json, figure=figure)
     if population is not None:
         _population(population, clocks, kernels, assignments(set_, "--set"), json)
         return
-    if figure is not None:
-        from sim.report.figures import check_path
-
-        check_path(figure)
     with working("validating"):
         points = validation.validate(gpu, copying=not quick, changes=assignments(set_, "--set"))
     found = validation.families(points)
@@ -86,34 +83,26 @@ def _population(which: str, clocks: str, each: bool, changes: dict, json: Path |
 
 def _each_kernel(points: tuple) -> None:
     """Print the ordinary kernels, the worst first."""
-    from rich import box
-    from rich.table import Table
-
     from programs.measurements.validation import L1_HITS, STALL_SHARE
 
-    table = Table(box=box.SIMPLE_HEAD, title="The ordinary kernels: H100 | simulated", title_justify="left")
-    for name in ("kernel", "cycles", "error", "L1 hits", "largest stall", "share of the H100's"):
-        table.add_column(name, justify="left" if name in ("kernel", "largest stall") else "right")
+    rows = []
     for point in sorted((point for point in points if point.family == "kernels"), key=lambda point: -abs(point.error)):
         hits, shares = (f"{a:.1f}% | {b:.1f}%" for a, b in (point.notes[L1_HITS], point.notes[STALL_SHARE]))
         causes = " | ".join(dict.fromkeys(point.notes["largest stall"]))
-        table.add_row(point.what, f"{point.measured:,.0f} | {point.simulated:,.0f}", f"{point.error:+.1f}%", hits, causes, shares)
-    show(table)
+        rows.append((point.what, f"{point.measured:,.0f} | {point.simulated:,.0f}", f"{point.error:+.1f}%", hits, causes, shares))
+    columns = ("kernel", "cycles", "error", "L1 hits", "largest stall", "share of the H100's")
+    show(table_of(columns, rows, "The ordinary kernels: H100 | simulated", words=("kernel", "largest stall")))
 
 
 def _print(found: list, points: tuple) -> None:
-    from rich import box
-    from rich.table import Table
-
     from programs.measurements.validation import PERCENT
 
-    table = Table(box=box.SIMPLE_HEAD, title="Measured on an H100 against simulated, durations", title_justify="left")
-    for name in ("family", "launches", "mean error", "worst", "at", "correlation", "fitted to it"):
-        table.add_column(name, overflow="fold", justify="left" if name in ("family", "at", "fitted to it") else "right")
+    rows = []
     for one in found:
         correlation = "-" if one.correlation is None else f"{one.correlation:.4f}"
-        table.add_row(one.name, f"{one.launches}", f"{one.mean:.2f}%", f"{one.worst.error:+.1f}%", one.worst.what, correlation, one.fitted)
-    show(table)
+        rows.append((one.name, one.launches, f"{one.mean:.2f}%", f"{one.worst.error:+.1f}%", one.worst.what, correlation, one.fitted))
+    columns = ("family", "launches", "mean error", "worst", "at", "correlation", "fitted to it")
+    show(table_of(columns, rows, "Measured on an H100 against simulated, durations", words=("family", "at", "fitted to it")))
     launches = sum(one.launches for one in found)
     mean = sum(one.mean * one.launches for one in found) / launches
     unfitted = [one for one in found if not one.fitted]

@@ -22,7 +22,7 @@ flushed = loops("flushed", Form.ARITHMETIC, ROWS, FLUSHED)
 rounded = directed("rounded", "a, b, c, out, lanes, rounding, ftz")
 words = loops("words", Form.WORD, "a, b, c, out, chosen, lanes, flags, function, combine")
 singles = loops("singles", Form.SINGLE, "x, y, out, chosen, lanes, flags, function, turns")
-SUMMED, SUMS = "i, w, mask, a, b, c, first, second, code, machine", kernels([sums])
+SUMMED, SUMS = "i, w, mask, a, b, c, carries, code, machine", kernels([sums])
 COMPARED, COMPARISONS = "i, w, first, second, code, machine", kernels([comparisons])
 summed = by_kernels("summed", Form.SUM, SUMMED, SUMS, "int64(0)")
 compared = by_kernels("compared", Form.COMPARISON, COMPARED, COMPARISONS, "int64(0)")
@@ -48,8 +48,7 @@ def arithmetic(i: int, first: int, second: int, third: int, code: Code, machine:
 def sum_words(i: int, w: int, mask: int, first: int, second: int, third: int, code: Code, machine: Machine) -> None:
     """Execute IADD, IADD3 or LEA with its carries."""
     a, b, c = machine.rows[first], machine.rows[second], machine.rows[third]
-    once, twice = carries_in(i, w, code, machine)
-    carried = summed(code.operation[i], i, w, mask, a, b, c, once, twice, code, machine)
+    carried = summed(code.operation[i], i, w, mask, a, b, c, carries_in(i, w, code, machine), code, machine)
     write_predicate(i, FIRST, w, carried, mask, code, machine)
     if code.flags[i] & CC:
         write_carry(w, carried, mask, machine)

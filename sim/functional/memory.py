@@ -4,6 +4,8 @@ Stages: 1. addresses; 2. evenly spaced or scattered; 3. bounds and alignment of 
 Where lanes store to the same word the highest lane wins. Device addresses lie below 4 GiB (see `sim.launch.placement`) for all programs.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from isa.operations import Form
@@ -38,6 +40,16 @@ from sim.functional.windows import has_windows, next_window
 from sim.traces.trace import FAR, SCATTERED
 
 LOCAL_WORDS = LOCAL_BYTES // 4
+
+
+class Part(NamedTuple):
+    """The lanes of an access that go to one memory, and their addresses: `base` of lane 0, `stride` apart, or SCATTERED."""
+
+    lanes: int  # a mask
+    reading: int  # mask of those of the lanes whose addresses count
+    space: int
+    base: int
+    stride: int
 
 
 @inner
@@ -79,7 +91,7 @@ def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memo
             if code.space[i] == Space.GENERIC:
                 store.found[i, 0] |= np.int64(1) << space
             if space <= Space.GLOBAL or anywhere:
-                status = perform(i, w, part, reading & part, space, base, stride, code, machine, memory, progress)
+                status = perform(i, w, Part(part, reading & part, np.int64(space), base, stride), code, machine, memory, progress)
                 if status != Status.RUNNING:
                     return status
                 if ranked:
@@ -116,22 +128,11 @@ def keep_access(w: int, mask: int, base: int, stride: int, machine: Machine, log
 
 
 @inner
-def perform(
-    i: int,
-    w: int,
-    mask: int,
-    reading: int,
-    space: int,
-    base: int,
-    stride: int,
-    code: Code,
-    machine: Machine,
-    memory: Memory,
-    progress: Progress,
-) -> int:
-    """Check and carry out an access of the lanes of `mask` to one memory; those of `reading` are the ones whose addresses count."""
+def perform(i: int, w: int, part: Part, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
+    """Check and carry out the part of access i that goes to one memory; return a Status."""
+    mask, reading, space = part.lanes, part.reading, part.space
     progress.report[Report.EXPECTED] = space
-    if reading and not locate(space, code.width[i], base, stride, reading, machine, memory):
+    if reading and not locate(space, code.width[i], part.base, part.stride, reading, machine, memory):
         return lane_fault(i, w, reading, space, code, machine, memory, progress)
     if code.form[i] != Form.LOAD and space <= Space.GLOBAL:
         lane = forbidden(code.width[i], mask, machine, memory)
@@ -155,7 +156,7 @@ def perform(
         else:
             store_matrices(i, w, code, machine, memory)
     else:
-        move(i, w, mask, space, stride, code, machine, memory)
+        move(i, w, mask, space, part.stride, code, machine, memory)
     return Status.RUNNING
 
 

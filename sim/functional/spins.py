@@ -48,7 +48,7 @@ def look(w: int, code: Code, machine: Machine, log: Log, store: Store, progress:
 
 @outlined
 def conclude(w: int, code: Code, machine: Machine, log: Log, store: Store, progress: Progress) -> None:
-    """Say what a round has shown: that the warp spins, or may spin (it has for too long), or that it gets on."""
+    """Say what a round has shown: that the warp spins, or may spin (it has for too long), or that it makes progress."""
     spin, period = machine.spin[w], machine.spin[w, Spin.PERIOD]
     end, last = log.length[w], log.accesses[w]
     accesses = last - spin[Spin.ACCESSES]
@@ -114,7 +114,7 @@ def is_access(i: int, code: Code) -> bool:
 def goes_round(w: int, end: int, last: int, period: int, accesses: int, rounds: int, log: Log, store: Store) -> bool:
     """Return whether the path up to its entry `end`, and access `last`, repeats what is a round before it, `rounds` times.
 
-    period, accesses: entries and accesses of a round. Addresses are looked at first: of a loop that gets on they differ.
+    period, accesses: entries and accesses of a round. Addresses are looked at first: of a loop that makes progress they differ.
     """
     row = log.row[w]
     if accesses * (rounds + 1) > last:

@@ -214,7 +214,7 @@ class Store(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Where the execution stands, so that a kernel that returned for room goes on where it left."""
+    """Where the execution stands, so that a kernel that returned for room continues where it stopped."""
 
     block: np.ndarray  # int64 [1] block being executed, in launch order of those that are executed; -1 = none yet
     warp: np.ndarray  # int64 [1] its warp that runs, -1 = none
@@ -226,5 +226,5 @@ class Progress(NamedTuple):
     seen: np.ndarray  # int64 [1] `moves` when those that spin last got a turn
     timed_out: np.ndarray  # int64 [1] 1 + `moves` when those that wait for a phase last looked in vain
     changes: np.ndarray  # int64 [1] how often a warp gave way with registers other than the last time
-    patient: np.ndarray  # int64 [1] 1 = others of the cluster may get on: nobody looks at a phase in vain
+    patient: np.ndarray  # int64 [1] 1 = others of the cluster may make progress: no test of a phase fails
     called: np.ndarray  # int64 [1] 1 = the call at which the warp stands has been made

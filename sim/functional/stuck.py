@@ -35,7 +35,7 @@ def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed
     started = int(waiting[0].progress.next[0])
     message = f"no progress: {len(rows)} warps of {len(waiting)} blocks wait, and none does what another waits for"
     if executed:
-        message = f"no end: {len(rows)} warps of {len(waiting)} blocks wait; after {executed:,} instructions none has got on"
+        message = f"no end: {len(rows)} warps of {len(waiting)} blocks wait; after {executed:,} instructions none has made progress"
     shown = [f"block {index(place)}, warp {w}: {_what(launch, places, place, w)}" for place, w in rows[:SHOWN]]
     more = [f"and {len(rows) - SHOWN:,} more warps"] if len(rows) > SHOWN else []
     phases = [(place, w) for place, w in rows if place.machine.waiting[w] == AT_PHASE]

@@ -13,21 +13,21 @@ PREDICATES = 2  # carry_from: the source predicates
 
 
 @inner
-def add_two(i: int, a: np.ndarray, b: np.ndarray, first: int, code: Code, machine: Machine) -> int:
+def add_two(i: int, a: np.ndarray, b: np.ndarray, carries: tuple[int, int], code: Code, machine: Machine) -> int:
     """Write the sum of IADD to row OUT; return the lanes that carry out."""
     lanes, out = machine.lanes[0], machine.rows[OUT]
-    if first == 0 and not code.flags[i] & CC and code.predicate_destination[i, FIRST] == PT:
+    if carries[0] == 0 and not code.flags[i] & CC and code.predicate_destination[i, FIRST] == PT:
         add_plain(a, b, out, lanes, code.addend[i])
         return np.int64(0)
-    return add(a, b, out, lanes, code.addend[i], first)
+    return add(a, b, out, lanes, code.addend[i], carries[0])
 
 
 @inner
 def add_three(
-    i: int, w: int, mask: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, first: int, second: int, code: Code, machine: Machine
+    i: int, w: int, mask: int, a: np.ndarray, b: np.ndarray, c: np.ndarray, carries: tuple[int, int], code: Code, machine: Machine
 ) -> int:
     """Write the sum of IADD3 to row OUT; return the lanes that carry out at least once, those that do twice go to predicate 1."""
-    once, twice = add3(a, b, c, machine.rows[OUT], machine.lanes[0], code.addend[i], first, second)
+    once, twice = add3(a, b, c, machine.rows[OUT], machine.lanes[0], code.addend[i], carries[0], carries[1])
     write_predicate(i, SECOND, w, twice, mask, code, machine)
     return once
 

@@ -50,7 +50,7 @@ class Turns:
         self.driver = Driver(launch, places, code)
         self.waiting: list[Place] = []
         self._ended: dict[int, Place] = {}  # by block: those whose paths cannot go to the trace yet
-        self._without_end = 0  # instructions since a block last got on
+        self._without_end = 0  # instructions since a block last made progress
 
     def execute(self, place: Place | None, another: Callable[[], Place]) -> None:
         """Execute all blocks. place: for the first one; another: makes one more. Raises UserError for mistakes of the program."""

@@ -49,14 +49,8 @@ def names(model: type[BaseModel], pipes: tuple[str, ...], units: tuple[str, ...]
 
 def meaning(model: type[BaseModel], name: str) -> str:
     """Return what the field `name` is and which values are legal; "" when there is no such field."""
-    root = _schema(model)
-    node: dict[str, Any] = root
-    for part in name.split("."):
-        section = _section(root, node)
-        node = section.get("properties", {}).get(part) or section.get("additionalProperties") or {}
-        if not isinstance(node, dict) or not node:
-            return ""
-    return "; ".join(text for text in (node.get("description", ""), legal(root, node)) if text)
+    node = _node(model, name)
+    return "; ".join(text for text in (node.get("description", ""), legal(_schema(model), node)) if text)
 
 
 def unit(model: type[BaseModel], name: str) -> str:
@@ -69,13 +63,13 @@ def unit(model: type[BaseModel], name: str) -> str:
 
 def choices(model: type[BaseModel], name: str) -> list[Any]:
     """Return the words that the field `name` may be, none for a number."""
-    node = _field(model, name)
+    node = _required(_node(model, name))
     return list(node.get("enum", []))
 
 
 def bounds(model: type[BaseModel], name: str) -> tuple[float | None, float | None, bool]:
     """Return the lowest and the highest legal value of the field `name`, None where there is none, and whether it is a whole number."""
-    node = _field(model, name)
+    node = _required(_node(model, name))
     whole = node.get("type") == "integer"
     above = node.get("exclusiveMinimum")
     low = node.get("minimum") if above is None else above + 1 if whole else above
@@ -104,14 +98,16 @@ def needed(model: type[BaseModel], name: str) -> str:
     return found.get(leaf, found.get("", "nothing"))
 
 
-def _field(model: type[BaseModel], name: str) -> dict[str, Any]:
-    """Return the JSON-schema node of the field `name`, that of its value where it may be absent; {} when there is no such field."""
+def _node(model: type[BaseModel], name: str) -> dict[str, Any]:
+    """Return the JSON-schema node of the field or section `name`; {} when there is none."""
     root = _schema(model)
     node: dict[str, Any] = root
     for part in name.split("."):
         section = _section(root, node)
         node = section.get("properties", {}).get(part) or section.get("additionalProperties") or {}
-    return _required(node)
+        if not isinstance(node, dict):
+            return {}
+    return node
 
 
 def legal(root: dict[str, Any], node: dict[str, Any]) -> str:

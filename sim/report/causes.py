@@ -1,7 +1,7 @@
 """A run's critical path and a warp's longest waits, for a person."""
 
 from isa.program import Program
-from sim.causes.explain import CriticalPath, Part
+from sim.causes.explain import Chain, CriticalPath, Part
 from sim.report.words import CAUSE_MEANINGS, bar, count
 
 # Stages that the end-to-end latencies of a GPU contain: to shorten one of them alone moves its cycles to another.
@@ -18,9 +18,17 @@ def text(path: CriticalPath, program: Program, rows: int = 8) -> str:
             f"Critical path of {program.name}: {count(path.cycles, 'cycle')}, as long as the run. Only what shortens it helps.",
             _table("What it waited for: share, cycles, in how many pieces", path.causes, path.cycles, rows, MEANINGS),
             _table("What was busy, by the field of the GPU that says how long", path.resources, path.cycles, rows, {}) + _contained(path),
-            _table("With which instruction", lines, path.cycles, rows, {}),
+            _table("Whose work it was, by instruction", lines, path.cycles, rows, {}),
         ]
     )
+
+
+def longest(chain: Chain) -> str:
+    """Return the longest wait on the path. The tables count its cycles for the instructions whose work the warp waited for, not its own."""
+    *first, last = sorted({str(one.producer_line) for one in chain.links if one.producer_line not in (None, chain.line)}, key=int) or [""]
+    whose = f"lines {', '.join(first)} and {last}" if first else f"line {last}"
+    note = f" (the table counts its cycles for {whose}, whose work the warp waited for)" if last else ""
+    return f"Longest wait of a warp on it{note}:\n\n{chain}"
 
 
 def _table(title: str, parts: tuple[Part, ...], cycles: int, rows: int, meanings: dict[str, str]) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sim.analysis.difference import Difference
+from sim.analysis.difference import OVERHEAD, Difference
+from sim.report.tables import table_of
 from sim.report.text import heading
 from sim.report.words import seconds, slot_meaning
 from sim.result.result import Result
@@ -90,23 +91,23 @@ def tables(found: Difference) -> "list[Table]":
     ]
     counters = [(one.name, _number(one.first), _number(one.second), _ratio(one.first, one.second)) for one in found.counters[:ROWS]]
     shown = [
-        _table(
-            f"The difference by cause, {found.unit}: what the issue slots of a cycle did",
+        table_of(
             ("cause", "A", "B", "B - A", ""),
             causes,
-            (1, 2, 3),
+            f"The difference by cause, {found.unit}: what the issue slots of a cycle did",
+            words=("cause", ""),
         )
     ]
     if rows:
         columns = ("line A", "line B", "instruction", "A", "B", "B - A", "mostly")
-        shown.append(_table("By instruction, warp-cycles waited and issued", columns, rows, (0, 1, 3, 4, 5)))
+        shown.append(table_of(columns, rows, "By instruction, warp-cycles waited and issued", words=("instruction", "mostly")))
     if counters:
-        shown.append(_table("Counters that differ", ("counter", "A", "B", "B / A"), counters, (1, 2, 3)))
+        shown.append(table_of(("counter", "A", "B", "B / A"), counters, "Counters that differ", words=("counter",)))
     return shown
 
 
 def _meaning(cause: str) -> str:
-    return "before the first block starts, and until the last stores are done" if cause == "launch overhead" else slot_meaning(cause)
+    return "before the first block starts, and until the last stores are done" if cause == OVERHEAD else slot_meaning(cause)
 
 
 def _number(value: float) -> str:
@@ -115,16 +116,3 @@ def _number(value: float) -> str:
 
 def _ratio(first: float, second: float) -> str:
     return f"{second / first:.3g}" if first else "-"
-
-
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> "Table":
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
-    for place, name in enumerate(columns):
-        table.add_column(name, justify="right" if place in right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table

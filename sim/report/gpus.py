@@ -1,7 +1,6 @@
 """Tables of GPUs: the presets side by side, every field of one with its meaning and source, the differences of two."""
 
 import json
-from collections.abc import Iterable
 from functools import reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isa.vocabulary import Unit
 from sim.gpus.fields import documented, meaning
 from sim.gpus.model import Gpu
+from sim.report.tables import table_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -106,16 +106,3 @@ def shown(found: Any) -> str:
     if isinstance(found, tuple):
         return ", ".join(map(str, found)) or "-"
     return "-" if found is None else str(found)
-
-
-def table_of(columns: Iterable[str], rows: Iterable[Iterable[Any]], title: str | None = None, caption: str | None = None) -> "Table":
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, title=title, caption=caption, title_justify="left", caption_justify="left")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))  # Text: brackets in a value are no markup
-    return table

@@ -9,7 +9,7 @@ from isa.meanings import every_opcode, meaning
 from isa.opcodes import Opcode
 from isa.vocabulary import Unit
 from sim.gpus.model import Gpu
-from sim.report.gpus import table_of
+from sim.report.tables import table_of
 
 if TYPE_CHECKING:
     from rich.table import Table

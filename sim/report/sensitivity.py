@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
-from sim.causes.sensitivity import Bar, Sensitivity
+from sim.causes.sensitivity import ALIKE, Bar, Removed, Sensitivity
 from sim.report.figures import check_path, write
+from sim.report.tables import table_of
 from sim.report.text import heading
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ def verdict(found: Sensitivity) -> str:
     else:
         text = f"What binds: {binding.limit.name}. With {binding.limit.words}, the run would be {binding.speed_up:.2f} times as fast"
         others = [one for one in found.removed if one.limit.binds and one is not binding and one.speed_up >= found.least]
-        text += (
-            f"; next {others[0].limit.name}, {others[0].speed_up:.2f}."
-            if others
-            else f"; no other limit alone gains {found.least - 1:.0%}."
-        )
+        if not others:
+            text += f"; no other limit alone gains {found.least - 1:.0%}."
+        elif others[0].speed_up >= ALIKE * binding.speed_up:
+            text += f"; without {others[0].limit.name} alone it would gain as much ({others[0].speed_up:.2f})."
+        else:
+            text += f"; the next limit is {others[0].limit.name}, {others[0].speed_up:.2f}."
     return f"{heading(result)}\n{result.cycles:,} cycles of the core clock; {noise(found)}\n\n{textwrap.fill(text, 100)}"
 
 
@@ -48,13 +50,14 @@ def noise(found: Sensitivity) -> str:
 def tables(found: Sensitivity) -> "list[Table]":
     """Return the removed limits, the bounds, and the parameters that matter, as tables."""
     limits = [
-        (_named(found, one.limit.name), f"{_within(one.is_noise)}{one.speed_up:.2f}", f"{one.cycles:,}", one.limit.words)
-        for one in found.removed
+        (_named(found, one), f"{_within(one.is_noise)}{one.speed_up:.2f}", f"{one.cycles:,}", one.limit.words) for one in found.removed
     ]
     cycles = found.result.cycles
     roofs = [(bound.kind, bound.resource, f"{bound.cycles:,.0f}", f"{bound.cycles / cycles:.0%}") for bound in found.bounds]
-    shown = [_table("Without one limit", ("without", "speed-up", "cycles", "the machine has"), limits, (1, 2))]
-    shown.append(_table("Lower bounds, by closed forms", ("kind", "resource", "cycles", "of the run"), roofs, (2, 3)))
+    columns = ("without", "speed-up", "cycles", "the machine has")
+    shown = [table_of(columns, limits, f"Without one limit{_bracketed(found)}", words=("without", "the machine has"))]
+    columns = ("kind", "resource", "cycles", "of the run")
+    shown.append(table_of(columns, roofs, "Lower bounds, by closed forms", words=("kind", "resource")))
     rows = [
         (
             f"{bar.step.field}{' *' * bar.scheduled}",
@@ -65,15 +68,20 @@ def tables(found: Sensitivity) -> "list[Table]":
         for bar in moving(found)[:ROWS]
     ]
     if rows:
-        columns = ("parameter", "a step down", "now", "a step up", "speed-up down", "speed-up up")
+        parameters = ("parameter", "a step down", "now", "a step up", "speed-up down", "speed-up up")
         title = "One parameter a step off (10 %, or the next value that counts)"
         if found.scheduled:
             title += (
                 f"\n* control words hold it: rescheduled, with and without the step; the run takes {found.scheduled:,} cycles "
                 f"by them, {cycles:,} by {_whose(found)}"
             )
-        shown.append(_table(title, columns, rows, range(1, 6)))
+        shown.append(table_of(parameters, rows, title, words=("parameter",)))
     return shown
+
+
+def _bracketed(found: Sensitivity) -> str:
+    """Return what the names in brackets are, for a title."""
+    return "" if all(one.limit.binds for one in found.removed) else " (in brackets: several limits at once, or a remedy)"
 
 
 def _whose(found: Sensitivity) -> str:
@@ -186,8 +194,10 @@ def _legend(axes: "Axes", noise: bool) -> None:
     )
 
 
-def _named(found: Sensitivity, name: str) -> str:
-    return f"{name} (binds)" if found.binding and found.binding.limit.name == name else name
+def _named(found: Sensitivity, one: Removed) -> str:
+    if not one.limit.binds:
+        return f"({one.limit.name})"
+    return f"{one.limit.name} (binds)" if one is found.binding else one.limit.name
 
 
 def _number(value: float | None) -> str:
@@ -205,15 +215,3 @@ def _speed(bar: Bar, speed: float | None, reach: tuple[float, float] | None) -> 
 
 def _within(noise: bool) -> str:
     return "within noise " if noise else ""
-
-
-def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> "Table":
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left")
-    for place, name in enumerate(columns):
-        table.add_column(name, justify="right" if place in right else "left")
-    for row in rows:
-        table.add_row(*row)
-    return table

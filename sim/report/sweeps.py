@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
 from sim.gpus.fields import nearest
+from sim.report.tables import table_of
 from sim.report.words import count, seconds
 from sim.traces.ensemble import MEMBERS
 
@@ -64,27 +65,18 @@ def within_noise(frame: "DataFrame", column: str, noise: float | None) -> "Serie
 
 def fastest(frame: "DataFrame", axes: Sequence[str], column: str, noise: float | None = None) -> "Table":
     """Return the best points by `column`, at most ROWS, with what their warps waited for most; noise: as of `within_noise`."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     good, alike = best(frame, column), within_noise(frame, column, noise)
-    table = Table(box=box.SIMPLE_HEAD, title=f"The best of {count(len(frame), 'point')} by {column}", title_justify="left")
     band = ["cycles_low", "cycles_high"] if "cycles_low" in frame else []
     shown = [*axes, *dict.fromkeys([column, "cycles", *band, "ipc", "achieved_occupancy"])]
-    for name in shown:
-        table.add_column(name, justify="right", overflow="fold")
-    table.add_column("most waited for", overflow="fold")
     marked = alike is not None and bool(alike[good.index[:ROWS]].any())
-    if marked:
-        table.add_column("from the best")
-    waits = [name for name in frame.columns if name.startswith("stall_") and name != "stall_selected"]
+    rows, waits = [], [name for name in frame.columns if name.startswith("stall_") and name != "stall_selected"]
     for place, row in good.head(ROWS).iterrows():
         cause = max(waits, key=lambda name: row[name])
         share = row[cause] / row["warp_cycles"] if row["warp_cycles"] else 0.0
         mark = ["within noise" if alike[place] else ""] if marked and alike is not None else []
-        table.add_row(*(_cell(name, row[name]) for name in shown), Text(f"{cause.removeprefix('stall_')} {share:.0%}"), *mark)
-    return table
+        rows.append([*(_cell(name, row[name]) for name in shown), f"{cause.removeprefix('stall_')} {share:.0%}", *mark])
+    said = ["most waited for", *["from the best"] * marked]
+    return table_of([*shown, *said], rows, f"The best of {count(len(frame), 'point')} by {column}", words=said)
 
 
 def certainty(frame: "DataFrame", column: str, noise: float | None) -> str:

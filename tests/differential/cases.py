@@ -17,9 +17,9 @@ from sim.functional import execute
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.result.causes import CAUSE_NAMES
-from sim.result.compare import first_difference
 from sim.result.result import Result
 from sim.traces.trace import Trace
+from tests.compare import first_difference
 from tests.differential.gpus import tables
 from tests.differential.programs import WORDS, listings
 

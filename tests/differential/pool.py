@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from isa.errors import UserError
 from sim.gpus.model import Gpu
 from sim.reference import Session
-from sim.result.compare import first_difference
 from sim.result.result import Result
 from sim.traces.trace import Trace
+from tests.compare import first_difference
 from tests.differential.cases import EVERYTHING, Case, cases
 
 PATIENCE = 1000  # cycles after the end of the right run

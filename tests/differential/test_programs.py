@@ -13,8 +13,8 @@ from sim.causes.explain import Recording, critical_path
 from sim.functional import execute
 from sim.gpus.loader import load
 from sim.launch.file import load_launch
-from sim.result.compare import first_difference
 from sim.traces.trace import Trace
+from tests.compare import first_difference
 from tests.differential.cases import EVERYTHING, check_account, check_chains
 from tests.listings import FOLDER, PROGRAMS
 

@@ -14,7 +14,7 @@ from sim import timing
 from sim.causes.explain import Recording
 from sim.reference.issue import Scheduler
 from sim.result.causes import StallCause
-from sim.result.compare import first_difference
+from tests.compare import first_difference
 from tests.differential.cases import EVERYTHING, Case, cases, check_account, check_chains
 from tests.differential.features import features
 

@@ -17,9 +17,9 @@ from sim.compiled.cores import LEAST_INSTRUCTIONS, MOST, threads_for
 from sim.compiled.kernel import is_compiled, kernel
 from sim.functional import execute
 from sim.launch.file import load_launch
-from sim.result.compare import first_difference
 from sim.timing import simulate
 from sim.timing.team import form, members, together
+from tests.compare import first_difference
 from tests.listings import FOLDER
 
 CLOCKS = """

@@ -14,8 +14,8 @@ from sim.functional import execute, growth
 from sim.gpus.loader import load
 from sim.launch.launch import Launch
 from sim.result.causes import StallCause
-from sim.result.compare import first_difference
 from sim.traces.trace import SCATTERED, Trace
+from tests.compare import first_difference
 
 BINS = 8
 INTEGERS = ("U32", "S32", "U64", "S64")

@@ -466,3 +466,5 @@ def test_results_that_are_not_compared_are_said_to_be() -> None:
 def test_an_overhead_that_only_one_gpu_has_is_no_speed_up() -> None:
     said = " ".join(simtlab("compare", PROGRAMS / "saxpy.sass", "--gpu", "h100", "--gpu-b", "a100").stdout.split())
     assert "The launch overhead of NVIDIA A100 SXM4 80 GB is not known and counts as 0; without both, A is" in said
+    assert "launch and end" in said  # a row that both have
+    assert "launch overhead " not in said.split("The difference by cause")[1]

@@ -40,7 +40,9 @@ def test_the_critical_path_is_printed_with_the_longest_wait_on_it(tmp_path: Path
     for parts in ("causes", "lines", "resources"):
         assert sum(part["cycles"] for part in path[parts]) == path["cycles"]
     assert f"Critical path of saxpy: {path['cycles']} cycles, as long as the run" in result.stdout
-    assert result.stdout.index("dram.latency  ") < result.stdout.index("LDG.E R9") < result.stdout.index("Longest wait on it:")
+    assert result.stdout.index("dram.latency  ") < result.stdout.index("LDG.E R9") < result.stdout.index("Longest wait of a warp on it")
+    said = "(the table counts its cycles for lines 21 and 22, whose work the warp waited for)"
+    assert f"Longest wait of a warp on it {said}:\n\nwarp 1 of block 0, line 23: FFMA" in result.stdout
     assert "interconnect.latency and lsu.latency: contained in dram.latency" in result.stdout
 
 

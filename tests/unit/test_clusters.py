@@ -15,7 +15,7 @@ from sim import reference, timing
 from sim.cli import app
 from sim.functional.execute import execute
 from sim.launch.launch import Launch
-from sim.result.compare import first_difference
+from tests.compare import first_difference
 from tests.listings import FOLDER
 from tests.unit.cluster_programs import measured, small, tiles
 

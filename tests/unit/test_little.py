@@ -2,8 +2,12 @@
 
 import pytest
 
+import isa
 from isa.vocabulary import Unit
-from sim.analysis import little
+from sim.analysis import interval, little
+from sim.analysis.locality import Traffic
+from sim.analysis.resources import DRAM, FROM_SMS, L2, TO_SMS, capacities
+from sim.analysis.roofline import roofline
 from sim.gpus.loader import load, names
 
 
@@ -33,3 +37,15 @@ def test_every_preset_has_both(name: str) -> None:
     arithmetic, memory = little.arithmetic(gpu, Unit.MUFU), little.memory(gpu)
     assert 0 < arithmetic.warps() <= arithmetic.whole_warps()
     assert memory.bytes == pytest.approx(gpu.dram_bytes_per_cycle * gpu.sms * gpu.latency(Unit.GLOBAL))
+
+
+@pytest.mark.parametrize("name", names())
+def test_closed_forms_take_capacities_from_the_table_of_resources(name: str) -> None:
+    gpu, program = load(name), isa.parse("FFMA R1, R1, R2, R3\nEXIT")
+    can = capacities(gpu)
+    assert little.streams(gpu).bytes == pytest.approx(can[DRAM].of_chip(gpu) * gpu.latency(Unit.GLOBAL))
+    assert roofline(gpu, 1.0, 1.0).bandwidth == can[DRAM].per_second(gpu)
+    found = interval.resources(gpu, program, (0,), Traffic(asked=12.0, loaded=8.0, stored=4.0, dram=12.0))
+    rates = {one.name: one.bandwidth for one in found}
+    used = (DRAM, L2, TO_SMS, FROM_SMS) if gpu.l2 else (DRAM,)
+    assert {interval.DATA[one]: can[one].of_chip(gpu) for one in used}.items() <= rates.items()

@@ -15,8 +15,8 @@ from sim import reference, timing
 from sim.gpus.loader import load
 from sim.reference import Session, session
 from sim.reference.views import SchedulerView, dependence_name
-from sim.result.compare import differences, first_difference
 from sim.traces.trace import Trace
+from tests.compare import differences, first_difference
 
 LISTING = """
 .kernel two_warps_meet

@@ -20,12 +20,12 @@ from sim.cli import app
 from sim.functional import execute
 from sim.launch.launch import Launch
 from sim.report import text
-from sim.result.compare import first_difference
 from sim.result.result import Result
 from sim.sampling import Wanted, estimate, run
 from sim.sampling.estimate import Estimate, error_of_mean, student
 from sim.sampling.plan import MOST, Plan, plan
 from sim.traces.trace import work_of_blocks
+from tests.compare import first_difference
 from tests.sampled import CASES, Compared, compare, saxpy
 
 PROGRAMS = Path(__file__).parents[2] / "programs"

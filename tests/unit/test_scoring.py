@@ -15,8 +15,8 @@ from isa.errors import UserError
 from sim import reference, timing
 from sim.compiled import callback
 from sim.policies.user import ScoredPolicy
-from sim.result.compare import first_difference
 from sim.traces.trace import Trace
+from tests.compare import first_difference
 
 LISTING = """.kernel mixed
 .shared 128

@@ -17,6 +17,7 @@ from sim.causes.sensitivity.steps import neighbours, steps
 from sim.gpus.model import Gpu
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
+from sim.report import sensitivity as views
 from sim.traces.trace import Trace
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -188,3 +189,21 @@ def test_steps_of_caches_of_code_are_whole_sets_and_clocks_have_none() -> None:
     assert found["fetch.near_bytes"][1:] == (32768, 29696, 35840)
     assert found["fetch.bytes"][1:] == (131072, 118784, 143360)
     assert not [field for field in found if field.startswith("clock.") or field.endswith("fp32.wide_passes")]
+
+
+def test_the_sentence_contradicts_no_row_of_the_table() -> None:
+    """What gains more than the limit that is named stands in brackets; a limit that gains as much is said to."""
+    found = sensitivity(listing("access/strided.toml", grid=[40], args={"stride": 32}), GTX480, parameters=False)
+    assert found.binding
+    best = found.removed[0]._replace(limit=found.removed[0].limit._replace(binds=False), speed_up=2 * found.binding.speed_up)
+    alike = found.binding._replace(limit=found.binding.limit._replace(name="its twin"), speed_up=1.01 * found.binding.speed_up)
+    again = found._replace(removed=[best, alike, found.binding])
+    limits = views.tables(again)[0]
+    names = list(limits.columns[0].cells)
+    assert names == [f"({best.limit.name})", "its twin", f"{found.binding.limit.name} (binds)"]
+    assert "in brackets: several limits at once, or a remedy" in str(limits.title)
+    said = " ".join(views.verdict(again).split())
+    assert f"without its twin alone it would gain as much ({alike.speed_up:.2f})" in said
+    next_ = alike._replace(speed_up=0.9 * found.binding.speed_up, noise=1.0)
+    said = " ".join(views.verdict(found._replace(removed=[best, found.binding, next_])).split())
+    assert f"the next limit is its twin, {next_.speed_up:.2f}." in said

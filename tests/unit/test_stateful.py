@@ -16,8 +16,8 @@ from sim.compiled.kernel import is_compiled
 from sim.policies.stateful import BARRIER, LOAD, RESULT, Hook, StatefulPolicy, hooked
 from sim.policies.supplied import SUPPLIED, stateful
 from sim.policies.user import of_file
-from sim.result.compare import first_difference
 from sim.timing import state
+from tests.compare import first_difference
 from tests.differential.policies import Witness
 from tests.timing.conftest import straight
 from tests.unit.test_cli import CHAIN, simtlab

@@ -16,7 +16,7 @@ from sim.launch.expectation import check
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
 from sim.report.text import summary
-from sim.result.compare import first_difference
+from tests.compare import first_difference
 from tests.differential.cases import EVERYTHING, check_chains
 from tests.listings import FOLDER
 

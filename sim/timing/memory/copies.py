@@ -18,7 +18,7 @@ from sim.timing.clusters import post, use_cluster
 from sim.timing.memory.l1 import words_of
 from sim.timing.memory.lsu import plan
 from sim.timing.memory.mbarriers import count_for_phase
-from sim.timing.memory.requests import forget, room_from, sector_count, send, whole_cycles
+from sim.timing.memory.requests import Packet, forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve
 from sim.timing.memory.state import COPIES, FIRST_COPY, NONE, Memory
 from sim.timing.state import NEVER, Machine
@@ -104,11 +104,13 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace
         copy.sector = SECTORS * (line + 1)
         if copy.kind == COPY_OUT:
             sm.places[m, copy.block].stores += 1
-            send(m, now, line, sectors, words_of(sectors), np.int64(STORE), np.int64(1), np.int64(NONE), np.int64(copy.block), mh, memory)
+            block = np.int64(copy.block)
+            packet = Packet(line, sectors, words_of(sectors), np.int64(STORE), np.int64(1), np.int64(NONE), block)
+            send(m, now, packet, mh, memory)
             unit.copy_free = unit.request_free
         else:
             says = FIRST_COPY - 2 * copy.phase - copy.tiled
-            send(m, now, line, sectors, np.uint32(0), np.int64(LOAD), np.int64(1), says, np.int64(NONE), mh, memory)
+            send(m, now, Packet(line, sectors, np.uint32(0), np.int64(LOAD), np.int64(1), says, np.int64(NONE)), mh, memory)
             each = mh.multicast_ticks * copy.ranks if copy.ranks else copy_ticks(copy.tiled, mh)
             unit.copy_free = max(now * TICKS, unit.copy_free) + max(sector_count(sectors) * each, np.int64(TICKS))
         if copy.sector >= copy.end and copy.begun < copy.rows:

@@ -19,7 +19,7 @@ from sim.timing.account import account_ready
 from sim.timing.memory.access import count_sectors, data_cycles, describe, hit_takes_longer, lookups
 from sim.timing.memory.l1 import NO_SECTORS, fetched, find_for_load, lacks, store, whole_sectors
 from sim.timing.memory.mshr import allocate_mshr, close_access, open_access, wait_for
-from sim.timing.memory.requests import forget, room_from, sector_count, send, whole_cycles
+from sim.timing.memory.requests import Packet, forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
 from sim.timing.memory.shared import take_shared
 from sim.timing.memory.state import NONE, Memory
@@ -189,7 +189,7 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
             sm.places[m, block].stores -= put(m, now, start, line, sectors, words, block, mh, memory)
         else:
             make_way(m, line, start, mh, memory)
-            send(m, start, line, sectors, words, np.int64(op.access), packets, NOTHING, block, mh, memory)
+            send(m, start, Packet(line, sectors, words, np.int64(op.access), packets, NOTHING, block), mh, memory)
         start += mh.line_cycles * (packets if op.access >= ATOMIC else np.int64(1))
     over = memory.units[m].free
     if memory.units[m].in_port != before:
@@ -271,7 +271,7 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
         missing = fetched(missing, whole_sectors(line.there) | line.pending, mh)
         line.pending |= missing
         make_way(m, number_of_line, start, mh, memory)
-        send(m, start, number_of_line, missing, NO_SECTORS, np.int64(LOAD), np.int64(1), NOTHING, where, mh, memory)
+        send(m, start, Packet(number_of_line, missing, NO_SECTORS, np.int64(LOAD), np.int64(1), NOTHING, where), mh, memory)
 
 
 @inner
@@ -280,8 +280,9 @@ def go_past(m: int, number: int, place: int, k: int, access: int, start: int, op
     sectors, words = memory.entry_sectors[m, number, place, k], memory.entry_words[m, number, place, k]
     packets = np.int64(memory.entry_packets[m, number, place, k])
     mshr = allocate_mshr(m, access, sectors, mh, memory)
-    make_way(m, memory.entry_line[m, number, place, k], start, mh, memory)
-    send(m, start, memory.entry_line[m, number, place, k], sectors, words, np.int64(op.access), packets, mshr, NOTHING, mh, memory)
+    line = memory.entry_line[m, number, place, k]
+    make_way(m, line, start, mh, memory)
+    send(m, start, Packet(line, sectors, words, np.int64(op.access), packets, mshr, NOTHING), mh, memory)
 
 
 @inner

@@ -1,5 +1,7 @@
 """The port of an SM towards L2: a queue of requests, sent one after another at so many bytes per cycle."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sim.compiled.kernel import inner
@@ -12,6 +14,19 @@ from sim.timing.state import NEVER
 
 PORT_PEAK = int(Tally.PORT_PEAK)
 SECTOR_WORDS = SECTOR // 4
+
+
+class Packet(NamedTuple):
+    """What a request says: a line of 128 bytes, and what L2 is to do with it."""
+
+    line: int
+    sectors: int  # mask of 4
+    words: int  # mask of 32: those that it writes
+    kind: int  # LOAD, STORE or an atomic's
+    packets: int  # of an atomic, which L2 makes one after another
+    mshr: int  # that the answer is for, NONE: a line of L1, or nobody; FIRST_COPY and below: a bulk copy
+    place: int  # of the block that stores, or of the line in L1 that is fetched
+
 
 turn_of, number_of = inner(place_of), inner(interleaved)
 
@@ -47,24 +62,12 @@ def data_ticks(sectors: int, words: int, kind: int, mh: np.record) -> int:
 
 
 @inner
-def send(
-    m: int,
-    start: int,
-    line: int,
-    sectors: int,
-    words: int,
-    kind: int,
-    packets: int,
-    mshr: int,
-    place: int,
-    mh: np.record,
-    memory: Memory,
-) -> None:
+def send(m: int, start: int, packet: Packet, mh: np.record, memory: Memory) -> None:
     """Queue one request of SM m, which may leave from cycle `start` on; note when it reaches L2."""
-    unit = memory.units[m]
+    unit, line, kind = memory.units[m], packet.line, packet.kind
     size = mh.request_ticks
     if kind != LOAD:
-        size += data_ticks(sectors, words, kind, mh)
+        size += data_ticks(packet.sectors, packet.words, kind, mh)
     unit.request_free = max(start * TICKS, unit.request_free) + size
     request = memory.requests[m, (unit.first + unit.requests) % mh.request_ring]
     request.arrival = whole_cycles(unit.request_free) + mh.network
@@ -76,13 +79,13 @@ def send(
         inside = number // mh.channels
         which = turn_of(inside, mh.l2_sets) if line >= LOCAL_LINE else inside % mh.l2_sets  # local memory leaves gaps, which a hash closes
         request.set = (request.slice * mh.l2_sets + which) * mh.l2_ways
-    request.sectors = sectors
-    request.words = words
+    request.sectors = packet.sectors
+    request.words = packet.words
     request.kind = kind
-    request.packets = packets
-    request.weight = weight_of(kind, packets)
-    request.mshr = mshr
-    request.place = place
+    request.packets = packet.packets
+    request.weight = weight_of(kind, packet.packets)
+    request.mshr = packet.mshr
+    request.place = packet.place
     if unit.requests == 0:
         unit.arrival = max(request.arrival, unit.blocked)
     unit.requests += 1

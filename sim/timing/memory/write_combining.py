@@ -11,7 +11,7 @@ from sim.compiled.kernel import inner
 from sim.lowering.accesses import STORE
 from sim.result.causes import Tally
 from sim.timing.memory.l1 import WHOLE_LINE
-from sim.timing.memory.requests import send
+from sim.timing.memory.requests import Packet, send
 from sim.timing.memory.state import NONE, Memory
 
 STORES_JOINED = int(Tally.STORES_JOINED)
@@ -26,7 +26,7 @@ def put(m: int, now: int, start: int, line: int, sectors: int, words: int, block
     if joined:
         memory.tallies[STORES_JOINED] += 1
     elif words == WHOLE_LINE:
-        send(m, start, line, sectors, words, np.int64(STORE), np.int64(1), np.int64(NONE), block, mh, memory)
+        send(m, start, Packet(line, sectors, words, np.int64(STORE), np.int64(1), np.int64(NONE), block), mh, memory)
         return joined
     else:
         if unit.kept == mh.store_lines:
@@ -58,7 +58,7 @@ def leave(m: int, k: int, start: int, mh: np.record, memory: Memory) -> None:
     """Send the k-th line, which may leave from cycle `start` on."""
     unit, kept = memory.units[m], memory.kept[m, k]
     place = np.int64(kept.block)
-    send(m, start, kept.line, kept.sectors, kept.words, np.int64(STORE), np.int64(1), np.int64(NONE), place, mh, memory)
+    send(m, start, Packet(kept.line, kept.sectors, kept.words, np.int64(STORE), np.int64(1), np.int64(NONE), place), mh, memory)
     unit.kept -= 1
     for later in range(k, unit.kept):
         following = memory.kept[m, later + 1]
