@@ -33,6 +33,9 @@ def differences(a: Result, b: Result) -> Iterator[str]:
         yield from _rows("clock read", a.clock_reads, b.clock_reads, names)
     yield from _moments("start", a.block_starts, b.block_starts, names)
     yield from _moments("end", a.block_ends, b.block_ends, names)
+    if a.phases is not None and b.phases is not None:
+        for phase, (one, other) in enumerate(zip(np.transpose(a.phases).tolist(), np.transpose(b.phases).tolist(), strict=True)):
+            yield from _pair(f"phase {phase} (block, barrier, begun, over)", one, other, names)
 
 
 def _pair(field: str, a: object, b: object, names: tuple[str, str]) -> Iterator[str]:

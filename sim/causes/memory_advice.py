@@ -7,11 +7,15 @@ too, so a resource is said to bind from MEMORY_FULL on, and not only when it is 
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from isa.vocabulary import Operation, Space
 from sim.analysis import little
 from sim.analysis.resources import ACCESSES, BANKS, DRAM, L2, resources
 from sim.causes.residency import number, resident_blocks, room
 from sim.gpus.path import SECTOR
+from sim.lowering.phases import WAITS, phase_use
+from sim.result.causes import StallCause
 from sim.result.memory_counters import ratio
 from sim.result.result import Result
 
@@ -20,12 +24,13 @@ WASTE = 1.3  # sectors per request over those needed, from which an access patte
 CONFLICTS = 0.25  # share of the passes over the banks, from which conflicts are named
 FROM_DRAM = 0.5  # share of the bytes loaded, below which Little's law is not asked about DRAM
 QUEUED = 0.1  # share of the sectors at L2 that found its queue full, from which the queue is named
+AT_PHASES = 0.5  # share of long_scoreboard that warps wait at mbarriers, from which these are named and not loads
 SHORT = 0.25  # share of a block's stay that starting and retiring it take, from which blocks are called short
 
 
 class Verdict(NamedTuple):
-    """kind: full, latency, cap, barrier, burst or tail; of memory dram, l2, l2_queue, shared, conflicts, blocks, queue, uncoalesced,
-    bytes or memory; of the shape of a launch lanes, block_slots or last_wave. sentence: for a person. share: of the run's time, at most,
+    """kind: full, latency, cap, barrier, burst or tail; of memory dram, l2, l2_queue, shared, conflicts, blocks, queue, phases,
+    uncoalesced, bytes or memory; of the shape of a launch lanes, block_slots or last_wave. sentence: for a person. share: of the run's time, at most,
     that following it saves; None where that is not known."""
 
     kind: str
@@ -189,11 +194,41 @@ def _l2_queue(result: Result) -> Verdict:
     return Verdict("l2_queue", f"Warps wait for L2: {full}; {help_}.")
 
 
+def _waited_at_phases(result: Result) -> float:
+    """Return the share of the cycles of long_scoreboard that warps spent at `mbarrier`s: before what reads the answer to a look at one."""
+    waited = result.stalls_by_instruction[:, StallCause.LONG_SCOREBOARD]
+    if result.phases is None or not waited.any():
+        return 0.0
+    encoded, looking, found = result.program.encoded, set[int](), 0
+    for i in range(len(result.program)):  # in the order of the listing: the answer is read right behind the look
+        found += int(waited[i]) if looking.intersection(encoded.reads[i].tolist()) else 0
+        written = {int(name) for name in encoded.writes[i] if name >= 0}
+        looking = looking | written if phase_use(result.program, i) == WAITS else looking - written
+    return found / int(waited.sum())
+
+
+def _phases(result: Result, share: float) -> Verdict:
+    assert result.phases is not None
+    block, barrier, begun, over = result.phases
+    addresses, which = np.unique(barrier, return_inverse=True)
+    each = np.bincount(which, over - begun) / np.bincount(which)
+    slowest = int(np.argmax(each))
+    return Verdict(
+        "phases",
+        f"Warps wait at mbarriers ({share:.0%} of long_scoreboard): a phase of the one at {addresses[slowest]:#x} of shared memory takes "
+        f"{number(each[slowest])} cycles on average from its first arrival to its last byte{_idle_sms(result)}. DRAM's pins are "
+        f"{result.counters['dram_throughput']:.0%} used, L2 is {uses(result)['l2']:.0%} used: bulk copies that are asked for earlier (more "
+        f"stages), or more blocks per SM, would help; {room(result)}.",
+    )
+
+
 def waiting(result: Result) -> Verdict:
     """Return the verdict when warps wait for global or local memory and no resource is full: too few bytes in flight, or wasted ones."""
     counters, gpu = result.counters, result.gpu
     if counters["l2_queue_full"] >= QUEUED * max(counters["l2_sectors_read"] + counters["l2_sectors_written"], 1):
         return _l2_queue(result)
+    if (at_phases := _waited_at_phases(result)) >= AT_PHASES:
+        return _phases(result, at_phases)
     latency = f"Warps wait for memory ({counters['load_latency']:,.0f} cycles per load on average)"
     if waste(result) >= WASTE:
         return Verdict("uncoalesced", f"{latency}, and uncoalesced accesses make it worse.{_wasted(result)}")

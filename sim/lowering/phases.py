@@ -15,7 +15,9 @@ from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR
 from sim.lowering.memory import SECTORS
 from sim.result.causes import RESULT_CAUSE, StallCause
-from sim.traces.trace import APART, BYTES, DIMENSIONS, PHASE, PHASE_SHIFT, PHASES, RANKS, SOURCE, Trace, bulk_copies, instruction_of
+from sim.result.result import Phases
+from sim.traces.trace import ADDRESS, APART, BYTES, DIMENSIONS, PHASE, PHASE_SHIFT, PHASES, RANK_SHIFT, RANKS, SOURCE, Trace
+from sim.traces.trace import bulk_copies, instruction_of
 from sim.traces.trace import COUNTS as ROWS
 
 MOST_RANKS = 16  # blocks of a cluster
@@ -60,6 +62,30 @@ def copies(program: Program, i: int) -> int:
     if program.encoded.function[i] == 0 and program.encoded.flags[i] & int(Flag.CLUSTER):
         return COPY_NEAR
     return COPY_OUT if program.encoded.function[i] & 1 else COPY_IN
+
+
+def barriers_of_phases(trace: Trace, phases: int) -> np.ndarray:
+    """Return int64 [2, phases]: the block of each phase's barrier, and its address in shared memory; -1 of one that no thread there uses."""
+    found = np.full((2, phases), -1, np.int64)
+    used = trace.program.encoded.operation == Operation.MBARRIER
+    if phases < 2 or not used.any():  # noqa: PLR2004  phase 0 is none
+        return found
+    arrays, (instruction, mask) = trace.arrays, instruction_of(trace)
+    near = used[instruction] & (mask != 0) & ((arrays.access_base & ADDRESS) >> RANK_SHIFT == 0)
+    warp = np.repeat(np.arange(len(arrays.warp_path)), np.diff(arrays.access_start))
+    phase = arrays.access_base[near] >> PHASE_SHIFT
+    found[:, phase] = warp[near] // trace.launch.warps_per_block, arrays.access_base[near] & ADDRESS
+    found[:, 0] = -1
+    return found
+
+
+def phases_of(trace: Trace, left: Sequence[int], begun: Sequence[int], over: Sequence[int]) -> Phases | None:
+    """Return the phases that are over, None where there are none. left, begun, over: by phase, as an engine has counted them at the end."""
+    block, barrier = barriers_of_phases(trace, len(left))
+    moments = np.array([begun, over], np.int64)
+    shown = np.flatnonzero((block >= 0) & (np.array(left) == 0) & (moments[1] > 0))
+    order = shown[np.lexsort((shown, barrier[shown], block[shown]))]
+    return Phases(block[order], barrier[order], *moments[:, order]) if len(order) else None
 
 
 def lines_of_row(row: list[int]) -> list[tuple[int, int]]:

@@ -34,6 +34,7 @@ def result(machine: Machine) -> Result:
         block_starts=machine.blocks.starts,
         block_ends=machine.blocks.ends,
         timeline=timeline(account.rows) if account.window else None,
+        phases=machine.memory.barriers.phases(trace) if machine.memory else None,
     )
 
 

@@ -69,7 +69,7 @@ def chart(result: Result) -> str:
     if not rows:
         return ""
     parts = [_kinds(result, rows)]
-    if any(row.kind != "shared memory" for row in rows):
+    if any(row.kind != "shared memory" for row in rows) or result.counters["l2_sectors_read"] or result.counters["l2_sectors_written"]:
         parts.append(f"{_levels(flow(result))}\n{times(result)}")
     return "\n\n".join(parts)
 

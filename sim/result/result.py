@@ -36,6 +36,15 @@ class Timeline(NamedTuple):
     cause: np.ndarray  # StallCause of [since, eligible)
 
 
+class Phases(NamedTuple):
+    """The phases of the barriers in shared memory (`mbarrier`) of a run, by block, barrier and time. All int64 [phases]."""
+
+    block: np.ndarray  # in launch order
+    barrier: np.ndarray  # byte address in shared memory
+    begun: np.ndarray  # cycle in which the first arrival or byte counts
+    over: np.ndarray  # cycle in which the last one does
+
+
 @dataclass(frozen=True)
 class Result:
     """The outcome of one launch on one GPU.
@@ -45,6 +54,7 @@ class Result:
     to counters["warp_cycles"]. issue_slots: scheduler-cycles per cause; they sum to counters["issue_slots"].
     stalls_by_instruction: int64 [instruction, cause], warp-cycles charged to the instruction that waited.
     issues_by_instruction: int64 [instruction], warp instructions issued. words: which control words the run obeyed.
+    phases: those that are over, of a program with `mbarrier`s on a GPU with a memory hierarchy, else None.
     """
 
     program: Program
@@ -65,6 +75,7 @@ class Result:
     block_starts: np.ndarray = field(repr=False)  # int64 [blocks] cycle in which each block starts, in launch order
     block_ends: np.ndarray = field(repr=False)  # int64 [blocks] cycle in which its last warp has ended
     timeline: Timeline | None = None
+    phases: Phases | None = None
     words: Words = field(default_factory=Words)
     sample: Sample | None = None  # of a sampled run: what was executed and timed, and the bars of what is estimated from it
     trace: Trace | None = field(default=None, repr=False, compare=False)  # what was timed, for `why` and `critical_path`

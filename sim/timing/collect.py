@@ -6,6 +6,7 @@ from isa.vocabulary import Operation, Space
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.lowering.core import Hardware
+from sim.lowering.phases import phases_of
 from sim.result.causes import SLOT_CAUSE_NAMES, SlotCause, StallCause
 from sim.result.memory_counters import memory_counters
 from sim.result.result import Result, Timeline, named
@@ -94,4 +95,5 @@ def result(trace: Trace, gpu: Gpu, occupancy: Occupancy, hw: Hardware, sm: Machi
         block_starts=sm.starts,
         block_ends=sm.ends,
         timeline=None if rows is None else Timeline(*np.ascontiguousarray(rows.T)),
+        phases=phases_of(trace, sm.phase_left, sm.phase_from, sm.phase_at),
     )

@@ -91,7 +91,8 @@ class Machine(NamedTuple):
     log: np.ndarray  # int64 [rows, 12] the timeline (Result.Timeline's columns)
     clock_log: np.ndarray  # int64 [rows, 5]: cycle, block, warp, instruction, SM
     phase_left: np.ndarray  # int64 [phases] instructions that are still to count for each phase
-    phase_at: np.ndarray  # int64 [phases] cycle in which the last of those so far counted
+    phase_from: np.ndarray  # int64 [phases] cycle in which the first of those so far counted, NEVER = none
+    phase_at: np.ndarray  # int64 [phases] cycle in which the last of them did
     phase_waits: Any  # PhaseWait [m, s * MOST_WAITS], `phase_waiting` of them
     phase_waiting: np.ndarray  # int64 [m]
     homes: np.ndarray  # int64 [blocks] SM of each block that has started, else -1; [0]: no clusters
@@ -194,6 +195,7 @@ def allocate(
         log=room.zeros((rows if window else 1, 12), np.int64),
         clock_log=room.zeros((rows, 5), np.int64),
         phase_left=phases.copy(),
+        phase_from=room.full(len(phases), NEVER, np.int64),
         phase_at=room.zeros(len(phases), np.int64),
         phase_waits=room.records(PhaseWait, sms, slots * (MOST_WAITS + 1) if len(phases) > 1 else 1),
         phase_waiting=room.zeros(sms, np.int64),

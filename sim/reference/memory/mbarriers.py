@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sim.lowering.phases import phases_of
 from sim.reference.clock import after
 from sim.reference.moments import Moment, latest
 from sim.result.causes import StallCause
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from sim.gpus.model import Gpu
     from sim.reference.memory.access import Access
     from sim.reference.wakeup import Warp
+    from sim.result.result import Phases
+    from sim.traces.trace import Trace
 
 
 class Barriers:
@@ -28,7 +31,8 @@ class Barriers:
 
     def __init__(self, counts: np.ndarray, gpu: Gpu) -> None:
         self.left = counts.tolist()  # instructions that are still to count for each
-        self.over: dict[int, Moment] = {}  # when the last of those so far counted
+        self.begun: dict[int, int] = {}  # cycle in which the first of those so far counted
+        self.over: dict[int, Moment] = {}  # when the last of them did
         # Accesses that wait for a phase, and when each could have its result at the earliest; warps that wait for their cluster, and the
         # cycle in which their code is there.
         self.waiting: defaultdict[int, list[tuple[Access, Moment]]] = defaultdict(list)
@@ -39,12 +43,19 @@ class Barriers:
     def count(self, phase: int, moment: Moment) -> None:
         """Count for a phase at a moment that is known; when that was the last to count, let those go on that wait."""
         self.left[phase] -= 1
+        self.begun[phase] = min(self.begun.get(phase, moment.cycle), moment.cycle)
         self.over[phase] = latest(self.over[phase], moment) if phase in self.over else moment
         if not self.left[phase]:
             for access, ready in self.waiting.pop(phase, []):
                 self._answer(access, ready)
             for warp, code in self.clusters.pop(phase, []):
                 self._open(warp, code, self.over[phase])
+
+    def phases(self, trace: Trace) -> Phases | None:
+        """Return the phases that are over."""
+        numbers = range(len(self.left))
+        over = [self.over[phase].cycle if phase in self.over else 0 for phase in numbers]
+        return phases_of(trace, self.left, [self.begun.get(phase, 0) for phase in numbers], over)
 
     def wait_for_cluster(self, warp: Warp, phase: int, distance: int, fetching: int) -> None:
         """Let a warp that has issued a wait for its cluster go on when all have arrived, not before these cycles."""

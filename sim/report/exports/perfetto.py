@@ -1,7 +1,7 @@
 """A timeline as Chrome trace JSON, which ui.perfetto.dev and chrome://tracing open.
 
 An SM is a process, a warp a thread. A thread's slices are complete events ("X") that never overlap: the instruction in the cycle of its
-issue, each wait under the name of its cause. Flow arrows lead from the issue that made a result to the one that waited for it. Each SM
+issue, each wait under the name of its cause; of a barrier in shared memory (`mbarrier`), a thread of its own, each phase. Flow arrows lead from the issue that made a result to the one that waited for it. Each SM
 has counters: loads in flight and the bytes they asked for, warps resident, warps ready (the queue before its schedulers). The format
 counts microseconds: one of them is a cycle here.
 
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from isa.dependences import name as dependence_name
+from sim.report.barriers import lanes
 from sim.report.slices import NOT_SELECTED, SELECTED, slices
 from sim.report.tracks import Tracks, in_flight, steps, tracks
 from sim.report.words import CAUSE_MEANINGS
@@ -39,6 +40,7 @@ def _events(result: Result, found: Tracks) -> Iterator[dict[str, Any]]:
     yield from _names(found)
     yield from _slices(result, found)
     yield from _flows(found)
+    yield from _barriers(result, found)
     for sm in np.unique(found.rows.sm).tolist():
         yield from _counters(result, found, sm)
 
@@ -78,6 +80,17 @@ def _slices(result: Result, found: Tracks) -> Iterator[dict[str, Any]]:
         if row + 1 < found.first[warp + 1] and rows.cycle[row + 1] == rows.cycle[row]:
             args["issued_with_it"] = instructions[rows.instruction[row + 1]].text
         yield event | {"name": instruction.text, "cat": "issue", "args": args}
+
+
+def _barriers(result: Result, found: Tracks) -> Iterator[dict[str, Any]]:
+    """Yield a thread per barrier in shared memory, a slice per phase."""
+    warps = len(found.first) - 1
+    for place, lane in enumerate(lanes(result, found)):
+        thread = {"pid": lane.sm + 1, "tid": warps + place + 1}
+        yield {"ph": "M", "name": "thread_name", **thread, "args": {"name": f"block {lane.block} mbarrier {lane.barrier:#x}"}}
+        yield {"ph": "M", "name": "thread_sort_index", **thread, "args": {"sort_index": warps + place}}
+        for span in lane.spans:
+            yield {"ph": "X", **thread, "ts": span.begun, "dur": span.over - span.begun, "name": f"phase {span.number}", "cat": "mbarrier"}
 
 
 def _flows(found: Tracks) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ import numpy as np
 from isa.dependences import name as dependence_name
 from isa.vocabulary import Unit
 from sim.analysis.resources import pipe_of
+from sim.report.barriers import lanes
 from sim.report.figures import ISSUE, OTHER, STYLES
 from sim.report.tracks import Tracks, far_loads
 from sim.report.view.packing import COLUMNS, pack
@@ -32,6 +33,8 @@ def run(result: Result, tracks: Tracks, window: tuple[int, int]) -> dict[str, An
     """Return what the script needs of a run. window: first and last cycle of the timeline."""
     rows, first = tracks.rows, tracks.first[:-1]
     places = drawn_rows(tracks, result.gpu.blocks.retire_latency)
+    barriers = lanes(result, tracks)
+    several = len({lane.block for lane in barriers}) > 1
     whole = window[0] == 0 and len(rows.cycle) == int(result.issues_by_instruction.sum())
     return {
         "title": f"{result.name} on {result.gpu.name}",
@@ -43,8 +46,9 @@ def run(result: Result, tracks: Tracks, window: tuple[int, int]) -> dict[str, An
         "holds_most": result.gpu.limits.warps,  # of any launch
         "instructions": instructions(result),
         "warps": {name: getattr(rows, name)[first].tolist() for name in ("sm", "scheduler", "block", "warp")} | {"row": places.row},
-        "rowNames": places.names,
-        "rowSm": places.sm,
+        "rowNames": places.names + [f"{f'b{lane.block}' if several else 'mbar'} {lane.barrier:#x}" for lane in barriers],
+        "rowSm": places.sm + [lane.sm for lane in barriers],
+        "phases": [[len(places.sm) + row, *span] for row, lane in enumerate(barriers) for span in lane.spans],
         "first": tracks.first.tolist(),
         "dependences": {str(n): dependence_name(int(n)) for n in np.unique(tracks.dependence) if n >= 0},
         "columns": list(COLUMNS),

@@ -49,6 +49,7 @@ def count_for_phase(m: int, phase: int, when: int, hw: Hardware, code: Code, sm:
 def note_count(phase: int, when: int, sm: Machine) -> bool:
     """Count for a phase; return whether that was the last to count."""
     sm.phase_left[phase] -= 1
+    sm.phase_from[phase] = min(sm.phase_from[phase], when)
     sm.phase_at[phase] = max(sm.phase_at[phase], when)
     return sm.phase_left[phase] == 0
 

@@ -57,7 +57,7 @@ function issueBeside(run, warp, cycle, way) {
 
 /** The warp `way` drawn rows below the one picked, in the cursor's cycle. */
 function warpBeside(run, state, way) {
-  const rows = run.rowsOn(state.sm), place = rows.indexOf(run.rowOfWarp[state.warp]) + way;
+  const rows = run.rowsOn(state.sm).filter((row) => run.warpsOfRow[row].length), place = rows.indexOf(run.rowOfWarp[state.warp]) + way;
   return run.warpIn(rows[Math.min(Math.max(place, 0), rows.length - 1)], state.cycle);
 }
 

@@ -8,6 +8,8 @@ const INK = Object.fromEntries(["ink", "paper", "faint", "soft", "line", "issue"
   [name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()])));
 INK.dark = SCHEME.matches;
 INK.idle = "#8c8c8c"; // lanes that do not execute what is issued: neither black nor white
+INK.even = INK.dark ? "#31547a" : "#a9cbea"; // phases of a barrier, in turn
+INK.odd = INK.dark ? "#6b4f2a" : "#f3d3a0";
 INK.veil = INK.dark ? "rgba(20, 22, 26, 0.65)" : "rgba(255, 255, 255, 0.65)";
 
 /** Fit a canvas to its place on the page; return its context, in CSS pixels, cleared. */

@@ -67,7 +67,12 @@ class Tip {
   show(event, run, warp, cycle) {
     const { name, text } = sentence(run, warp, cycle, this.causes), now = run.at(warp, cycle);
     const chain = now.phase === "wait" ? chainItems(run, now).slice(0, 3) : [];
-    this.element.innerHTML = `<b>cycle ${cycle.toLocaleString("en")}: ${escaped(name)}</b><br>${text}` + (chain.length ? `<ul>${chain.join("")}</ul>` : "");
+    this.say(event, `<b>cycle ${cycle.toLocaleString("en")}: ${escaped(name)}</b><br>${text}` + (chain.length ? `<ul>${chain.join("")}</ul>` : ""));
+  }
+
+  /** html: of escaped texts. */
+  say(event, html) {
+    this.element.innerHTML = html;
     this.element.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = this.element;
     const left = event.clientX + 16 + width > window.innerWidth ? event.clientX - width - 12 : event.clientX + 16;

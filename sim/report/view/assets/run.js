@@ -9,6 +9,8 @@ class Run {
     this.warpCount = this.first.length - 1;
     this.rowOfWarp = this.warps.row;
     this.warpsOfRow = this.rowNames.map(() => []);
+    this.phasesOfRow = this.rowNames.map(() => []); // of barriers in shared memory, whose rows have no warps
+    for (const [row, number, begun, over] of this.phases) this.phasesOfRow[row].push({ number, begun, over });
     this.sms = [...new Set(this.rowSm)];
     this.causesSeen = new Set(this.waits?.exact ? this.waits.warps.flatMap((waits) => waits.map((wait) => wait[2])) : this.cause);
     for (let warp = 0; warp < this.warpCount; warp++) this.warpsOfRow[this.rowOfWarp[warp]].push(warp);
@@ -34,7 +36,14 @@ class Run {
 
   /** The drawn rows of an SM, or of all. */
   rowsOn(sm) {
-    return [...this.rowSm.keys()].filter((row) => sm === ALL || this.rowSm[row] === this.own(sm));
+    const rows = [...this.rowSm.keys()].filter((row) => sm === ALL || this.rowSm[row] === this.own(sm));
+    return rows.sort((a, b) => this.rowSm[a] - this.rowSm[b]);
+  }
+
+  /** The phase that a barrier's row has in a cycle: the one that is counted, or else the next, or the last; undefined for a row of warps. */
+  phaseIn(row, cycle) {
+    const phases = this.phasesOfRow[row] ?? [];
+    return phases.find(({ over }) => cycle < over) ?? phases[phases.length - 1];
   }
 
   /** The warps of an SM, or of all. */

@@ -45,7 +45,7 @@ class Timeline {
     const area = this.canvas.getBoundingClientRect();
     const cycle = this.state.from + (event.clientX - area.left - LEFT) / this.perCycle;
     const row = this.rows[Math.floor((event.clientY - area.top - TOP + this.box.scrollTop) / this.rowHeight)];
-    return { cycle, warp: row === undefined ? -1 : this.run.warpIn(row, cycle) };
+    return { cycle, warp: row === undefined ? -1 : this.run.warpIn(row, cycle), row };
   }
 
   listen() {
@@ -85,7 +85,8 @@ class Timeline {
   }
 
   hover(event) {
-    const { cycle, warp } = this.under(event);
+    const { cycle, warp, row } = this.under(event);
+    if (this.run.phaseIn(row, cycle)) return this.tip.say(event, phaseSentence(this.run, row, Math.floor(cycle)));
     if (warp < 0 || cycle < this.state.from || cycle >= this.state.to) return this.tip.hide();
     this.tip.show(event, this.run, warp, Math.floor(cycle));
   }
@@ -110,6 +111,7 @@ class Timeline {
     for (let row = firstRow; row < lastRow; row++) {
       const top = TOP + row * size - scroll;
       for (const warp of run.warpsOfRow[this.rows[row]]) this.drawWarp(context, warp, top + 1, size - 2);
+      this.drawPhases(context, run.phasesOfRow[this.rows[row]], top + 1, size - 2);
     }
     this.drawUnknown(context, height);
     this.drawPath(context, scroll, size);
@@ -124,6 +126,20 @@ class Timeline {
     if (run.begin(warp) >= state.to || run.until(warp) <= state.from) return;
     if (this.perCycle >= BOXES) this.drawIssues(context, warp, top, height);
     else this.drawShares(context, warp, top, height);
+  }
+
+  /** A bar per phase of a barrier, from its first arrival or byte to its last. */
+  drawPhases(context, phases, top, height) {
+    context.font = `${Math.min(height - 1, 10)}px system-ui, sans-serif`;
+    context.textBaseline = "middle";
+    for (const { number, begun, over } of phases) {
+      if (over <= this.state.from || begun >= this.state.to) continue;
+      const left = this.x(begun), width = Math.max(this.x(over) - left, 2), text = `phase ${number}`;
+      context.fillStyle = number % 2 ? INK.odd : INK.even;
+      context.fillRect(left, top + 1, width, height - 2);
+      context.fillStyle = INK.ink;
+      if (height > 8 && context.measureText(text).width + 8 < width) context.fillText(text, Math.max(left, LEFT) + 4, top + height / 2 + 0.5);
+    }
   }
 
   /** A box per wait and issue. */
