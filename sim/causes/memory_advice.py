@@ -30,8 +30,8 @@ SHORT = 0.25  # share of a block's stay that starting and retiring it take, from
 
 class Verdict(NamedTuple):
     """kind: full, latency, cap, barrier, burst or tail; of memory dram, l2, l2_queue, shared, conflicts, blocks, queue, phases,
-    uncoalesced, bytes or memory; of the shape of a launch lanes, block_slots or last_wave. sentence: for a person. share: of the run's time, at most,
-    that following it saves; None where that is not known."""
+    uncoalesced, bytes or memory; of the shape of a launch lanes, block_slots or last_wave. sentence: for a person. share: of the run's
+    time, at most, that following it saves; None where that is not known."""
 
     kind: str
     sentence: str
@@ -209,7 +209,7 @@ def _waited_at_phases(result: Result) -> float:
 
 def _phases(result: Result, share: float) -> Verdict:
     assert result.phases is not None
-    block, barrier, begun, over = result.phases
+    _, barrier, begun, over = result.phases
     addresses, which = np.unique(barrier, return_inverse=True)
     each = np.bincount(which, over - begun) / np.bincount(which)
     slowest = int(np.argmax(each))

@@ -16,8 +16,21 @@ from sim.gpus.path import LINE, SECTOR
 from sim.lowering.memory import SECTORS
 from sim.result.causes import RESULT_CAUSE, StallCause
 from sim.result.result import Phases
-from sim.traces.trace import ADDRESS, APART, BYTES, DIMENSIONS, PHASE, PHASE_SHIFT, PHASES, RANK_SHIFT, RANKS, SOURCE, Trace
-from sim.traces.trace import bulk_copies, instruction_of
+from sim.traces.trace import (
+    ADDRESS,
+    APART,
+    BYTES,
+    DIMENSIONS,
+    PHASE,
+    PHASE_SHIFT,
+    PHASES,
+    RANK_SHIFT,
+    RANKS,
+    SOURCE,
+    Trace,
+    bulk_copies,
+    instruction_of,
+)
 from sim.traces.trace import COUNTS as ROWS
 
 MOST_RANKS = 16  # blocks of a cluster
@@ -65,10 +78,10 @@ def copies(program: Program, i: int) -> int:
 
 
 def barriers_of_phases(trace: Trace, phases: int) -> np.ndarray:
-    """Return int64 [2, phases]: the block of each phase's barrier, and its address in shared memory; -1 of one that no thread there uses."""
+    """Return int64 [2, phases]: the block of each phase's barrier, and its address in shared memory; -1: no thread of the block uses it."""
     found = np.full((2, phases), -1, np.int64)
     used = trace.program.encoded.operation == Operation.MBARRIER
-    if phases < 2 or not used.any():  # noqa: PLR2004  phase 0 is none
+    if phases < 2 or not used.any():
         return found
     arrays, (instruction, mask) = trace.arrays, instruction_of(trace)
     near = used[instruction] & (mask != 0) & ((arrays.access_base & ADDRESS) >> RANK_SHIFT == 0)

@@ -20,6 +20,7 @@ from sim.launch.file import load_launch
 from sim.report.exports import konata, perfetto, table
 from sim.report.slices import NOT_SELECTED, SELECTED, slices
 from sim.report.tracks import tracks
+from sim.report.view import data
 from sim.result.causes import CAUSE_NAMES
 from sim.result.result import Result
 from tests.unit.report_runs import add_one, chain
@@ -50,6 +51,10 @@ def part_of_a_copy() -> Result:
 
 
 RUNS = pytest.mark.parametrize("run", [barrier, dual_issue, copy, part_of_a_copy])
+
+
+def page_data(result: Any) -> dict[str, Any]:
+    return data.run(result, tracks(result), (0, result.cycles))
 
 
 @RUNS
@@ -121,6 +126,21 @@ def test_a_trace_names_what_a_known_warp_waits_for() -> None:
     assert (arrow["name"], arrow["ts"]) == ("R2", 400)
     busy = [(e["ts"], e["args"]["loads"]) for e in events if e["ph"] == "C" and e["name"] == "loads in flight"]
     assert busy[:2] == [(0, 1), (400, 0)]
+
+
+def test_barriers_in_shared_memory_have_threads_of_their_own() -> None:
+    result = sim.run(load_launch(PROGRAMS / "cuda" / "hgemm_tma.sm_90.sass").launch, sim.gpu("h100"), timeline=EVERYTHING)
+    events = json.loads(perfetto.text(result))["traceEvents"]
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    bars = [(names[e["pid"], e["tid"]], e["name"], e["ts"], e["ts"] + e["dur"]) for e in events if e.get("cat") == "mbarrier"]
+    assert len(bars) == len(result.phases.over)
+    full = [bar for bar in bars if bar[0] == "block 0 mbarrier 0x400"]
+    assert [name for _, name, *_ in full] == ["phase 0", "phase 1"]
+    first = result.phases.barrier == 0x400
+    assert [over for *_, over in full] == result.phases.over[first & (result.phases.block == 0)].tolist()
+    drawn = {row: name for row, name in enumerate(page_data(result)["rowNames"]) if "0x" in name}
+    assert len(drawn) == 4 * 8  # blocks; stages, full and empty
+    assert [phase[1:] for phase in page_data(result)["phases"]][:2] == [[0, *full[0][2:]], [1, *full[1][2:]]]
 
 
 @RUNS

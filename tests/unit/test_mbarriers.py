@@ -32,6 +32,29 @@ def test_engines_agree_and_a_wait_is_a_long_scoreboard() -> None:
     assert slower.cycles - mine.cycles == 9 * 100  # of ten rounds, nine wait for another
 
 
+def test_phases_of_a_barrier_follow_each_other_in_both_engines() -> None:
+    """Two warps take turns: each round ends a phase of one barrier, and the answer to a look at it takes `shared.barrier_latency`."""
+    trace, gpu = sim.execute(launch(PING_PONG)[0]), sim.gpu("h100").replace({"sms": 1})
+    mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
+    assert mine.phases is not None
+    assert theirs.phases is not None
+    assert np.array_equal(np.transpose(mine.phases), np.transpose(theirs.phases))
+    block, barrier, begun, over = mine.phases
+    assert set(block.tolist()) == {0}
+    addresses = np.unique(barrier)
+    assert len(addresses) == 2
+    for address in addresses:
+        one = barrier == address
+        assert (begun[one] <= over[one]).all()
+        assert (np.diff(begun[one]) > 0).all()
+        assert (begun[one][1:] >= over[one][:-1]).all()
+    turns = np.sort(over)
+    slower = sim.simulate(trace, gpu.replace({"shared.barrier_latency": 114})).phases
+    assert slower is not None
+    assert (np.diff(np.sort(slower.over)) - np.diff(turns))[1:].tolist() == [100] * (len(turns) - 2)
+    assert sim.simulate(sim.execute(launch(PING_PONG)[0]), gpu.replace({"sms": 2})).phases is not None
+
+
 def test_bytes_end_a_phase_too_before_they_are_expected_or_after() -> None:
     body = init(0, 2) + (
         "MOV R6, 0x10\nMOV R7, 0xa\nMOV R9, 6\nMOV R3, RZ\n"

@@ -1,9 +1,9 @@
 """A timeline as Chrome trace JSON, which ui.perfetto.dev and chrome://tracing open.
 
 An SM is a process, a warp a thread. A thread's slices are complete events ("X") that never overlap: the instruction in the cycle of its
-issue, each wait under the name of its cause; of a barrier in shared memory (`mbarrier`), a thread of its own, each phase. Flow arrows lead from the issue that made a result to the one that waited for it. Each SM
-has counters: loads in flight and the bytes they asked for, warps resident, warps ready (the queue before its schedulers). The format
-counts microseconds: one of them is a cycle here.
+issue, each wait under the name of its cause. A barrier in shared memory (`mbarrier`) is a thread, too, with a slice per phase. Flow arrows
+lead from the issue that made a result to the one that waited for it. Each SM has counters: loads in flight and the bytes they asked for,
+warps resident, warps ready (the queue before its schedulers). The format counts microseconds: one of them is a cycle here.
 
 Format: "Trace Event Format" (Chromium project).
 """

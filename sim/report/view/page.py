@@ -22,7 +22,7 @@ from sim.result.result import Result
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS = ("data", "waits", "run", "state", "shares", "paint", "words", "timeline", "overview", "panel", "charts", "listing")
+SCRIPTS = ("data", "waits", "run", "state", "shares", "paint", "words", "barriers", "timeline", "overview", "panel", "charts", "listing")
 MOST_RUNS = 2
 
 

@@ -111,7 +111,7 @@ class Timeline {
     for (let row = firstRow; row < lastRow; row++) {
       const top = TOP + row * size - scroll;
       for (const warp of run.warpsOfRow[this.rows[row]]) this.drawWarp(context, warp, top + 1, size - 2);
-      this.drawPhases(context, run.phasesOfRow[this.rows[row]], top + 1, size - 2);
+      drawPhases(this, context, run.phasesOfRow[this.rows[row]], top + 1, size - 2);
     }
     this.drawUnknown(context, height);
     this.drawPath(context, scroll, size);
@@ -126,20 +126,6 @@ class Timeline {
     if (run.begin(warp) >= state.to || run.until(warp) <= state.from) return;
     if (this.perCycle >= BOXES) this.drawIssues(context, warp, top, height);
     else this.drawShares(context, warp, top, height);
-  }
-
-  /** A bar per phase of a barrier, from its first arrival or byte to its last. */
-  drawPhases(context, phases, top, height) {
-    context.font = `${Math.min(height - 1, 10)}px system-ui, sans-serif`;
-    context.textBaseline = "middle";
-    for (const { number, begun, over } of phases) {
-      if (over <= this.state.from || begun >= this.state.to) continue;
-      const left = this.x(begun), width = Math.max(this.x(over) - left, 2), text = `phase ${number}`;
-      context.fillStyle = number % 2 ? INK.odd : INK.even;
-      context.fillRect(left, top + 1, width, height - 2);
-      context.fillStyle = INK.ink;
-      if (height > 8 && context.measureText(text).width + 8 < width) context.fillText(text, Math.max(left, LEFT) + 4, top + height / 2 + 0.5);
-    }
   }
 
   /** A box per wait and issue. */

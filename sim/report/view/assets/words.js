@@ -40,14 +40,6 @@ function sentence(run, warp, cycle, causes) {
   return { cause, name: causes[cause].name, text: `${who} ${escaped(causes[cause].meaning)}, before ${code(run.say(row))}.` };
 }
 
-/** What a barrier in shared memory does in a cycle, in the row of it. */
-function phaseSentence(run, row, cycle) {
-  const { number, begun, over } = run.phaseIn(row, cycle), at = (one) => one.toLocaleString("en");
-  const counted = over === begun ? `counts all in cycle ${at(over)}` : `counts from cycle ${at(begun)} to ${at(over)}, ${cycles(over - begun)}`;
-  const now = cycle < begun ? "nothing has arrived yet" : cycle < over ? "arrivals or bytes are missing" : "all have arrived";
-  return `<b>cycle ${at(cycle)}: mbarrier ${escaped(run.rowNames[row].replace("mbar ", ""))}</b><br>Phase ${number}: ${now}. It ${counted}; then those who wait for it go on.`;
-}
-
 /** When the wait began and ends. */
 function duration(run, row, cycle) {
   const since = run.since[row], issue = run.cycle[row], total = issue - since;
