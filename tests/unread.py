@@ -9,14 +9,14 @@ import sim
 from isa.errors import UserError
 from sim.causes.sensitivity.steps import variant
 from sim.gpus.model import Gpu
-from sim.lowering.needs import used_by
 from sim.lowering.unread import why_unread_by
+from sim.lowering.used import used_by
 from sim.result.result import Result
 from sim.traces.trace import Trace
 from tests.fields import LABELS, candidates
 
 MOST = 5  # values of a field
-MADE_OF = ("stalls_by_instruction", "issues_by_instruction", "block_starts", "block_ends", "clock_reads")
+ARRAYS = ("stalls_by_instruction", "issues_by_instruction", "block_starts", "block_ends", "clock_reads")
 
 
 class Change(NamedTuple):
@@ -33,7 +33,7 @@ def is_equal(a: Result, b: Result) -> bool:
     return (
         (a.cycles, a.elapsed_cycles, a.seconds, a.counters, a.stalls, a.issue_slots, a.occupancy)
         == (b.cycles, b.elapsed_cycles, b.seconds, b.counters, b.stalls, b.issue_slots, b.occupancy)
-        and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in MADE_OF)
+        and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ARRAYS)
     )  # fmt: skip
 
 

@@ -11,7 +11,6 @@ import isa
 import sim
 from isa.errors import UserError
 from isa.program import Parameter, Program
-from isa.vocabulary import Operation
 from sim import captures
 from sim.cli.arguments import ARRAYS, is_named, is_positional, named, positional
 from sim.cli.options import DEFAULT, Given, assignments, changes, sizes
@@ -36,8 +35,6 @@ def prepare(listing: Path, given: Given) -> Prepared:
     """Return the launch and the GPU that the options name; `--warps N` means one SM: a second block would start on a second one."""
     gpu = machine(given, listing)
     made, expected = launch(listing, given, gpu)
-    if given.dlcm is not None and (why := _idle_dlcm(made.program, given.dlcm, gpu)):
-        typer.echo(f"note: --dlcm {given.dlcm} changes nothing: {why}", err=True)
     made = made.in_warps(gpu.core.warp_size)
     return Prepared(made, gpu.replace({"sms": 1}) if given.warps is not None and made.blocks > 1 else gpu, expected)
 
@@ -103,20 +100,23 @@ def launch(listing: Path, given: Given, gpu: Gpu) -> tuple[Launch, Expectation |
         made, expected = found.launch, None if any(shape.values()) else found.expectation or None
     registers = made.registers if given.registers is None else given.registers
     shared = made.shared_static if given.shared is None else given.shared
-    program_ = isa.with_load_cache(made.program, given.dlcm) if given.dlcm is not None else made.program
+    program_ = made.program
+    if given.dlcm is not None:
+        program_ = isa.with_load_cache(made.program, given.dlcm)
+        why = "" if listing.suffix == isa.compiler.SUFFIX else _idle_dlcm(made.program, program_, gpu)  # the compiler has heeded it
+        if why:
+            typer.echo(f"note: --dlcm {given.dlcm} changes nothing: {why}", err=True)
     return dataclasses.replace(wanted(made, given), program=program_, registers=registers, shared_static=shared), expected
 
 
-def _idle_dlcm(program: Program, operator: str, gpu: Gpu) -> str:
-    """Return why a cache operator that loads have got of -dlcm changes nothing of a run, "" when it does."""
-    encoded = program.encoded
-    asked = isa.with_load_cache(isa.parse("LDG R0, [R0]\nEXIT"), operator).encoded.cache[0]
-    loads = np.flatnonzero((encoded.operation == Operation.LOAD) & (encoded.cache == asked))
-    if not loads.size:
+def _idle_dlcm(program: Program, asked: Program, gpu: Gpu) -> str:
+    """Return why --dlcm has no effect on a run of a program, "" when it has one. asked: the program with it."""
+    loads = np.flatnonzero(program.encoded.cache != asked.encoded.cache).tolist()
+    if not loads:
         return "no load of global memory is without a cache operator of its own"
     if gpu.memory.kind == "fixed" or gpu.l1 is None:
         return "no load goes through L1 on this GPU"
-    if is_cached(gpu, program, int(loads[0])) == gpu.l1.global_loads:
+    if all(is_cached(gpu, program, i) == is_cached(gpu, asked, i) for i in loads):
         return f"on this GPU such loads {'go' if gpu.l1.global_loads else 'do not go'} through L1 with it as without (l1.global_loads)"
     return ""
 

@@ -30,6 +30,7 @@ class LoadStore(Section):
 
     model_config = needs(
         "lsu",
+        l2_path="latency",
         global_memory="coalescing",
         passes="replay",
         wide="word_cycles",
@@ -91,7 +92,8 @@ class SharedMemory(Section):
         pass_cycles="pass_cycles",
         copies="copy_latency",
         copied_in="copy_bytes_per_cycle",
-        tiles="tile_latency tile_bytes_per_cycle",
+        tiles="tile_latency",
+        tiles_in="tile_bytes_per_cycle",
         mbarrier_looks="barrier_latency",
     )
 

@@ -204,8 +204,11 @@ class Gpu(Section):
                     place[section] = {}
                 place = place[section]
             before, place[leaf] = place.get(leaf), None if value == "none" else value
-            text = SAME if place[leaf] == before else f"{SET_BY_USER}; {self.name} has {'none' if before is None else before}"
-            table["source"][name] = {"kind": "definition", "text": text}
+            if not _is_same(place[leaf], before):
+                text = f"{SET_BY_USER}; {self.name} has {'none' if before is None else before}"
+                table["source"][name] = {"kind": "definition", "text": text}
+            elif not ((source := self.source.get(name)) and source.text.startswith(SET_BY_USER)):
+                table["source"][name] = {"kind": "definition", "text": SAME}
         return self.from_table(table)
 
     def names(self) -> Iterator[str]:
@@ -280,3 +283,8 @@ class Gpu(Section):
             else f"fields and sections: {', '.join(sections)}; all fields: `simtlab gpus show NAME`"
         )
         return UserError(f"{self.name} has no field '{name}'; {hint}")
+
+
+def _is_same(value: Any, before: Any) -> bool:
+    """Return whether a value is that of before; a list is the tuple that a preset holds."""
+    return bool((tuple(value) if isinstance(value, list) else value) == (tuple(before) if isinstance(before, list) else before))

@@ -15,9 +15,9 @@ class Section(BaseModel):
 
 
 def needs(default: str = "nothing", **fields: str) -> ConfigDict:
-    """Return what says of a section which need of `sim.lowering.needs` a run must meet to read each of its fields.
+    """Return a `model_config` that names, for each field of a section, the need (a key of `NEEDS`) a run must meet to read it.
 
-    fields: by need, the names of fields that need another than the default, apart by blanks.
+    fields: for each need, the fields that have it instead of the default, separated by spaces.
     """
     of: dict[str, Any] = {"": default} | {name: need for need, names in fields.items() for name in names.split()}
     return ConfigDict(json_schema_extra={"needs": of})

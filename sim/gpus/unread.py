@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from sim.gpus.model import Gpu
 
 HIERARCHY = ("lsu", "shared", "l1", "interconnect", "l2", "dram")
-MISSES = ("near", "load_near", "far")
+READ_ALL_THE_SAME = ("lsu.fence_latency", "shared.pass_cycles", "l2.start")  # by fences, products of warpgroups, code and constants
+MISSES = ("near", "load_near", "far", "cold", "group_cycles", "shared_cycles")
 WAYS_OF = {"fetch.near_ways": "near_bytes", "fetch.ways": "bytes"}
 READS = ("core.register_banks", "core.read_window", "core.source_read")
 OF_POLICIES = {"core.group_size": ("two_level", "two_level_active"), "core.policy_seed": ("random",)}
@@ -23,7 +24,7 @@ CONTROL = (
 def why_unread(gpu: Gpu, name: str) -> str:
     """Return why a run on `gpu` does not read the field `name`, as a clause; "" when it does."""
     section = name.split(".", maxsplit=1)[0]
-    if gpu.memory.kind == "fixed" and section in HIERARCHY:
+    if gpu.memory.kind == "fixed" and section in HIERARCHY and name not in READ_ALL_THE_SAME:
         return "not read: memory.kind = 'fixed' has one latency for every access"
     if gpu.memory.kind == "hierarchy" and name == "memory.global_store":
         return "not read: with memory.kind = 'hierarchy' a store is over when it has left the SM"
@@ -54,8 +55,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: fetch.jump = 0, so code is always there"
     if name in WAYS_OF and not getattr(gpu.fetch, WAYS_OF[name]):
         return f"not read: fetch.{WAYS_OF[name]} = 0, so the cache has room for all code"
-    if name in ("constants.bytes", "constants.ways", "constants.cold") and not any(getattr(gpu.constants, cost) for cost in MISSES):
-        return "not read: constants.near, load_near and far = 0, so all constants are there at once"
+    if name in ("constants.bytes", "constants.ways") and not any(getattr(gpu.constants, cost) for cost in MISSES):
+        return "not read: all that a miss of constants costs = 0, so they are there at once"
     if name == "limits.shared_carveouts" and not (gpu.l1 and gpu.l1.unified):
         return "not read: l1.unified = false, so L1 keeps its size whatever shared memory takes"
     if name == "constants.ways" and not gpu.constants.bytes:

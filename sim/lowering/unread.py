@@ -1,9 +1,10 @@
-"""Which fields of a GPU one run never looks at, and why: by the machine (`sim.gpus.unread`), its control words, the units that it needs."""
+"""Which fields of a GPU one run never reads, and why: by the machine (`sim.gpus.unread`), control words, what was executed and counted."""
 
 from sim.gpus.fields import needed
 from sim.gpus.model import Gpu
 from sim.gpus.unread import CONTROL, why_unread
-from sim.lowering.needs import NEEDS, Used
+from sim.lowering.needs import NEEDS
+from sim.lowering.used import Used
 from sim.result.words import Words
 
 QUEUED = {"global", "local", "shared"}  # units whose pipes have queues, used or not

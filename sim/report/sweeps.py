@@ -1,5 +1,7 @@
 """Tables of a sweep: the fastest points, what the sweep took, and its rows as plain values."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 ROWS = 20
+NEXT = re.compile(r"; (?=[\w.]+ not read)")  # between two fields that a point does not read, and why
 WORK = ("listing", "grid", "block", "warps")  # launches that differ in these do different work: cycles alone do not compare them
 SMALLER = ("cycles", "elapsed_cycles", "seconds")  # is better
 TIMES = (*SMALLER, "ipc")  # of which noise is known
@@ -37,9 +40,8 @@ def why_by(column: str, axes: Iterable[str]) -> str:
     """Return in a line why points are compared by that column when nobody asked for one; "" for cycles, as one expects."""
     if column == "ipc":
         work = ", ".join(axis for axis in axes if axis in WORK or axis.startswith("arg."))
-        return (
-            f"by instructions per cycle (ipc), not cycles: points that differ in {work} may do different work; --metric cycles all the same"
-        )
+        why = f"points that differ in {work} may do different work; --metric cycles ranks by cycles anyway"
+        return f"by instructions per cycle (ipc), not cycles: {why}"
     return "by seconds, not cycles: GPUs have clocks of their own" if column == "seconds" else ""
 
 
@@ -105,8 +107,16 @@ def summary(frame: "DataFrame", took: float) -> str:
         text += f"; {len(wrong)} cannot be simulated, the first because {first}"
     if "cycles_low" in frame:
         text += "\ncycles_low, cycles_high: of runs that differ in where arrays lie and which of neighbouring blocks starts first"
-    unread = frame["not_read"].dropna().unique() if "not_read" in frame else ()
-    return text + "".join(f"\n{line}" for line in [*_words(frame), *unread])
+    return text + "".join(f"\n{line}" for line in [*_words(frame), *_unread(frame)])
+
+
+def _unread(frame: "DataFrame") -> list[str]:
+    """Return the fields that points do not read, and why, one line each; of how many points, where not of all that could be simulated."""
+    if "not_read" not in frame:
+        return []
+    ran = len(frame) - len(frame["error"].dropna())
+    found = Counter(one for said in frame["not_read"].dropna() for one in NEXT.split(said))
+    return [line if points == ran else f"{line} (in {points} of {count(ran, 'point')})" for line, points in found.items()]
 
 
 def _words(frame: "DataFrame") -> list[str]:

@@ -15,8 +15,8 @@ from sim.gpus.model import SAME, SET_BY_USER, Gpu
 from sim.gpus.unread import why_unread
 from sim.lowering.accesses import is_cached
 from sim.lowering.control_words import obeys_control_words
-from sim.lowering.needs import used_by
 from sim.lowering.unread import why_unread_by
+from sim.lowering.used import used_by
 from sim.report.memory import chart
 from sim.report.occupancy import limit_sentence
 from sim.report.words import CAUSE_MEANINGS, KEPT_IN_VAIN, bar, count, seconds, sizes, slot_meaning

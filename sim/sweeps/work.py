@@ -11,9 +11,9 @@ from sim.functional import execute
 from sim.gpus.model import SET_BY_USER, Gpu
 from sim.launch.copies import copied
 from sim.launch.launch import Launch
-from sim.lowering.needs import used_by
 from sim.lowering.rescheduling import worded
 from sim.lowering.unread import why_unread_by
+from sim.lowering.used import used_by
 from sim.result.causes import CAUSE_NAMES, SLOT_CAUSE_NAMES
 from sim.result.result import Result
 from sim.timing import simulate

@@ -7,8 +7,8 @@ import pytest
 import sim
 from isa.errors import UserError
 from sim.causes.sensitivity.steps import variant
-from sim.lowering.needs import used_by
 from sim.lowering.unread import why_unread_by
+from sim.lowering.used import used_by
 from tests.fields import LABELS, Suite, as_said, candidates, seconds, small, with_words
 
 MACHINES = {

@@ -39,6 +39,8 @@ def test_kept_control_words_that_nothing_would_change() -> None:
         (SAXPY, ("--dlcm", "cg", "--set", "l1.global_loads=false"), ["such loads do not go through L1 with it as without"]),
         (SAXPY, ("--dlcm", "cg", "--set", "l1=none"), ["no load goes through L1 on this GPU"]),
         (PROGRAMS / "shared" / "lds_stride_32.sass", ("--dlcm", "cg"), ["no load of global memory is without a cache operator"]),
+        (PROGRAMS / "cuda" / "softmax.sm_90.sass", ("--gpu", "h100", "--dlcm", "cg"), []),
+        (PROGRAMS / "cuda" / "softmax.sm_90.sass", ("--gpu", "h100", "--dlcm", "cs"), ["such loads go through L1 with it as without"]),
     ],
 )
 def test_a_cache_operator_that_nothing_heeds(listing: Path, options: tuple[str, ...], says: list[str]) -> None:
@@ -58,6 +60,21 @@ def test_a_field_set_to_what_it_was_is_no_change() -> None:
     assert "as before: dram.bandwidth, set by the user to what it was" in text
     assert "changed:" not in text
     assert gpu.replace({"dram.bandwidth": gpu.dram.bandwidth}).dram == gpu.dram
+    once = gpu.replace({"dram.bandwidth": 100})
+    assert once.replace({"dram.bandwidth": 100}).source["dram.bandwidth"] == once.source["dram.bandwidth"]
+    h100 = sim.gpu("h100")
+    assert h100.clusters is not None
+    same = h100.replace({"clusters.groups": list(h100.clusters.groups)}).source["clusters.groups"]
+    assert same.text == "set by the user to what it was"
+
+
+def test_a_sweep_says_once_what_no_point_reads_and_of_how_many_where_some_do() -> None:
+    text = simtlab("sweep", SAXPY, "--arg", "n=1024", "--over", "grid=1,4", "--set", "blocks.order=largest_first").stdout
+    assert text.count("blocks.order not read: the launch has one block (in 1 of 2 points)") == 1
+    both = ("--set", "lsu.fence_latency=9", "--set", "lsu.store_wait=9", "--over", "dram.bandwidth=177.4,100", "--over", "lsu.depth=8,10")
+    text = simtlab("sweep", SAXPY, *SMALL, *both).stdout
+    assert text.count("lsu.fence_latency not read: no fence of the whole GPU is executed") == 1
+    assert text.count("lsu.store_wait not read: lsu.store_lines = 0, so a store joins none") == 1
 
 
 def test_a_sweep_says_what_set_leaves_unread_and_why_it_ranks_by_ipc() -> None:

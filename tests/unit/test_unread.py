@@ -12,8 +12,9 @@ from isa.errors import UserError
 from sim.gpus.fields import needed
 from sim.gpus.model import Gpu
 from sim.lowering.constant_lines import LINE, constant_lines
-from sim.lowering.needs import NEEDS, used_by
+from sim.lowering.needs import NEEDS
 from sim.lowering.unread import why_unread_by
+from sim.lowering.used import used_by
 from sim.report.text import report
 from sim.result.result import Result
 from sim.traces.trace import work_of_blocks
@@ -145,13 +146,50 @@ def test_a_need_names_only_fields_that_there_are() -> None:
         ("l2.atomic_cycles", 8, "no atomic of global memory is executed"),
         ("shared.tile_latency", 8, "no copy of a tile is executed"),
         ("fetch.ways", 2, "the code fits in fetch.bytes"),
-        ("limits.threads_per_block", 512, "which launches are refused"),
+        ("limits.threads_per_block", 512, "it only decides whether a launch is refused"),
     ],
 )
 def test_a_chain_of_arithmetic_says_what_it_does_not_read(field: str, value: object, says: str) -> None:
     gpu = sim.gpu("h100").replace({"sms": 4, field: value})
     text = report(sim.run(launch(CHAIN.format(registers=32, shared=0), 4, 64, np.zeros(1, np.float32)), gpu))
     assert re.search(rf"changed: {re.escape(field)}, set by the user; .*; not read: .*{re.escape(says)}", text), text
+
+
+FIXED = {"memory.kind": "fixed", "memory.global_load": 400, "sms": 2}
+FREE = dict.fromkeys(("constants.near", "constants.load_near", "constants.far"), 0) | {"sms": 2}
+STORED_BULK = """.kernel out
+.param ptr out
+.shared 2048
+MOV R6, c[0x0][out]
+R2UR UR6, R6
+R2UR UR7, RZ
+R2UR UR8, RZ
+MOV R9, 64
+R2UR UR10, R9
+UBLKCP.G.S [UR6], [UR8], UR10
+EXIT"""
+OUT = {"sms": 1, "limits.blocks": 1, "blocks.awaits_stores": True}
+
+
+@pytest.mark.parametrize(
+    ("program", "machine", "field", "values"),
+    [
+        ("fence", FIXED, "lsu.fence_latency", (1, 2000)),
+        ("products of warpgroups", FIXED, "shared.pass_cycles", (1, 8)),
+        ("constants", FIXED, "l2.start", ("cold", "warm")),
+        ("constants", FREE, "constants.cold", (0, 2000)),
+        ("constants", FREE, "constants.bytes", (2048, 65536)),
+        ("constants", FREE, "constants.ways", (2, 4)),
+        ("stored bulk", OUT, "lsu.latency", (1, 10)),
+    ],
+)
+def test_what_is_read_against_appearances(program: str, machine: dict[str, object], field: str, values: tuple[object, object]) -> None:
+    given = launch(STORED_BULK, 4, 32, np.zeros(256, np.float32)) if program == "stored bulk" else small()[program]
+    trace = sim.execute(given)
+    runs = [sim.simulate(trace, sim.gpu("h100").replace(machine | {field: value}), threads=1) for value in values]
+    assert runs[0].cycles != runs[1].cycles
+    for run in runs:
+        assert why_unread_by(run.gpu, field, run.words, used_by(run)) == ""
 
 
 def test_what_a_program_does_is_read() -> None:

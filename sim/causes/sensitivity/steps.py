@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from isa.errors import UserError
 from sim.gpus.model import Gpu
-from sim.lowering.needs import Used, used_by
 from sim.lowering.rescheduling import difference, words_of
 from sim.lowering.unread import why_unread_by
+from sim.lowering.used import Used, used_by
 from sim.result.result import Result
 from sim.traces.trace import Trace
 

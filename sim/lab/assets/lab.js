@@ -105,7 +105,7 @@ class Lab {
     const slow = setTimeout(() => { get("busy").textContent = "simulating ..."; }, 200);
     const answer = await post("/run", { state, client: this.client, number: mine });
     clearTimeout(slow);
-    if (answer.overtaken || mine < this.shown) return;
+    if (answer.overtaken || mine <= this.shown) return;
     this.shown = mine;
     if (answer.error) {
       get("busy").textContent = this.frame ? "the timeline is that before the mistake" : "";
