@@ -113,9 +113,10 @@ class KernelReader:
         if any(kernel.name == name.text and kernel.line for kernel in self.kernels):
             self._complain(statement.line, name.column, f"kernel {name.text} is defined twice", "", name.text)
         if len(self.kernels) == 1 and not self.kernel.line:
-            if self.kernel.instructions or self.kernel.parameters:
+            if self.kernel != Kernel(self.kernel.name, names=self.kernel.names):
+                what = "instructions" if self.kernel.instructions else "what belongs to a kernel stands"
                 self._complain(
-                    statement.line, statement.column, "instructions before the first .kernel", "start the file with .kernel", ".kernel"
+                    statement.line, statement.column, f"{what} before the first .kernel", "start the file with .kernel", ".kernel"
                 )
             self.common = self.kernels.pop().names
         self.kernels.append(Kernel(name.text, statement.line, names=dict(self.common)))

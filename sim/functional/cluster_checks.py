@@ -25,5 +25,7 @@ def check_cluster(launch: Launch, is_sample: bool) -> None:
         message = f"grid {tuple(launch.grid)} is not a multiple of the cluster {shape}"
         raise UserError(message, path=program.path, hint="each size of the grid is a multiple of the cluster's")
     if program.parameter_base != parameter_base("sm_90"):
-        message = f"clusters are modelled for sm_90; the program is for {program.architecture or 'no architecture'}"
-        raise UserError(message, path=program.path, hint="compile it for sm_90")
+        base, target = parameter_base("sm_90"), program.architecture or "no architecture"
+        message = f"clusters are modelled for sm_90, whose parameters lie from {base:#x} on; the program is for {target}"
+        hint = f"compile it for sm_90; a listing of your own says `.target sm_90` and `.parameter_base {base:#x}` behind `.kernel`"
+        raise UserError(message, path=program.path, hint=hint)

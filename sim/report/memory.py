@@ -1,5 +1,6 @@
 """What the memory system moved: accesses by kind, and bytes and hits from the registers to DRAM, as text that a pipe keeps whole."""
 
+import math
 from typing import NamedTuple
 
 from sim.analysis import little
@@ -32,7 +33,7 @@ class Flow(NamedTuple):
     l2_read: int  # bytes from L2
     dram_read: int
     dram_written: int
-    l1_hits: float | None  # of the sectors looked up in L1, loads and stores; None: no L1
+    l1_hits: float | None  # of the sectors looked up in L1, loads and stores; NaN: nothing was; None: no L1
     l1_merged: int  # sectors of those hits that a fetch under way brought
     l2_hits: float | None  # of the sectors read and written; None: no L2
     dram_share: float  # of the pin bandwidth
@@ -56,7 +57,7 @@ def flow(result: Result) -> Flow:
         l2_read=int(SECTOR * counters["l2_sectors_read"]),
         dram_read=int(counters["dram_bytes_read"]),
         dram_written=int(counters["dram_bytes_written"]),
-        l1_hits=counters["l1_hit_rate"] if result.gpu.l1 else None,
+        l1_hits=(counters["l1_hit_rate"] if counters["l1_sectors"] else math.nan) if result.gpu.l1 else None,
         l1_merged=int(counters["l1_merged_sectors"]),
         l2_hits=counters["l2_hit_rate"] if result.gpu.l2 else None,
         dram_share=counters["dram_throughput"],
@@ -110,7 +111,7 @@ def _row(cells: list[str], arrows: tuple[str, list[str]] | None, width: int = 12
 
 def hits(rate: float | None) -> str:
     """Return a hit rate in words."""
-    return "absent" if rate is None else f"hits {rate:.1%}"
+    return "absent" if rate is None else "unused" if math.isnan(rate) else f"hits {rate:.1%}"
 
 
 def times(result: Result) -> str:

@@ -42,7 +42,8 @@ def why_by(column: str, axes: Iterable[str]) -> str:
         work = ", ".join(axis for axis in axes if axis in WORK or axis.startswith("arg."))
         why = f"points that differ in {work} may do different work; --metric cycles ranks by cycles anyway"
         return f"by instructions per cycle (ipc), not cycles: {why}"
-    return "by seconds, not cycles: GPUs have clocks of their own" if column == "seconds" else ""
+    ours = "by seconds, not cycles: GPUs have clocks of their own; with launch overhead for those GPUs whose is known"
+    return ours if column == "seconds" else ""
 
 
 def best(frame: "DataFrame", column: str) -> "DataFrame":

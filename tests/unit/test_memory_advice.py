@@ -12,6 +12,7 @@ from sim.analysis import little
 from sim.causes.advice import diagnose
 from sim.causes.memory_advice import MEMORY_FULL, uses, waste
 from sim.launch.file import load_launch
+from sim.report.memory import chart
 from sim.result.result import Result
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -27,6 +28,12 @@ def on(program: str, gpu: str, **changes: Any) -> Result:
     alone = {"blocks.retire_latency": 0, "lsu.depth": 8} if gpu == "gtx480" else {}
     wanted = alone | {name.replace("__", "."): value for name, value in changes.items()}
     return sim.simulate(trace(program), sim.gpu(gpu).replace(wanted))
+
+
+def test_what_bulk_copies_moved_is_drawn_though_no_thread_loads() -> None:
+    text = chart(on("cuda/hgemm_tma.sm_90", "h100"))
+    assert "<-- 320 KiB --" in text
+    assert "unused" in text
 
 
 @pytest.mark.parametrize(
