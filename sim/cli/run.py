@@ -63,7 +63,7 @@ SAMPLE = Annotated[
 ]
 TEXT = ("", ".txt")
 SHOWN = 5  # of what checks found
-WINDOW = (0, 499)  # cycles of --timeline
+WINDOW, MOST_WARPS = (0, 499), 64  # cycles and warps of --timeline
 
 
 class Also(NamedTuple):
@@ -189,10 +189,15 @@ def _show_hazards(hazards: tuple[Hazard, ...], check: str | None) -> None:
 
 
 def _write_timeline(result: Result, file: Path) -> None:
+    """Draw the first warps: thousands take minutes, and nobody can read them."""
+    found = len(timeline.warps(result))
+    chosen = tuple(range(MOST_WARPS)) if found > MOST_WARPS else None
     if file.suffix.lower() in TEXT:
-        write_text(file, timeline.text(result) + "\n")
+        write_text(file, timeline.text(result, chosen) + "\n")
     else:
-        figures.save(result, file)
+        figures.save(result, file, chosen)
+    if chosen:
+        typer.echo(f"note: {file} shows {MOST_WARPS} of {found:,} warps; `simtlab timeline --show` shows others", err=True)
 
 
 def _check(what: Launch, expected: Expectation | None) -> bool:

@@ -110,6 +110,10 @@ def test_run_writes_its_timeline(tmp_path: Path) -> None:
         assert simtlab("run", LOOP, "--gpu", "textbook", "--timeline", tmp_path / name).exit_code == 0
     assert (tmp_path / "t.txt").read_text().startswith("# Cycles:")
     assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+    result = simtlab("run", PROGRAMS / "saxpy.sass", "--grid", "16", "--arg", "n=4096", "--timeline", tmp_path / "many.txt")
+    assert "many.txt shows 64 of 128 warps" in " ".join(result.stderr.split())
+    assert "b7.wp7:" in (tmp_path / "many.txt").read_text()
+    assert "b8.wp0:" not in (tmp_path / "many.txt").read_text()
 
 
 def test_timeline_draws_lists_and_saves(tmp_path: Path) -> None:
