@@ -97,7 +97,7 @@ def test_bytes_have_three_digits_and_a_unit(number: int, written: str) -> None:
         ("gtx480", "units.mufu.reads", 2, "without register banks"),
         ("gtx480", "lsu.store_wait", 9, "joins none"),
         ("h100", "lsu.store_wait", 9, ""),
-        ("g80", "constants.cold", 9, "all constants are there at once"),
+        ("g80", "constants.cold", 9, "L2 does not start cold"),
         ("h100", "constants.cold", 9, ""),
     ],
 )
