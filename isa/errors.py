@@ -23,14 +23,14 @@ class UserError(Exception):
         return super().__str__() + (f"\n  {self.hint}" if self.hint else "")
 
 
-def read_toml(path: Path, encoding: str = "utf-8", hint: str = "") -> dict[str, Any]:
+def read_toml(path: Path, encoding: str = "utf-8") -> dict[str, Any]:
     """Return the table of a TOML file. Raises UserError for one that is none, OSError for one that cannot be read."""
     text = ""
     try:
         text = path.read_text(encoding)
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets in brackets
-        raise not_toml(error, str(path), text, hint) from None
+        raise not_toml(error, str(path), text) from None
 
 
 def not_toml(error: Exception, path: str, text: str, hint: str = "") -> UserError:
