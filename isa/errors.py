@@ -1,6 +1,9 @@
 """The one exception of a user's mistake. The command line prints its message and exits with status 2; never a traceback."""
 
 import re
+import tomllib
+from pathlib import Path
+from typing import Any
 
 PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")  # how `tomllib` ends a message
 
@@ -18,6 +21,16 @@ class UserError(Exception):
 
     def __str__(self) -> str:
         return super().__str__() + (f"\n  {self.hint}" if self.hint else "")
+
+
+def read_toml(path: Path, encoding: str = "utf-8") -> dict[str, Any]:
+    """Return the table of a TOML file. Raises UserError for one that is none, OSError for one that cannot be read."""
+    text = ""
+    try:
+        text = path.read_text(encoding)
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets in brackets
+        raise not_toml(error, str(path), text) from None
 
 
 def not_toml(error: Exception, path: str, text: str, hint: str = "") -> UserError:

@@ -41,8 +41,9 @@ class Point(NamedTuple):
 def curve(analysis: Analysis, launch: Launch, timed: Timed, warps: Sequence[int] = STEPS) -> list[Point]:
     """Return a point for each number of warps per SM that the GPU holds.
 
-    timed: executes and times a launch. A loop in a launch of one dimension without barriers is shared out anew: one or two blocks per
-    SM, as large as needed. Any other launch stays as it is, and an SM holds so many of its blocks at a time.
+    timed: executes and times a launch. The iterations of a loop in a launch of one dimension without barriers are redistributed over
+    all SMs: one or two blocks per SM, as large as needed. Any other launch stays as it is, and each SM holds as many of its blocks as make
+    that many warps.
     """
     points = []
     for count in warps:
@@ -61,9 +62,9 @@ def _keeps_blocks(analysis: Analysis, launch: Launch) -> bool:
 def made(analysis: Analysis, launch: Launch) -> str:
     """Return how the launches of a curve are made from the one given, in words."""
     if _keeps_blocks(analysis, launch):
-        return "an SM holds so many of its blocks at a time"
+        return "each SM holds as many of its blocks as make that many warps"
     given = f"{launch.blocks} block{'s' * (launch.blocks > 1)} of {launch.warps_per_block} warp{'s' * (launch.warps_per_block > 1)}"
-    return f"its loop is shared out anew, on all {analysis.gpu.sms} SMs; the launch itself has {given}"
+    return f"its iterations are redistributed over all {analysis.gpu.sms} SMs; the launch itself has {given}"
 
 
 def why_none(analysis: Analysis, launch: Launch) -> str:

@@ -69,7 +69,7 @@ class Difference(NamedTuple):
 
 
 def difference(a: Result, b: Result) -> Difference:
-    """Return where the runs differ. The changes of `causes` sum to the change of the whole time, launch overhead included."""
+    """Return where the runs differ. The changes of `causes` sum to the change of the whole time, launch and end included."""
     alike = a.gpu.clock.core_mhz == b.gpu.clock.core_mhz
     first, second = (_causes(result, 1.0 if alike else 1e3 / result.gpu.clock.core_mhz) for result in (a, b))
     shares = [Share(name, first.get(name, 0.0), second.get(name, 0.0)) for name in dict.fromkeys([*first, *second])]

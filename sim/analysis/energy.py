@@ -5,14 +5,13 @@ It leaves out leakage, clocks, idle lanes and SMs, and every instruction that th
 kernel by what they move and compute; it is no power meter.
 """
 
-import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from isa.errors import UserError, not_toml
+from isa.errors import UserError, read_toml
 from isa.vocabulary import Operation
 from sim.gpus.fields import nearest, user_error
 from sim.gpus.path import SECTOR
@@ -100,12 +99,7 @@ def load(name: str) -> Energies:
     path = FOLDER / f"{name}.toml" if name in names() else Path(name)
     if not path.is_file():
         raise UserError(f"no table of energies is called '{name}'", hint=f"there are {', '.join(names())}; or give a .toml file")
-    text = ""
-    try:
-        text = path.read_text(encoding="utf-8")
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets in brackets
-        raise not_toml(error, str(path), text) from None
+    table = read_toml(path)
     try:
         found = Energies.model_validate(table)
     except ValidationError as error:

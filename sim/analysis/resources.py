@@ -34,9 +34,9 @@ class Ports(NamedTuple):
 
 
 class Capacity(NamedTuple):
-    """What one resource of a GPU does per cycle of the core clock when it is always busy. A mean over a long time."""
+    """The sustained rate of one resource, per cycle of the core clock."""
 
-    kind: str  # issue, pipe, bandwidth, roofline
+    kind: str  # bandwidth, roofline
     rate: float  # bytes, fused multiply-adds, or cycles that it is held
     per_sm: bool
 
@@ -109,16 +109,17 @@ def ports(gpu: Gpu, program: Program, issues: Mapping[int, int]) -> list[Ports]:
 def resources(result: Result) -> list[Resource]:
     """Return what the run asked of each resource: arithmetic's peak, issue slots, pipes; where memory is modelled, its bandwidths."""
     gpu = result.gpu
-    found = [_resource(gpu, PEAK, result.counters["fp32_flops"] / 2)]
+    can = capacities(gpu)
+    found = [_resource(can, PEAK, result.counters["fp32_flops"] / 2)]
     for one in ports(gpu, result.program, dict(enumerate(result.issues_by_instruction.tolist()))):
         issue = one.name == ISSUE
         found.append(Resource("issue" if issue else "pipe", ISSUE if issue else f"{one.name} pipe", one.held, one.width, True))
-    return found + (list(_bandwidths(result)) if gpu.memory.kind == "hierarchy" else [])
+    return found + (list(_bandwidths(result, can)) if gpu.memory.kind == "hierarchy" else [])
 
 
-def _resource(gpu: Gpu, name: str, demand: float, posted: float = 0.0, queued: float = 0.0) -> Resource:
+def _resource(can: Mapping[str, Capacity], name: str, demand: float, posted: float = 0.0, queued: float = 0.0) -> Resource:
     """Return a row of the table: what was asked for, beside the capacity of that name."""
-    kind, rate, per_sm = capacities(gpu)[name]
+    kind, rate, per_sm = can[name]
     return Resource(kind, name, demand, rate, per_sm, posted, queued)
 
 
@@ -143,7 +144,7 @@ def l2_bytes(gpu: Gpu, read: float, written: float) -> float:
     return max(read, written) if gpu.l2 and gpu.l2.write_port else read + written
 
 
-def _bandwidths(result: Result) -> Iterator[Resource]:
+def _bandwidths(result: Result, can: Mapping[str, Capacity]) -> Iterator[Resource]:
     """Yield the banks, the load/store unit, the network, L2 and DRAM.
 
     A store or a reduction is over when it has left the SM: what queues can hold of its bytes may still wait when the run ends. Sectors of
@@ -151,10 +152,10 @@ def _bandwidths(result: Result) -> Iterator[Resource]:
     """
     gpu, counters = result.gpu, result.counters
     net, atomics = gpu.interconnect, counters["global_atomic_requests"]
-    yield _resource(gpu, BANKS, counters["shared_wavefronts"] * gpu.shared.pass_cycles)
-    yield _resource(gpu, LSU, sum(counters[f"{name}_requests"] for name in ACCESSES) * gpu.lsu.interval)
+    yield _resource(can, BANKS, counters["shared_wavefronts"] * gpu.shared.pass_cycles)
+    yield _resource(can, LSU, sum(counters[f"{name}_requests"] for name in ACCESSES) * gpu.lsu.interval)
     read, written = (SECTOR * counters[f"l2_sectors_{way}"] for way in ("read", "written"))
-    yield _resource(gpu, TO_SMS, read)
+    yield _resource(can, TO_SMS, read)
     queued = (
         SECTOR
         * 4
@@ -163,7 +164,7 @@ def _bandwidths(result: Result) -> Iterator[Resource]:
     if gpu.l2:
         posted = written if written > read or not gpu.l2.write_port else 0
         sure = written / 2 if atomics and gpu.l2.write_port else written
-        yield _resource(gpu, L2, l2_bytes(gpu, read, sure), posted, queued)
+        yield _resource(can, L2, l2_bytes(gpu, read, sure), posted, queued)
     moved = counters["dram_bytes_read"] + counters["dram_bytes_written"]
     posted = moved if atomics else counters["dram_bytes_written"]  # what reductions read nobody waits for
-    yield _resource(gpu, DRAM, moved, posted, queued)
+    yield _resource(can, DRAM, moved, posted, queued)

@@ -10,7 +10,7 @@ from sim.cli.commands import command
 from sim.cli.inputs import prepare
 from sim.cli.options import JSON, LISTING, Given
 from sim.cli.output import check_writable, working, write_json
-from sim.report.text import unread
+from sim.report.heading import unread
 
 WARP = Annotated[
     str | None, typer.Option("--warp", metavar="N|BLOCK:N", help="A warp: its number in launch order, or its block and its number in it.")

@@ -56,7 +56,7 @@ def interval(
     from sim.analysis.interval import analyse
     from sim.report import interval as views
     from sim.report import interval_figure, timeline
-    from sim.report.text import unread
+    from sim.report.heading import unread
 
     check_writable(json, figure=figure)
     if figure is not None and warps_per_sm == "none":

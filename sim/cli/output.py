@@ -81,7 +81,9 @@ def _lines() -> Iterator["Report"]:
 
 
 def check_writable(*paths: Path | None, figure: Path | None = None) -> None:
-    """Raise UserError, before any work is done, for a file that cannot be written: no such folder, a folder itself, no figure."""
+    """Raise UserError, before any work is done, for a file that cannot be written: its folder is missing, it is a folder,
+    or its suffix is not that of a figure.
+    """
     for path in (*paths, figure):
         if str(path) == "-":
             raise UserError("-: the report goes to standard output already", hint="name a file")

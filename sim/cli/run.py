@@ -21,6 +21,7 @@ from sim.launch.file import beside, expects
 from sim.launch.launch import Launch
 from sim.report import energy as energy_text
 from sim.report import figures, memory_figure, text, timeline
+from sim.report.heading import changes
 from sim.report.roofline import save, text_of
 from sim.result.result import Result
 from sim.traces.files import is_trace
@@ -132,7 +133,7 @@ def run(
     checked = {"results_checked": expected is not None, "results_equal": not wrong if expected else None}
     found = _found(result.trace, bool(check)) | {"advice": [one._asdict() for one in advise(result)]}
     found |= {"energy": used.as_dict()} if used else {}
-    write_json(json, result.as_dict() | {"changes": text.changes(result)} | {"roofline": roof.as_dict()} | checked | found)
+    write_json(json, result.as_dict() | {"changes": changes(result)} | {"roofline": roof.as_dict()} | checked | found)
     if also.memory_figure is not None:
         memory_figure.save(result, also.memory_figure)
     if also.roofline_figure is not None:

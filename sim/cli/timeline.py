@@ -18,7 +18,7 @@ from sim.cli.output import check_writable, working, write_bytes, write_json
 from sim.report import figures
 from sim.report import timeline as views
 from sim.report.exports import konata, perfetto, table
-from sim.report.text import unread
+from sim.report.heading import unread
 from sim.report.tracks import recorded
 from sim.report.words import count
 from sim.result.result import Result

@@ -13,6 +13,7 @@ from sim.cli.output import show, working, write_json
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
 from sim.report import text
+from sim.report.heading import changes
 from sim.report.tables import table_of
 from sim.report.words import sizes
 from sim.result.result import Result
@@ -49,7 +50,7 @@ def time_traces(path: Path, sass: Path | None, given: Given, gpu: Gpu, engine: s
         _table(results, gpu)
     for result in results:
         typer.echo(text.report(result) + "\n")
-    kernels = [result.as_dict() | {"changes": text.changes(result)} for result in results]
+    kernels = [result.as_dict() | {"changes": changes(result)} for result in results]
     write_json(json, {"trace": str(path), "kernels": kernels})
 
 

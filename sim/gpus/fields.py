@@ -78,23 +78,15 @@ def bounds(model: type[BaseModel], name: str) -> tuple[float | None, float | Non
 
 def said(model: type[BaseModel], name: str, key: str) -> str:
     """Return what the schema says of the field `name` under a key of our own, "" when nothing."""
-    root = _schema(model)
-    node: dict[str, Any] = root
-    for part in name.split("."):
-        node = _section(root, node).get("properties", {}).get(part, {})
-    return str(node.get(key, ""))
+    return str(_node(model, name).get(key, ""))
 
 
 @functools.cache
 def needed(model: type[BaseModel], name: str) -> str:
     """Return which need of `sim.lowering.needs` a run must meet to read the field `name`, as its section says."""
     root = _schema(model)
-    *sections, leaf = name.split(".")
-    node: dict[str, Any] = root
-    for part in sections:
-        section = _section(root, node)
-        node = section.get("properties", {}).get(part) or section.get("additionalProperties") or {}
-    found: dict[str, str] = _section(root, node).get("needs", {})
+    parent, _, leaf = name.rpartition(".")
+    found: dict[str, str] = _section(root, _node(model, parent) if parent else root).get("needs", {})
     return found.get(leaf, found.get("", "nothing"))
 
 

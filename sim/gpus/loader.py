@@ -1,12 +1,11 @@
 """GPUs by name or file: a preset of this folder, or a user's TOML, either of which may say `extends = "another"`."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from isa.errors import UserError, not_toml
+from isa.errors import UserError, read_toml
 from sim.gpus.clocks import renamed, rescaled
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
@@ -48,12 +47,7 @@ def _resolve(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:
     """Return the table of `path` laid over the table it extends."""
     if path in children:
         raise UserError("'extends' leads back to this file", path=str(path), hint="a chain of files must end at one that extends nothing")
-    text = ""
-    try:
-        text = path.read_text(encoding="utf-8")
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets in brackets
-        raise not_toml(error, str(path), text) from None
+    table = read_toml(path)
     if isinstance(table.get("clock"), Mapping):
         table["clock"] = renamed(table["clock"])
     parent = table.pop("extends", None)

@@ -49,7 +49,6 @@ A listing without .param lines takes its parameters from the launch file.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
@@ -59,7 +58,7 @@ import numpy as np
 
 import isa
 from isa.architecture import family
-from isa.errors import UserError
+from isa.errors import UserError, read_toml
 from isa.program import Program
 from sim.gpus.fields import nearest
 from sim.launch.arrays import Array, build_arrays, make
@@ -83,8 +82,8 @@ class LaunchFile(NamedTuple):
 def expects(path: Path) -> bool:
     """Return whether a launch file, if there is one, says what arrays should hold afterwards."""
     try:
-        return bool(tomllib.loads(path.read_text(encoding="utf-8-sig")).get("expect"))
-    except (OSError, ValueError):
+        return bool(read_toml(path, "utf-8-sig").get("expect"))
+    except (OSError, UserError):
         return False
 
 

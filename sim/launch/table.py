@@ -1,6 +1,5 @@
 """What a launch file may say, as a checked table, and its mistakes in words."""
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -8,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from isa.errors import UserError, not_toml
+from isa.errors import UserError, read_toml
 from sim.gpus.fields import nearest
 from sim.launch.arrays import Array
 from sim.launch.expectation import Expected
@@ -89,14 +88,10 @@ KINDS = ("Scalar", "Composed", "Tiled", "Array")  # of arguments
 
 
 def validated(file: Path, overrides: Mapping[str, Any]) -> LaunchTable:
-    text = ""
     try:
-        text = file.read_text("utf-8-sig")
-        table = tomllib.loads(text)
+        table = read_toml(file, "utf-8-sig")
     except OSError:
         raise UserError("no such launch file", path=str(file), hint="write one beside the listing: grid, block, [[args]]") from None
-    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets in brackets
-        raise not_toml(error, str(file), text) from None
     try:
         return LaunchTable.model_validate({**table, **overrides})
     except ValidationError as error:

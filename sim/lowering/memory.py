@@ -68,7 +68,6 @@ class Hierarchy(NamedTuple):
     tags: np.int64  # lines of a load looked up per cycle; 0: line_cycles each, and no passes over the banks
     pass_latency: np.int64
     replay_cycles: np.int64
-    global_loads: np.int64  # 1: L1 caches global loads without a cache operator
     pending: np.int64
     network: np.int64  # cycles one way
     request_ticks: np.int64  # per request's header
@@ -204,7 +203,6 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "tags": l1.tags_per_cycle if l1 else 0,
         "pass_latency": l1.pass_latency if l1 else 0,
         "replay_cycles": l1.replay_cycles if l1 else 1,
-        "global_loads": bool(l1 and l1.global_loads and ways),
         "pending": (l1.pending or MOST_PENDING) if l1 else 512,
         "network": net.latency,
         "request_ticks": ticks(net.request_bytes_per_cycle, net.header) if net.header else 0,

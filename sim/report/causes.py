@@ -25,10 +25,11 @@ def text(path: CriticalPath, program: Program, rows: int = 8) -> str:
 
 def longest(chain: Chain) -> str:
     """Return the longest wait on the path. The tables count its cycles for the instructions whose work the warp waited for, not its own."""
-    *first, last = sorted({str(one.producer_line) for one in chain.links if one.producer_line not in (None, chain.line)}, key=int) or [""]
-    whose = f"lines {', '.join(first)} and {last}" if first else f"line {last}"
-    note = f" (the table counts its cycles for {whose}, whose work the warp waited for)" if last else ""
-    return f"Longest wait of a warp on it{note}:\n\n{chain}"
+    lines = sorted({line for one in chain.links if (line := one.producer_line) is not None and line != chain.line})
+    if not lines:
+        return f"Longest wait of a warp on it:\n\n{chain}"
+    whose = f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}" if len(lines) > 1 else f"line {lines[0]}"
+    return f"Longest wait of a warp on it (the table counts its cycles for {whose}, whose work the warp waited for):\n\n{chain}"
 
 
 def _table(title: str, parts: tuple[Part, ...], cycles: int, rows: int, meanings: dict[str, str]) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sim.analysis.difference import OVERHEAD, Difference
+from sim.report.heading import heading
 from sim.report.tables import table_of
-from sim.report.text import heading
 from sim.report.words import seconds, slot_meaning
 from sim.result.result import Result
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 ROWS = 12
-TOLD = 0.05  # difference of two speed-ups, with launch overhead and without, from which both are told
+TOLD = 0.05  # difference of two speed-ups, with launch and end and without, from which both are told
 
 
 def summary(a: Result, b: Result, found: Difference, own: Sequence[Result] = (), spread: Sequence[float] = ()) -> str:
@@ -31,7 +31,7 @@ def summary(a: Result, b: Result, found: Difference, own: Sequence[Result] = (),
     else:
         ratio, faster = max((found.speed_up, "B"), (1 / found.speed_up, "A"))
         alone = _without_launch(a, b, faster)
-        also = f", launch overhead included; {alone:.2f} times without it" if not unknown and abs(alone / ratio - 1) >= TOLD else ""
+        also = f", launch and end included; {alone:.2f} times without them" if not unknown and abs(alone / ratio - 1) >= TOLD else ""
         verdict = f"{faster} is {ratio:.2f} times as fast{also}."
     verdict += unknown
     if spread:

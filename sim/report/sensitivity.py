@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from isa.errors import UserError
 from sim.causes.sensitivity import ALIKE, Bar, Removed, Sensitivity
 from sim.report.figures import check_path, write
+from sim.report.heading import heading
 from sim.report.tables import table_of
-from sim.report.text import heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

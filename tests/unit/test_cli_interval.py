@@ -29,7 +29,7 @@ def test_json_and_figure(tmp_path: Path) -> None:
     listing, written, drawn = INTERVALS / "add_one.sass", tmp_path / "a.json", tmp_path / "a.png"
     text = printed(listing, "--gpu", "gtx1080", "--warps-per-sm", "1,8", "--rows", "3", "--json", written, "--figure", drawn)
     assert "... 7 more issues" in text
-    assert "(its loop is shared out anew, on all 20 SMs; the launch itself has 8 blocks of 4 warps)" in text
+    assert "(its iterations are redistributed over all 20 SMs; the launch itself has 8 blocks of 4 warps)" in text
     found = json.loads(written.read_text())
     assert (found["latency"], found["binding"], found["bytes_per_thread"]["dram"]) == (504, "data L2-DRAM", 8)
     assert [point["warps"] for point in found["curve"]] == [1, 8]

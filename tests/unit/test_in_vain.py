@@ -119,6 +119,7 @@ def test_what_is_no_toml_has_a_line(text: str | bytes, place: str, tmp_path: Pat
     assert f"{file}{place}" in refused("run", SAXPY, "--gpu", file)
     assert f"{file}{place}" in refused("run", SAXPY, "--launch", file)
     assert f"{file}{place}" in refused("run", SAXPY, "--energy", file)
+    assert f"{file}{place}" in refused("measure", file, "--arch", "sm_90")
 
 
 def test_a_mistake_without_a_place_has_none() -> None:

@@ -44,7 +44,7 @@ def test_a_plan_varies_together(tmp_path: Path) -> None:
         ("[[launch]]\nfile = 3\n", "launch.0.files"),
         ('[[launch]]\nfiles = ["none.toml"]\n', "no launch file none.toml"),
         ('[[launch]]\nfiles = ["plan.toml"]\nvary = { grid = [1], n = [1, 2] }\n', "lists of"),
-        ("[[launch", "cannot read the plan"),
+        ("[[launch", "plan.toml:1: not a TOML file"),
     ],
 )
 def test_what_is_no_plan(tmp_path: Path, text: str, said: str) -> None:

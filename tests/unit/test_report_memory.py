@@ -9,7 +9,8 @@ import sim
 from isa.errors import UserError
 from sim.gpus.path import SECTOR
 from sim.launch.file import load_launch
-from sim.report import memory, memory_figure, text, words
+from sim.report import memory, memory_figure, words
+from sim.report.heading import changes, unread
 from sim.result.result import Result
 from tests.unit.report_runs import add_one, chain_on
 
@@ -96,7 +97,7 @@ def test_bytes_have_three_digits_and_a_unit(number: int, written: str) -> None:
         ("gtx480", "units.mufu.reads", 2, "without register banks"),
         ("gtx480", "lsu.store_wait", 9, "joins none"),
         ("h100", "lsu.store_wait", 9, ""),
-        ("g80", "constants.cold", 9, "all constants are there at once"),
+        ("g80", "constants.cold", 9, "L2 does not start cold"),
         ("h100", "constants.cold", 9, ""),
     ],
 )
@@ -104,7 +105,7 @@ def test_a_change_that_is_not_read_says_so(gpu: str, field: str, value: int, say
     changed = sim.gpu(gpu).replace(
         {field: value} | ({"l1.latency": 100} if field == "l1.bytes" else {}) | ({"l2.bytes": 65536} if gpu == "textbook" else {})
     )
-    (line,) = [change for change in text.changes(changed) if change.startswith(f"{field},")]
+    (line,) = [change for change in changes(changed) if change.startswith(f"{field},")]
     assert says in line
     assert ("not read" in line) == bool(says)
-    assert bool(text.unread(changed)) == bool(says)
+    assert bool(unread(changed)) == bool(says)

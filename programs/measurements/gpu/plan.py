@@ -10,7 +10,6 @@ clocks = "t"                      # the array of each thread's first and last cl
 vary = { grid = [64, 128], n = [1, 2] }   # grid, block, or scalars by name; lists of one length are gone through together
 """
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from isa.errors import UserError, not_toml
+from isa.errors import UserError, read_toml
 
 SHAPES = ("grid", "block")
 
@@ -60,14 +59,10 @@ class Job:
 
 def read(path: Path) -> list[Job]:
     """Return the launches of a plan. Raises UserError for what is no plan, or names files that are not there."""
-    text = ""
     try:
-        text = path.read_text(encoding="utf-8")
-        plan = _Plan.model_validate(tomllib.loads(text))
+        plan = _Plan.model_validate(read_toml(path))
     except OSError as error:
         raise UserError(f"cannot read the plan: {error}", path=str(path)) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise not_toml(error, str(path), text) from None
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", path=str(path)) from None

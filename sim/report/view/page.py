@@ -12,8 +12,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
-from sim.report import text
 from sim.report.gpus import differences, facts, shown
+from sim.report.heading import changes
 from sim.report.tracks import recorded, tracks
 from sim.report.view import chains, data, sections
 from sim.report.view.roofline import rooflines
@@ -130,7 +130,7 @@ def _vendored(name: str) -> str:
 def _machine(result: Result) -> dict[str, Any]:
     """Return the fields of the GPU, and what was changed of the preset."""
     rows = [fact | {"value": shown(fact["value"])} for fact in facts(result.gpu) if fact["value"] is not None and fact["field"] != "note"]
-    return {"name": result.gpu.name, "note": result.gpu.note, "rows": rows, "changes": text.changes(result)}
+    return {"name": result.gpu.name, "note": result.gpu.note, "rows": rows, "changes": changes(result)}
 
 
 def _differences(results: list[Result]) -> list[tuple[str, str, str]]:
