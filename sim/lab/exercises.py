@@ -29,13 +29,12 @@ slots = [[36, 54, 72]]                      # of each warp the cycles in which i
 explanation = "..."
 """
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, ValidationError, model_validator
 
-from isa.errors import UserError
+from isa.errors import UserError, read_toml
 from sim.lab import work
 from sim.lab.state import DEFAULT_LAUNCH, Machine, State
 
@@ -171,14 +170,14 @@ def load(folder: Path | None = None) -> dict[str, Exercise]:
     found = {}
     for file in sorted((folder or FOLDER).glob("*.toml")):
         try:
-            found[file.stem] = Exercise.model_validate(tomllib.loads(file.read_text(encoding="utf-8-sig")))
+            found[file.stem] = Exercise.model_validate(read_toml(file, "utf-8-sig"))
             found[file.stem].state()  # has limits of its own
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise UserError(f"{where}: {first['msg'].lower()}", path=str(file)) from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"not a TOML file: {error}", path=str(file)) from None
+        except OSError as error:
+            raise UserError(f"cannot read the exercise: {error.strerror}", path=str(file)) from None
     if folder and not found:
         raise UserError("no exercises here", path=str(folder), hint="write one: a .toml each; see sim/lab/README.md")
     return found
