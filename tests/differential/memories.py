@@ -98,6 +98,8 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
 @st.composite
 def with_latencies(draw: Callable, table: dict[str, Any]) -> dict[str, Any]:
     """Return a GPU's table with latencies that leave each array of memory a few cycles of its own."""
+    if table["l2"]:  # a set of lines in each slice at least
+        table["l2"]["bytes"] = max(table["l2"]["bytes"], 128 * table["l2"]["ways"] * table["dram"]["channels"])
     least = table["lsu"]["latency"]
     table["memory"]["shared_load"] = least + draw(st.integers(1, 20))
     if table["l1"]:

@@ -80,5 +80,5 @@ def test_a_field_that_nobody_reads_is_seen() -> None:
     assert suite.notices(gpu, "core.register_banks").startswith("not read: core.kind")
     assert "no control words" in suite.notices(gpu, "core.kind")
     assert suite.notices(gpu, "limits.shared_carveouts").startswith("not read: l1.unified = false")
-    assert suite.notices(gpu, "constants.bytes").startswith("not read: constants.near")
+    assert suite.notices(gpu, "constants.bytes").startswith("not read: all that a miss of constants costs = 0")
     assert suite.notices(gpu, "l1.line").startswith("refused: 256: l1.line = 256 is not legal")

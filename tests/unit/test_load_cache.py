@@ -86,7 +86,7 @@ def test_the_operator_is_stronger_than_what_the_gpu_does_by_default(gpu: str) ->
 
 def test_a_load_that_is_strong_for_its_sm_goes_through_l1_which_ld_ca_becomes() -> None:
     """It went as the GPU's default: past L1 with l1.global_loads = false, where ld.ca, compiled so since Volta, does not."""
-    text = ".target sm_90\n.kernel k\n.param ptr p\nMOV R2, c[0x0][p];\nMOV R3, c[0x0][p+4];\nLDG.E{} R4, [R2];\nLDG.E{} R5, [R2];\nEXIT;"
+    text = ".kernel k\n.target sm_90\n.param ptr p\nMOV R2, c[0x0][p];\nMOV R3, c[0x0][p+4];\nLDG.E{} R4, [R2];\nLDG.E{} R5, [R2];\nEXIT;"
     gpu = sim.gpu("h100").replace({"sms": 1, "l1.global_loads": False})
     hits = []
     for scope in ("", ".STRONG.SM", ".STRONG.CTA", ".STRONG.GPU"):

@@ -199,7 +199,7 @@ def test_the_sentence_contradicts_no_row_of_the_table() -> None:
     alike = found.binding._replace(limit=found.binding.limit._replace(name="its twin"), speed_up=1.01 * found.binding.speed_up)
     again = found._replace(removed=[best, alike, found.binding])
     limits = views.tables(again)[0]
-    names = list(limits.columns[0].cells)
+    names = [str(cell) for cell in limits.columns[0].cells]
     assert names == [f"({best.limit.name})", "its twin", f"{found.binding.limit.name} (binds)"]
     assert "in brackets: several limits at once, or a remedy" in str(limits.title)
     said = " ".join(views.verdict(again).split())
