@@ -64,6 +64,7 @@ class KernelReader:
         self.kernels = [Kernel(name)]
         self.open: list[Repeat] = []
         self.common: dict[str, int] = {}  # .equ before the first .kernel
+        self.target = ""  # .target there: of every kernel that has none of its own
 
     @property
     def kernel(self) -> Kernel:
@@ -113,13 +114,14 @@ class KernelReader:
         if any(kernel.name == name.text and kernel.line for kernel in self.kernels):
             self._complain(statement.line, name.column, f"kernel {name.text} is defined twice", "", name.text)
         if len(self.kernels) == 1 and not self.kernel.line:
-            if self.kernel != Kernel(self.kernel.name, names=self.kernel.names):
+            if self.kernel != Kernel(self.kernel.name, names=self.kernel.names, architecture=self.kernel.architecture):
                 what = "instructions" if self.kernel.instructions else "what belongs to a kernel stands"
                 self._complain(
                     statement.line, statement.column, f"{what} before the first .kernel", "start the file with .kernel", ".kernel"
                 )
-            self.common = self.kernels.pop().names
-        self.kernels.append(Kernel(name.text, statement.line, names=dict(self.common)))
+            before = self.kernels.pop()
+            self.common, self.target = before.names, before.architecture
+        self.kernels.append(Kernel(name.text, statement.line, names=dict(self.common), architecture=self.target))
 
     def _registers(self, statement: Statement, count: Word) -> None:
         self.kernel.registers = self._integer(statement, count, 1, 255)

@@ -37,7 +37,7 @@ MISTAKES = {
     "two registers in an address": "LDG.E R0, [R2+R4]\nEXIT",
     "three registers in an address": "LDG.E R0, [R2+UR4+UR6]\nEXIT",
     "64-bit shared address": "LDS R0, [R2.64]\nEXIT",
-    "target before the kernel": ".target sm_90\n.kernel one\nEXIT",
+    "registers before the kernel": ".registers 40\n.kernel one\nEXIT",
     "architecture not known": ".target sm_20\nEXIT",
     "flushed selection": "FSEL.FTZ R0, R1, R2, P0\nEXIT",
     "unaligned constant": "MOV R0, c[0x0][0x141]\nEXIT",

@@ -101,9 +101,10 @@ def test_rept_nests() -> None:
 
 def test_several_kernels(tmp_path: Path) -> None:
     path = tmp_path / "two.sass"
-    path.write_text(".equ N 8\n.kernel one\n.shared N\nEXIT\n.kernel two\nl: BRA l\n")
+    path.write_text(".equ N 8\n.target sm_90\n.kernel one\n.shared N\nEXIT\n.kernel two\n.target sm_80\nl: BRA l\n")
     assert isa.load(path, "one").shared_bytes == 8
     assert (isa.load(path, "two").name, isa.load(path, "two").shared_bytes) == ("two", 0)
+    assert [isa.load(path, name).architecture for name in ("one", "two")] == ["sm_90", "sm_80"]
     with pytest.raises(isa.UserError, match="one, two"):
         isa.load(path)
     with pytest.raises(isa.UserError, match="no kernel three"):
