@@ -216,7 +216,7 @@ def _phases(result: Result, share: float) -> Verdict:
     return Verdict(
         "phases",
         f"Warps wait at mbarriers ({share:.0%} of long_scoreboard): a phase of the one at {addresses[slowest]:#x} of shared memory takes "
-        f"{number(each[slowest])} cycles on average from its first arrival to its last byte{_idle_sms(result)}. DRAM's pins are "
+        f"{number(each[slowest])} cycles on average from its first arrival to the last arrival or byte{_idle_sms(result)}. DRAM's pins are "
         f"{result.counters['dram_throughput']:.0%} used, L2 is {uses(result)['l2']:.0%} used: bulk copies that are asked for earlier (more "
         f"stages), or more blocks per SM, would help; {room(result)}.",
     )

@@ -43,7 +43,7 @@ NEEDS = {
     "l2_path": Need("no access to memory is executed, nothing goes to L2", lambda gpu, used: used.accesses or used.moved(*L2_TRAFFIC)),
     "unit_shared": Need("neither an access to shared memory nor a SHFL is executed", lambda gpu, used: "shared" in used.units),
     "shared_writes": Need(
-        "no store to shared memory that holds a read barrier is executed",
+        "no store to shared memory with a read barrier is executed",
         lambda gpu, used: (used.at(Space.SHARED) & ~used.of(Operation.LOAD) & used.read_barriers).any(),
     ),
     "passes": Need("no executed instruction makes passes over banks (shared memory, or loads with l1.tags_per_cycle)", _passes),
@@ -61,11 +61,11 @@ NEEDS = {
     "stores": Need(NO_STORES, lambda gpu, used: used.stores.any()),
     "ends": Need("nothing that is executed writes to memory", lambda gpu, used: used.of(*ACCESSES[1:]).any()),
     "writes_read": Need(
-        "no store or atomic of global or local memory that holds a read barrier is executed",
+        "no store or atomic of global or local memory with a read barrier is executed",
         lambda gpu, used: (used.at(*BEYOND) & ~used.of(Operation.LOAD) & used.read_barriers).any(),
     ),
     "others_read": Need(
-        "nothing but accesses to memory holds a read barrier",
+        "no executed instruction but accesses to memory has a read barrier",
         lambda gpu, used: (
             used.read_barriers
             & ~used.of(*ACCESSES if gpu.memory.kind == "hierarchy" else (), *matrices.OF_WARPGROUP)
@@ -76,7 +76,7 @@ NEEDS = {
         "no thread writes to L2",  # bulk copies send whole sectors
         lambda gpu, used: (used.at(*BEYOND) & ~used.of(Operation.LOAD)).any(),
     ),
-    "l2_stores": Need(NO_STORES, lambda gpu, used: (used.stores | (used.copies & used.says(1))).any()),
+    "l2_stores": Need(NO_STORES, lambda gpu, used: (used.stores | (used.copies & used.function_has(1))).any()),
     "wide": Need(
         "no access of more than 32 bits per lane is executed that waits for its data or tells when it has read them",
         lambda gpu, used: (
@@ -96,7 +96,7 @@ NEEDS = {
     "cached_loads": Need("no load that is executed goes through L1", lambda gpu, used: used.cached(gpu, Operation.LOAD)),
     "cached_stores": Need("no store that is executed goes through L1", lambda gpu, used: used.cached(gpu, Operation.STORE)),
     "l2": Need("nothing goes to L2", lambda gpu, used: used.moved(*L2_TRAFFIC)),
-    "l2_reads": Need("nothing is read from L2", lambda gpu, used: (used.answers | (used.copies & ~used.says(1))).any()),
+    "l2_reads": Need("nothing is read from L2", lambda gpu, used: (used.answers | (used.copies & ~used.function_has(1))).any()),
     "l2_start": Need(
         "nothing goes to L2",
         lambda gpu, used: (gpu.memory.kind == "hierarchy" and used.moved(*L2_TRAFFIC)) or used.beyond_present or _far_code(gpu, used),
@@ -121,33 +121,39 @@ NEEDS = {
         lambda gpu, used: (used.of(Operation.IMAD, Operation.IMAD_CARRY) & used.has(int(Flag.WIDE | Flag.HIGH))).any(),
     ),
     "blocks": Need("the launch has one block", lambda gpu, used: used.blocks != 1),
-    "copies": Need("no bulk copy of bytes is executed", lambda gpu, used: (used.near | (used.copies & ~used.says(~1))).any()),
-    "copied_in": Need("no bulk copy of bytes into shared memory is executed", lambda gpu, used: (used.copies & ~used.says(-1)).any()),
-    "tiles": Need("no copy of a tile is executed", lambda gpu, used: (used.copies & used.says(~1)).any()),
+    "copies": Need(
+        "no bulk copy of bytes is executed", lambda gpu, used: (used.between_blocks | (used.copies & ~used.function_has(~1))).any()
+    ),
+    "copied_in": Need(
+        "no bulk copy of bytes into shared memory is executed", lambda gpu, used: (used.copies & ~used.function_has(-1)).any()
+    ),
+    "tiles": Need("no copy of a tile is executed", lambda gpu, used: (used.copies & used.function_has(~1)).any()),
     "tiles_in": Need(
         "no copy of a tile into shared memory is executed",
-        lambda gpu, used: (used.copies & used.says(~1) & ~used.says(1)).any(),
+        lambda gpu, used: (used.copies & used.function_has(~1) & ~used.function_has(1)).any(),
     ),
     "mbarrier_looks": Need(
-        "no look at an mbarrier is executed",
+        "no wait for an mbarrier is executed",
         lambda gpu, used: (used.of(Operation.MBARRIER) & (used.program.encoded.function[used.rows] == Mbarrier.CHECK)).any(),
     ),
     "clusters": Need(NO_CLUSTERS, lambda gpu, used: used.clusters is not False),
-    "far": Need("nothing that is executed goes to shared memory of another block", lambda gpu, used: (used.far | used.near).any()),
-    "far_waits": Need("no access to shared memory of another block is executed", lambda gpu, used: (used.far & ~used.counts).any()),
+    "far": Need(
+        "nothing that is executed goes to shared memory of another block", lambda gpu, used: (used.far | used.between_blocks).any()
+    ),
+    "far_waits": Need("no access to shared memory of another block is executed", lambda gpu, used: (used.far & ~used.mbarrier_uses).any()),
     "far_counts": Need(
         "nothing that counts at an mbarrier of another block is executed",
-        lambda gpu, used: ((used.far & used.counts) | used.near).any(),
+        lambda gpu, used: ((used.far & used.mbarrier_uses) | used.between_blocks).any(),
     ),
     "multicast": Need("no copy to several blocks is executed", lambda gpu, used: (used.copies & used.has(int(Flag.EVERY))).any()),
     "cluster_barriers": Need("no barrier of a cluster is executed", lambda gpu, used: used.of(Operation.CLUSTER_BARRIER).any()),
-    "group_products": Need("no product of a warpgroup is executed", lambda gpu, used: used.of(*matrices.OF_WARPGROUP).any()),
+    "group_products": Need("no wgmma product is executed", lambda gpu, used: used.of(*matrices.OF_WARPGROUP).any()),
     "shared_products": Need(
-        "no product of a warpgroup with its left factor in shared memory is executed",
-        lambda gpu, used: (used.of(*matrices.OF_WARPGROUP) & ~used.says(int(matrices.WarpgroupFlag.REGISTERS))).any(),
+        "no wgmma product with its left factor in shared memory is executed",
+        lambda gpu, used: (used.of(*matrices.OF_WARPGROUP) & ~used.function_has(int(matrices.WarpgroupFlag.REGISTERS))).any(),
     ),
     "register_products": Need(
-        "no product of a warpgroup with its left factor in registers is executed",
-        lambda gpu, used: (used.of(*matrices.OF_WARPGROUP) & used.says(int(matrices.WarpgroupFlag.REGISTERS))).any(),
+        "no wgmma product with its left factor in registers is executed",
+        lambda gpu, used: (used.of(*matrices.OF_WARPGROUP) & used.function_has(int(matrices.WarpgroupFlag.REGISTERS))).any(),
     ),
 }

@@ -93,7 +93,10 @@ def barriers_of_phases(trace: Trace, phases: int) -> np.ndarray:
 
 
 def phases_of(trace: Trace, left: Sequence[int], begun: Sequence[int], over: Sequence[int]) -> Phases | None:
-    """Return the phases that are over, None where there are none. left, begun, over: by phase, as an engine has counted them at the end."""
+    """Return the phases for which all has counted that the trace holds, None where there are none.
+
+    left, begun, over: by phase, as an engine has counted them at the end; cycles.
+    """
     block, barrier = barriers_of_phases(trace, len(left))
     moments = np.array([begun, over], np.int64)
     shown = np.flatnonzero((block >= 0) & (np.array(left) == 0) & (moments[1] > 0))

@@ -64,7 +64,7 @@ class Used:
         found: np.ndarray = self.program.encoded.flags[self.rows] & flag != 0
         return found
 
-    def says(self, bits: int) -> np.ndarray:
+    def function_has(self, bits: int) -> np.ndarray:
         """Return which instructions have one of these bits in what they do."""
         found: np.ndarray = self.program.encoded.function[self.rows] & bits != 0
         return found
@@ -82,12 +82,12 @@ class Used:
     @cached_property
     def copies(self) -> np.ndarray:
         """Bulk copies of bytes and tiles between global and shared memory."""
-        return self.of(Operation.BULK_COPY) & ~self.near
+        return self.of(Operation.BULK_COPY) & ~self.between_blocks
 
     @cached_property
-    def near(self) -> np.ndarray:
+    def between_blocks(self) -> np.ndarray:
         """Copies from shared memory of one block to that of another."""
-        return self.of(Operation.BULK_COPY) & self.has(int(Flag.CLUSTER)) & ~self.says(-1)
+        return self.of(Operation.BULK_COPY) & self.has(int(Flag.CLUSTER)) & ~self.function_has(-1)
 
     @cached_property
     def far(self) -> np.ndarray:
@@ -101,7 +101,7 @@ class Used:
         return found
 
     @property
-    def counts(self) -> np.ndarray:
+    def mbarrier_uses(self) -> np.ndarray:
         """What arrives or looks at an mbarrier."""
         return self.of(Operation.MBARRIER) & (self.program.encoded.function[self.rows] != Mbarrier.SET)
 

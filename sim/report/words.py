@@ -30,7 +30,10 @@ SLOT_MEANINGS = {
 
 KEPT_IN_VAIN = {
     kind: f"note: --keep-control-words changes nothing: {why}"
-    for kind, why in (("compiler", "the GPU differs in nothing that they hold"), ("none", "the listing has none that this GPU obeys"))
+    for kind, why in (
+        ("compiler", "this GPU does not differ in anything that they encode"),
+        ("none", "the listing has none that this GPU obeys"),
+    )
 }  # by the kind of words that a run obeyed
 
 

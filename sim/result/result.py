@@ -37,12 +37,15 @@ class Timeline(NamedTuple):
 
 
 class Phases(NamedTuple):
-    """The phases of the barriers in shared memory (`mbarrier`) of a run, by block, barrier and time. All int64 [phases]."""
+    """Phases of the barriers in shared memory (`mbarrier`) of a run, by block, barrier and time. All int64 [phases].
+
+    What counts is what the run executed: the last phase of a barrier may have been left with arrivals still missing.
+    """
 
     block: np.ndarray  # in launch order
     barrier: np.ndarray  # byte address in shared memory
     begun: np.ndarray  # cycle in which the first arrival or byte counts
-    over: np.ndarray  # cycle in which the last one does
+    over: np.ndarray  # cycle in which the last one that came does
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Result:
     to counters["warp_cycles"]. issue_slots: scheduler-cycles per cause; they sum to counters["issue_slots"].
     stalls_by_instruction: int64 [instruction, cause], warp-cycles charged to the instruction that waited.
     issues_by_instruction: int64 [instruction], warp instructions issued. words: which control words the run obeyed.
-    phases: those that are over, of a program with `mbarrier`s on a GPU with a memory hierarchy, else None.
+    phases: of a program with `mbarrier`s on a GPU with a memory hierarchy, else None.
     """
 
     program: Program

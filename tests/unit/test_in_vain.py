@@ -24,7 +24,7 @@ def test_kept_control_words_that_nothing_would_change() -> None:
     assert note(SAXPY, *SMALL, "--keep-control-words") == [
         "note: --keep-control-words changes nothing: the listing has none that this GPU obeys"
     ]
-    same = ["note: --keep-control-words changes nothing: the GPU differs in nothing that they hold"]
+    same = ["note: --keep-control-words changes nothing: this GPU does not differ in anything that they encode"]
     assert note(COMPILED, "--gpu", "h100", "--keep-control-words") == same
     assert note(COMPILED, "--gpu", "h100", "--keep-control-words", "--set", "units.int32.latency=9") == []
     over = ("--over", "l2.latency=300,400", "--gpu", "h100", "--keep-control-words")

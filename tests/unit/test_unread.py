@@ -139,7 +139,7 @@ def test_a_need_names_only_fields_that_there_are() -> None:
         ("memory.constant_load", 500, "no LDC is executed"),
         ("clusters.latency", 500, "no access to shared memory of another block is executed"),
         ("clusters.groups", (2, 2), "the launch has no clusters of blocks"),
-        ("warpgroup.queue", 2, "no product of a warpgroup is executed"),
+        ("warpgroup.queue", 2, "no wgmma product is executed"),
         ("l1.bytes", 4096, "nothing that is executed goes through L1"),
         ("l2.latency", 500, "nothing goes to L2"),
         ("dram.bandwidth", 100, "nothing goes to DRAM"),

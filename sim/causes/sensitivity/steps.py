@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
 
 def steps(trace: Trace, gpu: Gpu, run: Result | None = None) -> Iterator[Step]:
-    """Yield the parameters that a run of `trace` reads. run: its result on `gpu`; None = all that some instruction may need."""
+    """Yield the parameters that a run of `trace` reads. run: its result on `gpu`; None = by what the trace executed, no counters."""
     words = words_of(trace.launch, gpu)
     used = used_by(run) if run else Used(trace.program, trace.executed, words)
     for name in gpu.names():

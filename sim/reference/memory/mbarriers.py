@@ -52,7 +52,7 @@ class Barriers:
                 self._open(warp, code, self.over[phase])
 
     def phases(self, trace: Trace) -> Phases | None:
-        """Return the phases that are over."""
+        """Return the phases for `Result`."""
         numbers = range(len(self.left))
         over = [self.over[phase].cycle if phase in self.over else 0 for phase in numbers]
         return phases_of(trace, self.left, [self.begun.get(phase, 0) for phase in numbers], over)

@@ -19,6 +19,6 @@ function drawPhases(timeline, context, phases, top, height) {
 function phaseSentence(run, row, cycle) {
   const { number, begun, over } = run.phaseIn(row, cycle), at = (one) => one.toLocaleString("en");
   const counted = over === begun ? `counts all in cycle ${at(over)}` : `counts from cycle ${at(begun)} to ${at(over)}, ${cycles(over - begun)}`;
-  const now = cycle < begun ? "nothing has arrived yet" : cycle < over ? "arrivals or bytes are missing" : "all have arrived";
-  return `<b>cycle ${at(cycle)}: mbarrier ${escaped(run.rowNames[row].replace("mbar ", ""))}</b><br>Phase ${number}: ${now}. It ${counted}; then those who wait for it go on.`;
+  const now = cycle < begun ? "nothing has arrived yet" : cycle < over ? "arrivals or bytes are missing" : "all that came have arrived";
+  return `<b>cycle ${at(cycle)}: mbarrier ${escaped(run.rowNames[row].replace("mbar ", ""))}</b><br>Phase ${number}: ${now}. It ${counted}; then warps that wait for it go on.`;
 }
