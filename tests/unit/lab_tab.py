@@ -55,6 +55,10 @@ class Tab:
         self.page.wait_for_function("before => document.body.dataset.drawn !== before", arg=before)
         return str(self.page.inner_text("#busy"))
 
+    def counts(self, selector: str, count: int) -> None:
+        """Wait until so many elements are there."""
+        self.page.wait_for_function("([at, count]) => document.querySelectorAll(at).length === count", arg=[selector, count])
+
     def slider(self, place: str, label: str) -> Any:
         return self.page.locator(f"#{place} .knob", has_text=label).locator("input[type=number]")
 

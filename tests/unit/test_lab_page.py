@@ -122,7 +122,7 @@ def test_an_exercise_hides_the_timeline_until_a_number_is_said(browser: Any, add
     tab.page.select_option("#exercises", "01_latency")
     tab.page.wait_for_selector(".veiled:not([hidden])")
     assert tab.page.locator("#frames iframe:not(.coming)").count() == 0
-    assert tab.page.locator("#of-launch .knob").count() + tab.page.locator("#of-machine .knob").count() == 2
+    tab.counts(":is(#of-launch, #of-machine) .knob", 2)  # once the server has described them
     tab.page.click("button.hint")
     assert tab.page.locator(".hints li").count() == 1
     tab.page.wait_for_timeout(1000)
@@ -219,7 +219,7 @@ def test_everything_is_saved_with_the_keyboard(browser: Any, address: str) -> No
             tab.page.keyboard.press("Enter")
         assert saved.value.suggested_filename == name
         assert Path(saved.value.path()).read_bytes().startswith(begin)
-        assert tab.page.inner_text("#busy") == f"saved {name}"
+        tab.page.wait_for_function("says => document.querySelector('#busy').textContent === says", arg=f"saved {name}")
     tab.close()
 
 

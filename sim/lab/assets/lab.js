@@ -55,12 +55,17 @@ class Lab {
     const found = this.exercises.find(({ name }) => name === exercise) ?? null, [one, other] = machinesOf(state);
     get("exercises").value = found ? exercise : "";
     this.exercise.show(found);
-    if (!this.exercise.isOpen) this.hide(); // at once: the timeline of before must not answer the question
     this.listing.text = String(state.listing ?? "");
     this.launch.text = String(state.launch ?? "");
     get("chains").checked = state.chains === true;
     const values = Object.fromEntries(LAUNCHED.filter((field) => typeof state[field] === "number").map((field) => [field, state[field]]));
     this.fragment = "";
+    if (!this.exercise.isOpen) {
+      this.hide(); // at once: the timeline of before must not answer the question, nor its sliders be moved
+      get("gpu").value = one.gpu;
+      this.ofLaunch.show([], values);
+      this.ofMachine.show([], one.set ?? {});
+    }
     await this.sliders(one, other ?? null, values);
     this.simulate();
   }
