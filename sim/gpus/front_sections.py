@@ -64,6 +64,7 @@ class Constants(Section):
         constant_loads="load_near address_cycles",
         lane_constants="address_latency group_cycles shared_cycles",
         far_constants="far cold",
+        far_constant_loads="load_entries",
         sms="shared_by",
         constants="bytes",
         many_constants="ways",
@@ -73,6 +74,9 @@ class Constants(Section):
         default=0, description="cycles until a line of 64 bytes comes from the level behind, for operands; line_cycles where that is more"
     )
     load_near: Count = Field(default=0, description="the same for LDC, which has a cache of its own")
+    load_entries: Annotated[int, Field(ge=0, le=64)] = Field(
+        default=0, description="LDC of an SM that wait for L2 at a time; the next waits, and all LDC behind it; 0 = any number"
+    )
     far: Count = Field(default=0, description="cycles more where that level has to ask L2: once in 256 bytes")
     cold: Count = Field(default=0, description="cycles more where L2 starts cold and DRAM is asked, for each SM")
     bytes: Annotated[int, Field(ge=0, multiple_of=64)] = Field(default=0, description="of each of the two caches; 0 = without limit")

@@ -90,6 +90,7 @@ class SharedMemory(Section):
     model_config = needs(
         passes="rule",
         pass_cycles="pass_cycles",
+        shared_loads="pass_latency",
         copies="copy_latency",
         copied_in="copy_bytes_per_cycle",
         tiles="tile_latency",
@@ -103,6 +104,9 @@ class SharedMemory(Section):
     )
     pass_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1, description="cycles of one pass over the banks, which serve one in a cycle at most"
+    )
+    pass_latency: Annotated[int, Field(ge=0, le=64)] = Field(
+        default=0, description="cycles by which each further pass delays a load's result, if more than pass_cycles"
     )
     copy_latency: Annotated[int, Field(ge=1, le=4096)] = Field(
         default=1, description="cycles from the issue of a bulk copy until it asks for its first line; it has had this cycle's turn"

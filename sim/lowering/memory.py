@@ -46,6 +46,7 @@ class Hierarchy(NamedTuple):
     interleave: np.int64  # bytes from one bank to the next
     bank_row: np.int64  # bytes that one row of all banks covers
     pass_cycles: np.int64
+    shared_pass_latency: np.int64
     barrier_latency: np.int64
     copy_latency: np.int64
     copy_ticks: np.int64  # per sector
@@ -188,6 +189,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "store_line_ticks": round(TICKS * lsu.store_line_cycles),
         "bank_rule": BANK_RULES.index(gpu.shared.rule),
         **dict(zip(("banks", "pass_bytes", "interleave", "bank_row"), GEOMETRY[gpu.shared.rule], strict=True)),
+        "shared_pass_latency": gpu.shared.pass_latency,
         **{name: getattr(gpu.shared, name) for name in ("pass_cycles", "barrier_latency", "copy_latency", "tile_latency")},
         "copy_ticks": ticks(gpu.shared.copy_bytes_per_cycle, SECTOR),
         "tile_ticks": ticks(gpu.shared.tile_bytes_per_cycle, SECTOR),

@@ -54,6 +54,13 @@ NEEDS = {
             or used.of(*matrices.OF_WARPGROUP).any()
         ),
     ),
+    "shared_loads": Need(
+        "no load of shared memory takes more than one pass",
+        lambda gpu, used: (
+            (used.of(Operation.LOAD) & used.at(Space.SHARED)).any()
+            and used.counters.get("shared_wavefronts", 1) > used.counters.get("shared_requests", 0)
+        ),
+    ),
     "global_memory": Need("no access to global memory is executed", lambda gpu, used: used.at(Space.GLOBAL, Space.GENERIC).any()),
     "beyond": Need("no access to global or local memory is executed", lambda gpu, used: used.at(*BEYOND).any()),
     "loads_read": Need("no executed load has a read barrier", lambda gpu, used: (used.of(Operation.LOAD) & used.read_barriers).any()),
@@ -110,6 +117,7 @@ NEEDS = {
     "constant_loads": Need("no LDC is executed", lambda gpu, used: used.loads_constants),
     "lane_constants": Need("no LDC with an address from a register is executed", lambda gpu, used: used.lanes_of_constants),
     "far_constants": Need("neither code nor constants come from L2", lambda gpu, used: used.beyond_present or _far_code(gpu, used)),
+    "far_constant_loads": Need("no LDC waits for L2", lambda gpu, used: used.loads_constants and used.beyond_present),
     "far_code": Need("the SM's cache of code has it all", _far_code),
     "much_code": Need("the code fits in fetch.bytes", lambda gpu, used: used.code_bytes > gpu.fetch.bytes),
     "near_code": Need("the code fits in fetch.near_bytes", lambda gpu, used: used.code_bytes > gpu.fetch.near_bytes),

@@ -3,7 +3,8 @@
 Both caches, for operands and for LDC, ask the same level behind them, 256 bytes at a time. LDC with an address per lane is served once
 for each distinct one, in the order of the lanes; what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the
 SM busy longer, unless an earlier lane named its group of 256 bytes; the more SMs use the level behind, which some of them share, the
-longer. Left out: that lines of operands, and of LDC with one address, come the same way.
+longer. LDC that waits for L2 holds one of a few entries as long as one with a single address takes; where none is free, it and all LDC
+behind it wait. Left out: that lines of operands, and of LDC with one address, keep the SM busy the same way.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class Constants:
         self.operands, self.loads = (Lines(size) for size in constant_caches(machine.gpu, lines))
         self.groups: dict[int, int] = {}  # of lines -> cycle from which the level behind has them; those never asked for are absent
         self.free = 0  # cycle from which the SM takes another address of LDC
+        self.entries = [0] * self.numbers.load_entries  # cycle from which each is free
+        self.began = 0  # cycle in which the LDC issued last had its turn
         self.near = cycles_of_line(machine.gpu, machine.trace.launch)
         self.group_cycles = cycles_of_group(machine.gpu, machine.trace.launch)
 
@@ -46,10 +49,15 @@ class Constants:
         now, constant = int(self.env.now), warp.instruction.constant
         if constant is None or not constant.late:
             return 0
-        turn, lines, groups, missing = now, self._lines(warp, constant), set[int](), 0
+        lines, groups, missing = self._lines(warp, constant), set[int](), 0
+        waits = self.entries and any(not self.loads.has(line) and self._lacks(line, now) for line in lines)
+        turn = self.began = max(now, self.began, min(self.entries) if waits else 0)
+        if waits:
+            taken = self.entries.index(min(self.entries))
+            self.entries[taken] = turn + self.far + self.numbers.load_near + warp.instruction.latency
         if constant.lanes:
             for line in lines:
-                self._behind(line, now)  # asks L2 for what it lacks
+                self._behind(line, turn)  # asks L2 for what it lacks
         for number, line in enumerate(lines):
             turn += self.numbers.address_latency * (number > 0)
             before = self.loads.brought
@@ -73,6 +81,10 @@ class Constants:
             return there
         come = self._behind(line, now) + near
         return cache.put(line, come if there is None else min(come, there))  # who asked for it may have its turn only later
+
+    def _lacks(self, line: int, now: int) -> bool:
+        """Return whether the level behind lacks a line now."""
+        return line >= self.present and self.groups.get(line // GROUP_LINES, now + 1) > now
 
     def _behind(self, line: int, now: int) -> int:
         """Return the first cycle from now on in which the level behind has a line."""

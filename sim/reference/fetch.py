@@ -28,6 +28,10 @@ class Lines:
         self.free = 0  # tick from which it may ask for another
         self.brought = 0  # lines, each time that one came
 
+    def has(self, line: int) -> bool:
+        """Return whether the cache has a line or has asked for it; that does not count as a use."""
+        return line in self.sets[line % self.size.sets]
+
     def find(self, line: int) -> int | None:
         """Return when a line is there; None when the cache has not asked for it."""
         lines = self.sets[line % self.size.sets]

@@ -1,8 +1,9 @@
 """Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2
 (sim.lowering.constant_lines). LDC with an address per lane is served once for each distinct one, in the order of the lanes;
 what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the SM busy longer, unless an earlier lane named its
-group of 256 bytes; the more SMs use the level behind, which some of them share, the longer. Left out: that lines of operands, and of
-LDC with one address, come the same way.
+group of 256 bytes; the more SMs use the level behind, which some of them share, the longer. LDC that waits for L2 holds one of a few
+entries as long as one with a single address takes; where none is free, it and all LDC behind it wait. Left out: that lines of operands,
+and of LDC with one address, keep the SM busy the same way.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from sim.timing.state import NEVER, Machine
 from sim.traces.trace import SCATTERED, TraceArrays
 
 OPERANDS, LOADS = np.int64(0), np.int64(1)
+FREE, BEGAN, ENTRIES = np.int64(0), np.int64(1), 2  # columns of constant_free
 
 
 @inner
@@ -69,9 +71,14 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
     m, access = np.int64(warp.sm), np.int64(warp.access)
     if op.constant < 0:
         return np.int64(0)
+    entry = free_entry(m, sm) if waits_for_l2(warp, op, mask, now, code, sm, trace) else BEGAN
+    turn = max(now, sm.constant_free[m, BEGAN], sm.constant_free[m, entry])
+    sm.constant_free[m, BEGAN] = turn
+    if entry != BEGAN:
+        sm.constant_free[m, entry] = turn + hw.constant_far + hw.constant_near[LOADS] + op.latency
     if op.lanes:
-        ask_groups(warp, op, mask, now, hw, code, sm, trace)
-    turn, addresses, sm.constant_missing[m] = now, np.int64(0), np.int64(0)
+        ask_groups(warp, op, mask, turn, hw, code, sm, trace)
+    addresses, sm.constant_missing[m] = np.int64(0), np.int64(0)
     for lane in range(32):
         if not has_lane(mask, np.int64(lane)) or (addresses and not (op.lanes and names_another(access, np.int64(lane), mask, trace))):
             continue
@@ -85,9 +92,34 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
         if sm.constant_missing[m] > missing and (not op.lanes or comes_with_another(op, access, np.int64(lane), mask, trace)):
             sm.constant_missing[m] = missing
         addresses += 1
-    free = max(sm.constant_free[m], now) + addresses * hw.address_cycles + sm.constant_missing[m] * hw.constant_cycles
-    sm.constant_free[m] = free
+    free = max(sm.constant_free[m, FREE], now) + addresses * hw.address_cycles + sm.constant_missing[m] * hw.constant_cycles
+    sm.constant_free[m, FREE] = free
     return max(turn, free - hw.address_cycles) - now
+
+
+@inner
+def waits_for_l2(warp: np.record, op: np.record, mask: int, now: int, code: Code, sm: Machine, trace: TraceArrays) -> bool:
+    """Return whether LDC for the lanes of `mask` asks for a line that the level behind lacks, too."""
+    m, waits = np.int64(warp.sm), False
+    for lane in range(32):
+        if has_lane(mask, np.int64(lane)) and (op.lanes or not waits):
+            line = np.int64(op.constant)
+            if op.lanes:
+                line += lane_address(np.int64(warp.access), np.int64(lane), trace) // LINE
+            place = find_line(sm.constants, 2 * m + LOADS, line, code.constant_sets[LOADS], code.constant_ways[LOADS])
+            far = line >= code.constant_present and sm.constant_group[m, line // GROUP_LINES] > now
+            waits |= far and sm.constants[2 * m + LOADS, place].line != line
+    return waits
+
+
+@inner
+def free_entry(m: int, sm: Machine) -> int:
+    """Return the column of the entry of LDC that is free first, BEGAN where there are no entries."""
+    first = BEGAN
+    for entry in range(ENTRIES, sm.constant_free.shape[1]):
+        if first == BEGAN or sm.constant_free[m, entry] < sm.constant_free[m, first]:
+            first = np.int64(entry)
+    return first
 
 
 @inner

@@ -81,7 +81,9 @@ class Machine(NamedTuple):
     constants: Any  # CacheLine [2 * m, places] each SM's caches of constants: of operands, of LDC
     constant_turn: np.ndarray  # int64 [2 * m]
     constant_group: np.ndarray  # int64 [m, groups of lines] cycle from which the level behind has them, NEVER = nobody has asked
-    constant_free: np.ndarray  # int64 [m] cycle from which the SM takes another address of LDC
+    constant_free: (
+        np.ndarray
+    )  # int64 [m, 2 + entries] cycle from which LDC may: use the next address, begin, hold each entry (constants.py)
     constant_missing: np.ndarray  # int64 [m] groups of lines that the LDC issued last has asked the level behind for
     row_free: np.ndarray  # int64 [m, rows] first cycle each pipe has a free port
     row_open: np.ndarray  # int64 [m, rows] first cycle the queue behind it has room, NEVER while it is full
@@ -126,7 +128,7 @@ def constant_caches(hw: Hardware, code: Code, room: records.Room) -> dict[str, A
         "constants": lines,
         "constant_turn": room.zeros(2 * sms, np.int64),
         "constant_group": room.full((sms, -(-int(code.constant_lines) // GROUP_LINES)), NEVER, np.int64),
-        "constant_free": room.zeros(sms, np.int64),
+        "constant_free": room.zeros((sms, 2 + int(hw.constant_entries)), np.int64),
         "constant_missing": room.zeros(sms, np.int64),
     }
 

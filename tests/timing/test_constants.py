@@ -48,3 +48,16 @@ def test_256_bytes_that_a_cache_lacks_keep_the_sm(run, times: dict[str, float]) 
     done = run(LOAD, warps=2, accesses=[(0, 64)], **times, **THERE)  # 32 lines, 8 groups, of one SM, which shares with none
     assert done.first(warp=1)[:-1] == [2, 10 + 80]  # finds them there, and waits for its turn
     assert done.first(warp=0)[:-1] == [0, 10 + 80 + 2]  # issues behind the other
+
+
+@pytest.mark.parametrize(("entries", "there"), [(0, 8 + 150), (2, 150 + 150 + 150)])
+def test_ldc_that_waits_for_l2_holds_one_of_a_few_entries(run, entries: int, there: int) -> None:
+    listing = "".join(f"LDC R{2 + n}, c[0x3][{256 * n:#x}]\n" for n in range(5)) + "IADD R8, R6, R6\nEXIT"
+    times = {"constants__load_near": 40, "constants__far": 100, "constants__load_entries": entries, **THERE}
+    assert run(listing, **times).first()[5] == there  # the third load begins with the first one's result, the fifth with the third one's
+
+
+def test_loads_of_groups_that_are_there_hold_no_entry(run) -> None:
+    listing = "LDC R2, c[0x3][0x0]\nIADD R3, R2, R2\n" + "".join(f"LDC R{4 + n}, c[0x3][{64 * n:#x}]\n" for n in (1, 2, 3))
+    times = {"constants__load_near": 40, "constants__far": 100, "constants__load_entries": 1, **THERE}
+    assert run(listing + "IADD R8, R7, R7\nEXIT", **times).first()[5] == 155 + 50

@@ -76,6 +76,13 @@ def test_bank_conflicts_take_passes(run) -> None:
     assert (counters["shared_wavefronts"], counters["shared_bank_conflicts"]) == (8, 6)
 
 
+def test_further_passes_may_delay_a_result_longer_than_they_take(run) -> None:
+    listing = "LDS R0, [R8]\nFADD R2, R0, R0\nLDS R1, [R8]\nFADD R3, R1, R1\nEXIT"
+    issued = run(listing, accesses=[(0, 16), (0, 4)], **ROUND, shared__pass_latency=3).first()
+    assert issued[1] == 10 + 20 + 3 * 3
+    assert issued[3] - issued[2] == 10 + 20  # one pass
+
+
 def test_the_address_unit_replays_conflicts(run) -> None:
     listing = "LDS R0, [R8]\nLDS R1, [R8]\nFADD R3, R1, R1\nEXIT"
     done = run(listing, accesses=[(0, 16), (0, 4)], **ROUND, lsu__replay=5)

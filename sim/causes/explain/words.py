@@ -43,6 +43,7 @@ SENTENCES = {
     "lsu.shared_store_read": "{who} read its registers",
     "lsu.word_cycles": "the further registers of {who} were written",
     "shared.pass_cycles": "the banks of shared memory served {who}: {note}",
+    "shared.pass_latency": "the further passes of {who} over the banks of shared memory took longer ({note})",
     "lsu.store_line_cycles": "the load/store unit stored the lines of {who}, after another instruction of its port ({note})",
     "l1.line_cycles": "the load/store unit looked up the lines of {who} one by one ({note})",
     "l1.tags_per_cycle": "the lines of {who} were looked up in L1 ({note})",

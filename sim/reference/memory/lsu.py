@@ -169,6 +169,8 @@ class LoadStoreUnit:
         note = f"{access.passes} passes over the banks"
         first = taken.then(taken.cycle + int(numbers.shared_latency), "memory.shared_load")
         ready = first.then(first.cycle + last, "shared.pass_cycles", note=note)
+        if access.kind is Kind.LOAD and (slow := int(numbers.shared_pass_latency) * (access.passes - 1)) > last:
+            ready = first.then(first.cycle + slow, "shared.pass_latency", note=note)
         if access.far:
             sent = self.far.send(access)
             ready = sent.then(sent.cycle + int(numbers.shared_latency), "memory.shared_load")

@@ -40,6 +40,8 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
     covered = min(needed * mh.pass_cycles, max(mh.interval, mh.pass_cycles))  # by the interval: takes no longer
     last = passes * mh.pass_cycles - covered
     ready = now + mh.shared_latency + last
+    if op.access == LOAD:
+        ready = max(ready, now + mh.shared_latency + mh.shared_pass_latency * (passes - 1))
     if entry.packets:
         ready = send_far(m, entry, op, now, hw, sm) + mh.shared_latency
         if op.phase:
