@@ -1,11 +1,21 @@
 // Attention, forward: out = softmax(q k' / 8) v for each head, rows of 64 halves, sums in floats. A block has 64 queries, a warp 16 of them; keys
-// and values come 64 at a time by cp.async while those before are used. Scores never leave registers: the sums of one product are
+// and values come 64 at a time by cp.async (on Turing by loads and stores) while those before are used. Scores never leave registers: the sums of one product are
 // the left factor of the next, and the weights of a row are corrected when a larger score comes (Milakov and Gimelshein, arXiv 1805.02867).
-#define COPY(to, from) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from))
 #define FOUR(r, p) asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p))
 #define FOUR_TURNED(r, p) asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p))
+#if __CUDA_ARCH__ >= 800
+#define COPY(to, from) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from))
+#define COMMIT asm volatile("cp.async.commit_group;")
+#define WAIT asm volatile("cp.async.wait_group 1;")
 #define MULTIPLY(c, a, b0, b1) asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
+#else  // Turing: copies through registers, products of 8 terms
+#define COPY(to, from) { uint4 x = *reinterpret_cast<const uint4 *>(from); asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)); }
+#define COMMIT
+#define WAIT
+#define HALF(c, a0, a1, b) asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};" : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a0), "r"(a1), "r"(b))
+#define MULTIPLY(c, a, b0, b1) HALF(c, a[0], a[1], b0); HALF(c, a[2], a[3], b1)
+#endif
 typedef unsigned short half_bits;
 __shared__ __align__(16) half_bits ks[2][64][72], vs[2][64][72];
 __device__ __forceinline__ unsigned at(const half_bits *p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -14,10 +24,10 @@ __device__ __forceinline__ void fetch(int buffer, const half_bits *k, const half
         COPY(at(&ks[buffer][part / 8][part % 8 * 8]), k + part * 8);
         COPY(at(&vs[buffer][part / 8][part % 8 * 8]), v + part * 8);
     }
-    asm volatile("cp.async.commit_group;");
+    COMMIT;
 }
 __device__ __forceinline__ float power(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
-__device__ __forceinline__ unsigned packed(float low, float high) { unsigned r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low)); return r; }
+__device__ __forceinline__ unsigned packed(float low, float high) { unsigned r; asm("{ .reg .f16 x, y; cvt.rn.f16.f32 x, %2; cvt.rn.f16.f32 y, %1; mov.b32 %0, {x, y}; }" : "=r"(r) : "f"(high), "f"(low)); return r; }
 __device__ __forceinline__ float of_row(float x, bool largest) {  // over the four lanes that hold it
     for (int far = 1; far < 4; far *= 2) {
         float other = __shfl_xor_sync(~0u, x, far);
@@ -39,8 +49,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_mma(const half_bits 
             queries[step][r] = *reinterpret_cast<const unsigned *>(q + (row + r % 2 * 8) * 64 + step * 16 + r / 2 * 8 + lane % 4 * 2);
     for (int key = 0, now = 0; key < n; key += 64, now ^= 1) {
         if (key + 64 < n) fetch(now ^ 1, k + (key + 64) * 64, v + (key + 64) * 64);
-        else asm volatile("cp.async.commit_group;");
-        asm volatile("cp.async.wait_group 1;");
+        else COMMIT;
+        WAIT;
         __syncthreads();
         float score[8][4] = {};
         unsigned right[4], left[4];

@@ -196,7 +196,8 @@ class Analysis:
 
     def _same_port(self, first: int, second: int) -> bool:
         """Return True when both take their sources at one port, in order, so before a result of the second is written."""
-        return {first, second} <= self.variable and self.ports[first] == self.ports[second]
+        is_queued = {first, second} <= self.variable or self.classes.names[first] == self.classes.names[second]
+        return is_queued and self.ports[first] == self.ports[second]
 
     def _exclude_each_other(self, first: int, second: int) -> bool:
         """Return True for the guards @P and @!P of one value of P: no lane executes both."""
@@ -223,7 +224,7 @@ class Analysis:
         for dependence in self.writes[i]:
             if not latency.file_of(dependence):  # a convergence barrier
                 continue
-            if is_variable:
+            if is_variable and not (write < 0 and self._is_coupled(i, dependence)):
                 teller = read if write < 0 and self._says_where(i, dependence) else write
                 state.writes[dependence, i] = {teller: 0} if teller >= 0 else {}
             else:
@@ -261,6 +262,10 @@ class Analysis:
     def _says_where(self, i: int, dependence: int) -> bool:
         """Return True for the predicate of a generic atomic: whether its address is global is known when its sources are taken."""
         return bool(self.encoded.operation[i] == Operation.ATOM and dependence >= PREDICATE_BASE)
+
+    def _is_coupled(self, i: int, dependence: int) -> bool:
+        """Return True for a register whose result stall counts can wait for: Turing's products have a counter or do without."""
+        return dependence < PREDICATE_BASE and self.classes.names[i] not in self.latencies.variable | {"none"}
 
     def _is_variable(self, i: int) -> bool:
         """Return True for an instruction whose end a dependence counter announces."""

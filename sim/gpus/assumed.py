@@ -6,6 +6,8 @@ import re
 from sim.gpus.loader import FOLDER, load, names
 from sim.gpus.model import Gpu
 
+COUNTED_ON = {"sm_75": "t4"}  # nvcc leaves 8 cycles between products with float sums: a GeForce takes 16
+
 
 @functools.cache
 def presets_of(architecture: str) -> tuple[str, ...]:
@@ -26,5 +28,6 @@ def _capability(name: str) -> str:
 
 @functools.cache
 def assumed(architecture: str) -> Gpu | None:
-    """Return the first preset of an architecture such as "sm_90", None when there is none."""
-    return next((load(name) for name in presets_of(architecture)), None)
+    """Return the preset whose pipes compilers of an architecture such as "sm_90" count on, None when there is none."""
+    name = COUNTED_ON.get(architecture) or next(iter(presets_of(architecture)), None)
+    return load(name) if name else None

@@ -12,7 +12,7 @@ FOLDERS = (references.FOLDER, heldout.FOLDER)
 KERNELS = sorted(path for folder in FOLDERS for path in folder.glob("*.cu"))
 FILES = [*references.arrays(), *heldout.arrays()]
 ARCHITECTURES = ("sm_52", "sm_75", "sm_80", "sm_90")
-TENSOR_CORES = ARCHITECTURES[2:]  # which have products of 16 terms
+TENSOR_CORES = {"m16n8k8": ARCHITECTURES[1:], "mma.sync": ARCHITECTURES[2:]}  # products of 8 terms, and of more
 HOPPER = ARCHITECTURES[3:]  # which have bulk copies and clusters
 
 
@@ -35,7 +35,8 @@ def test_a_kernel_has_a_launch_file_and_a_listing_of_each_architecture(path: Pat
     assert path.with_suffix(".toml").exists()
     source = path.read_text("utf-8")
     is_hopper = any(word in source for word in ("cp.async.bulk", "wgmma", "__cluster_dims__"))
-    for architecture in HOPPER if is_hopper else TENSOR_CORES if "mma.sync" in source else ARCHITECTURES:
+    products = next((those for shape, those in TENSOR_CORES.items() if shape in source), ARCHITECTURES)
+    for architecture in HOPPER if is_hopper else products:
         listing = path.with_suffix(f".{architecture}.sass")
         text = listing.read_text("utf-8")
         assert f"code for {architecture}{'a' * ('wgmma' in source)}\n" in text
