@@ -14,9 +14,11 @@ from sim.analysis.resources import ISSUE, resources
 from sim.causes.memory_advice import Verdict, full_memory, queue, waiting, wasteful
 from sim.causes.residency import number, resident_blocks, resident_warps, room
 from sim.causes.shape import shape
+from sim.result.causes import StallCause
 from sim.result.result import Result
 
 DIVERGENT = 0.75  # share of the lanes with a thread that execute, below which divergence is named
+AT_PRODUCTS = 0.5  # share of barrier that warps wait for products of their group, from which these are named and not barriers
 FULL = 0.9  # share of a resource's capacity from which it is said to bind
 UNEVEN = 0.75  # share of the run that its SMs have a block, below which that is said
 
@@ -135,6 +137,15 @@ def _tail(result: Result) -> Verdict:
 
 
 def _barrier(result: Result) -> Verdict:
+    waited = result.stalls_by_instruction[:, StallCause.BARRIER]
+    products = sum(int(waited[one.index]) for one in result.program.instructions if one.opcode.startswith("WARPGROUP.DEPBAR"))
+    if products >= AT_PRODUCTS * waited.sum():
+        return Verdict(
+            "barrier",
+            f"Warps wait for products of their group of four ({_idle_for(result, 'barrier')}), though the wgmma pipe is only "
+            f"{utilisation(result)['wgmma pipe']:.0%} used: products asked for earlier (wgmma.wait_group N leaves N groups under way), or "
+            f"other groups that ask meanwhile, would help; {room(result)}.",
+        )
     return Verdict(
         "barrier",
         f"Warps wait for each other at barriers ({_idle_for(result, 'barrier')}): more blocks per SM, so that one computes "

@@ -12,7 +12,7 @@ CAUSE_MEANINGS = {
     "math_pipe_throttle": "is ready, but the arithmetic pipe is taken",
     "mio_throttle": "is ready, but the shared-memory, special or branch port is taken",
     "lg_throttle": "is ready, but the load/store port is taken",
-    "barrier": "waits at a barrier for the other warps of its block",
+    "barrier": "waits at a barrier for other warps of its block, or for wgmma products",
     "branch_resolving": "waits for its branch to be decided",
     "no_instruction": "waits for an instruction: its block starts, or it jumped to code not fetched",
     "imc_miss": "waits for a constant from memory",

@@ -47,6 +47,13 @@ def test_what_bulk_copies_moved_is_drawn_though_no_thread_loads() -> None:
         ("sgemm/sgemm_1", "gtx480", {"sms": 4}, "shared", "kept in registers"),
         ("atomics/histogram_global", "h100", {}, "l2_queue", "combine them in a warp or in shared memory"),
         ("cuda/hgemm_tma.sm_90", "h100", {}, "phases", "bulk copies that are asked for earlier (more stages)"),
+        (
+            "cuda/attention_wgmma.sm_90",
+            "h100",
+            {"warpgroup__column_cycles": 8},
+            "barrier",
+            "Warps wait for products of their group of four",
+        ),
         ("copy/copy_1_float", "gtx480", {"blocks__start_interval": 20}, "blocks", "one each 20 cycles on the whole chip"),
         ("copy/copy_1_float", "gtx480", {"blocks__start_latency": 3000}, "blocks", "3000 go to starting and retiring it"),
         ("copy/copy_8_float", "gtx480", {"l2__bytes_per_cycle": 2.0}, "l2", "L2 bandwidth binds"),
