@@ -33,7 +33,8 @@ def median(row: Row) -> float:
 
 def tensor_share(score: Scored) -> float:
     """Return the share of the SMs' active cycles in which the tensor cores multiply, 0 to 1."""
-    return utilisation(score.result)["wgmma pipe"]
+    use = utilisation(score.result)
+    return max(use.get(pipe, 0.0) for pipe in ("wgmma pipe", "tensor pipe"))
 
 
 @cache

@@ -100,7 +100,6 @@ def _write(capture: captures.Capture, path: Path) -> dict[str, Any]:
 def with_counters(found: list[captures.Capture], program: list[str], wanted: running.Wanted) -> list[captures.Capture]:
     """Return the captures with what Nsight Compute counts of the same launches in another run. Raises UserError without it."""
     from programs.measurements.gpu import counters
-    from programs.measurements.gpu.measure import PROFILER as OPTIONS
 
     choose = ["--kernel-name-base", "mangled", "--launch-skip", str(wanted.skip), "--launch-count", str(wanted.count)]
     choose += ["--kernel-name", f"regex:{wanted.kernel}"] if wanted.kernel else []
@@ -108,7 +107,9 @@ def with_counters(found: list[captures.Capture], program: list[str], wanted: run
         log = Path(folder) / "counters.csv"
         metrics = ",".join(counters.METRICS.values())
         try:
-            done = subprocess.run([PROFILER, *OPTIONS, *choose, "--metrics", metrics, "--log-file", str(log), *program], check=False)
+            done = subprocess.run(
+                [PROFILER, *counters.PROFILER, *choose, "--metrics", metrics, "--log-file", str(log), *program], check=False
+            )
         except OSError as error:
             raise UserError(f"cannot start ncu: {error.strerror}", hint="--counters needs Nsight Compute (ncu) on the PATH") from None
         text = log.read_text("utf-8", errors="replace") if log.exists() else ""

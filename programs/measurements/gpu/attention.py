@@ -26,6 +26,7 @@ REPEAT, COLUMNS, TILE_BYTES, TOLERANCE = 5, 64, 16384, 5e-4
 SHARED, FLOAT16, SWIZZLE_128B = 8, 6, 3  # the driver's: attribute of a kernel; type, swizzle of a map
 TIMES = {"cycles": "sm__cycles_active.max", "elapsed": "sm__cycles_elapsed.max"}
 TENSOR = ("sm__pipe_tensor_cycles_active", "sm__pipe_tensor_op_gmma_cycles_active", "sm__pipe_tensor_op_hmma_cycles_active")
+STALLS = (*counters.STALLS, "gmma")
 
 
 class Row(NamedTuple):
@@ -142,79 +143,73 @@ def launched(folder: Path, mode: str, before: tuple[str, ...] = ()) -> str:
 
 def profiled(folder: Path, repeat: int, metrics: dict[str, str]) -> list[dict[str, float]]:
     """Return the counters of each launch, of all rows in order."""
-    options = (
-        "--csv",
-        "--page",
-        "raw",
-        "--print-units",
-        "base",
-        "--clock-control",
-        "none",
-        "--cache-control",
-        "all",
-        "--target-processes",
-        "all",
-    )
-    text = launched(folder, str(repeat), ("ncu", *options, "--metrics", ",".join(metrics.values())))
+    text = launched(folder, str(repeat), ("ncu", *counters.PROFILER, "--metrics", ",".join(metrics.values())))
     found = list(counters.read(text, metrics))
     if len(found) != repeat * len(ROWS):
         raise RuntimeError(f"ncu reports {len(found)} launches of {repeat * len(ROWS)}:\n{text[-2000:]}")
     return found
 
 
-def others() -> dict[str, str]:
-    """Return the counters of one more launch; of the tensor pipe and of waits for wgmma those that this Nsight Compute has."""
+def known() -> set[str]:
+    """Return the counters that this Nsight Compute has for the chip, and other words."""
     query = ["ncu", "--query-metrics", "--chips", "gh100"]
-    told = subprocess.run(query, capture_output=True, text=True, check=False).stdout.split()
-    stalls = {name: f"smsp__average_warps_issue_stalled_{name}_per_issue_active" for name in (*counters.STALLS, "gmma")}
+    return set(subprocess.run(query, capture_output=True, text=True, check=False).stdout.split())
+
+
+def metrics_of(names: set[str]) -> dict[str, str]:
+    """Return the counters of one more launch; of the tensor pipe and of waits for wgmma those among `names`."""
+    stalls = {name: f"smsp__average_warps_issue_stalled_{name}_per_issue_active" for name in STALLS}
     metrics = {"instructions": "smsp__inst_executed.sum", "l2_sectors_read": "lts__t_sectors_op_read.sum"}
-    metrics |= {name: f"{name}.avg.pct_of_peak_sustained_active" for name in TENSOR if name in told}
-    return metrics | {name: f"{metric}.ratio" for name, metric in stalls.items() if name in counters.STALLS or metric in told}
+    metrics |= {name: f"{name}.avg.pct_of_peak_sustained_active" for name in TENSOR if name in names}
+    return metrics | {name: f"{metric}.ratio" for name, metric in stalls.items() if name in counters.STALLS or metric in names}
 
 
 def table(folder: Path, errors: list[float]) -> Iterator[dict[str, Any]]:
     """Yield the rows of the table."""
-    times, counted = profiled(folder, REPEAT, TIMES), profiled(folder, 1, others())
+    times, counted = profiled(folder, REPEAT, TIMES), profiled(folder, 1, metrics_of(known()))
     for k, (row, counts, error) in enumerate(zip(ROWS, counted, errors, strict=True)):
         runs = times[REPEAT * k : REPEAT * (k + 1)]
-        yield (
-            row._asdict()
-            | {f"cycles_{i + 1}": int(run["cycles"]) for i, run in enumerate(runs)}
-            | {
-                "elapsed": int(statistics.median(run["elapsed"] for run in runs)),
-                "instructions": int(counts["instructions"]),
-                "tensor_percent": round(max(counts.get(name, 0.0) for name in TENSOR), 2),
-                "stall": max((*counters.STALLS, "gmma"), key=lambda name: counts.get(name, 0.0)),
-                "l2_sectors_read": int(counts["l2_sectors_read"]),
-                "error": f"{error:.1e}",
-            }
-            | {name: value for name, value in counts.items() if name not in ("instructions", "l2_sectors_read")}
-        )
+        found = row._asdict() | {f"cycles_{i + 1}": int(run["cycles"]) for i, run in enumerate(runs)}
+        found["elapsed"] = int(statistics.median(run["elapsed"] for run in runs))
+        found["instructions"] = int(counts.pop("instructions"))
+        found["tensor_percent"] = round(max(counts.get(name, 0.0) for name in TENSOR), 2)
+        found["stall"] = max(STALLS, key=lambda name: counts.get(name, 0.0))
+        found["l2_sectors_read"] = int(counts.pop("l2_sectors_read"))
+        yield found | {"error": f"{error:.1e}"} | counts
 
 
-def main(*arguments: str) -> None:
-    """Measure every row into a table; or launch them from a folder of cubins."""
-    if len(arguments) == 2:
-        driver = Driver(Path(arguments[0]))
-        for row in ROWS:
-            given = arrays(row)
-            if arguments[1] != "check":
-                driver.launch(row, given, int(arguments[1]))
-            else:
-                print(float(np.abs(driver.launch(row, given, 1) - expected(*given)).max()), flush=True)
-        return
+def write(found: list[dict[str, Any]], path: Path) -> Path:
+    """Write the table."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(found)
+    return path
+
+
+def run(folder: Path, mode: str) -> None:
+    """Launch every row from a folder of cubins; mode: as of `launched`."""
+    driver = Driver(folder)
+    for row in ROWS:
+        given = arrays(row)
+        out = driver.launch(row, given, 1 if mode == "check" else int(mode))
+        if mode == "check":
+            print(float(np.abs(out - expected(*given)).max()), flush=True)
+
+
+def main(path: Path) -> None:
+    """Measure every row into a table."""
     with tempfile.TemporaryDirectory() as scratch:
         compiled(Path(scratch))
         errors = [float(word) for word in launched(Path(scratch), "check").split()]
-        found = list(table(Path(scratch), errors))
-    with Path(arguments[0]).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(name for one in found for name in one)), restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found)
+        write(list(table(Path(scratch), errors)), path)
     wrong = [row for row, error in zip(ROWS, errors, strict=True) if not error <= TOLERANCE]
     if wrong:
         raise SystemExit(f"wrong results (nothing measured counts): {wrong}")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) > 2:
+        run(Path(sys.argv[1]), sys.argv[2])
+    else:
+        main(Path(sys.argv[1]))

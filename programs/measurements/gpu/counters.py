@@ -5,6 +5,10 @@ import re
 from collections.abc import Iterator
 
 Sizes = tuple[tuple[int, ...], tuple[int, ...]] | None  # grid and block
+PROFILER = (
+    *("--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"),
+    *("--cache-control", "all", "--target-processes", "all"),
+)
 CYCLES = {"cycles": "sm__cycles_active.max"}
 STALLS = (  # as in sim.result.causes, but what an instruction that issues is charged
     *("barrier", "branch_resolving", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard", "math_pipe_throttle"),

@@ -17,10 +17,6 @@ from programs.measurements.gpu.plan import Job, read
 
 REPEAT = 7
 MOST_CLOCKS = 1056  # threads of a launch whose clocks are kept
-PROFILER = (
-    *("--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"),
-    *("--cache-control", "all", "--target-processes", "all"),
-)
 
 
 def measure(plan: Path, folder: Path, architecture: str, repeat: int = REPEAT) -> Path:
@@ -88,7 +84,7 @@ def profile(jobs: list[dict[str, Any]], work: Path, repeat: int, metrics: dict[s
     """Launch jobs under Nsight Compute; return the counters of each launch in order, and what the clocks said."""
     names = {isa.load(listing, kernel).name for listing, kernel in {(job["listing"], job["kernel"]) for job in jobs}}
     choose = ["--kernel-name-base", "mangled", "--kernel-name", f"regex:^({'|'.join(sorted(names))})$"]
-    clocks = launch(jobs, work, repeat, ["ncu", *PROFILER, *choose, "--metrics", ",".join(metrics.values())])
+    clocks = launch(jobs, work, repeat, ["ncu", *counters.PROFILER, *choose, "--metrics", ",".join(metrics.values())])
     found = list(counters.read((work / "output.txt").read_text(encoding="utf-8"), metrics))
     if len(found) != len(jobs) * repeat:
         raise UserError(

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from programs.measurements.gpu import build, counters
-from programs.measurements.gpu.measure import PROFILER, write
+from programs.measurements.gpu.measure import write
 from programs.measurements.population.cases import population, sources
 
 REPEAT = 9
@@ -69,7 +69,7 @@ def compiled(sample: str, scratch: Path, architecture: str) -> Path:
 def profiled(sample: str, code: Path, repeat: int, metrics: dict[str, str]) -> list[dict[str, float]]:
     """Launch a sample under Nsight Compute; return the counters of each launch, in order."""
     launcher = (sys.executable, "-m", "programs.measurements.population.launcher", str(code), sample, str(repeat), "0", str(code / "found"))
-    command = ["ncu", *PROFILER, "--kernel-name", "regex:^k[0-9][0-9][0-9]_", "--metrics", ",".join(metrics.values()), *launcher]
+    command = ["ncu", *counters.PROFILER, "--kernel-name", "regex:^k[0-9][0-9][0-9]_", "--metrics", ",".join(metrics.values()), *launcher]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = list(counters.read(done.stdout, metrics))
     if len(found) != repeat * len(population(sample)):
