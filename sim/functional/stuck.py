@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 12  # warps
 FORMS = (Form.LOAD, Form.ATOM)
 WAITS = {  # Machine.waiting -> what a warp waits for at its instruction; at a barrier it is past that
-    AT_PHASE: "{lanes} wait at an mbarrier",
+    AT_PHASE: "waits at an mbarrier ({lanes})",
     AT_CLUSTER: "waits for the other warps of its cluster",
     AT_WARPGROUP: "waits for products that other warps of its group have not begun",
     AT_REGISTERS: "waits for registers, of which its block has too few left",
