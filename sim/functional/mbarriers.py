@@ -95,7 +95,7 @@ def use_barrier(i: int, w: int, mask: int, code: Code, machine: Machine, memory:
         if function == Mbarrier.CHECK:
             over = lanes_over(i, w, mask, code, machine, memory)
             if over != mask and not machine.spin[w, Spin.TIMED_OUT]:
-                machine.waiting[w] = AT_PHASE
+                machine.waiting[w], machine.spin[w, Spin.PHASE_OF] = AT_PHASE, base
                 return Status.BLOCKED
             machine.spin[w, Spin.TIMED_OUT] = 0
             phase = memory.phases[base >> 3, OVER] if over == mask else np.int64(0)

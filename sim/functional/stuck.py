@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHOWN = 12  # warps
 FORMS = (Form.LOAD, Form.ATOM)
 WAITS = {  # Machine.waiting -> what a warp waits for at its instruction; at a barrier it is past that
-    AT_PHASE: "waits at an mbarrier ({lanes})",
+    AT_PHASE: "waits at the mbarrier at {phase:#x} of shared memory ({lanes})",
     AT_CLUSTER: "waits for the other warps of its cluster",
     AT_WARPGROUP: "waits for products that other warps of its group have not begun",
     AT_REGISTERS: "waits for registers, of which its block has too few left",
@@ -74,7 +74,9 @@ def _what(launch: Launch, places: Places, place: "Place", w: int) -> str:
     instructions, waiting = launch.program.instructions, place.machine.waiting[w]
     if waiting != SPINS:
         at = instructions[int(place.machine.pc[w]) - (waiting not in WAITS)]
-        what = WAITS.get(waiting, f"waits at barrier {int(waiting) - 1}").format(lanes=lanes(int(place.machine.active[w])))
+        what = WAITS.get(waiting, f"waits at barrier {int(waiting) - 1}").format(
+            lanes=lanes(int(place.machine.active[w])), phase=place.machine.spin[w, Spin.PHASE_OF]
+        )
         return f"{what}, line {at.line}: {at.text}"
     loop, e = _loop(place, w), launch.program.encoded
     named = [instructions[i].line for i in loop]

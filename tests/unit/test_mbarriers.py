@@ -95,7 +95,7 @@ def test_a_look_in_vain_goes_on_when_nobody_else_can() -> None:
     [
         (
             init(0, 2) + "BAR.SYNC 0\nMOV R3, RZ\n@!P0 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [RZ], RZ\n" + wait("end", "RZ", "R3"),
-            "waits at an mbarrier",
+            "waits at the mbarrier at 0x0 of shared memory",
         ),
         (init(0, 2) + "BAR.SYNC 0\nSYNCS.ARRIVE.TRANS64.A1T0 RZ, [RZ], RZ\nSYNCS.ARRIVE.TRANS64.ART0 RZ, [RZ], R0\n", "more arrivals than"),
         ("SHL R3, R0, 3\nSYNCS.ARRIVE.TRANS64.A1T0 RZ, [R3], RZ\n", "different barriers"),
