@@ -47,7 +47,7 @@ FORMS(BULK)
 OPERATIONS(TILES)
 __device__ __forceinline__ uint32_t other(const void *p, int rank) { uint32_t far; asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far) : "r"(at(p)), "r"(rank)); return far; }
 __device__ __forceinline__ uint32_t rank() { uint32_t r; asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); return r; }
-__device__ __forceinline__ void all() { asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory"); }
+__device__ __forceinline__ void all() { __syncwarp(); asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); }
 __device__ __forceinline__ void init(uint64_t *b) { asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(at(b)) : "memory"); }
 __device__ __forceinline__ void expect(uint64_t *b, int n) { asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at(b)), "r"(n) : "memory"); }
 __device__ __forceinline__ void wait(uint64_t *b, int parity) {
