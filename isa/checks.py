@@ -17,6 +17,7 @@ from isa.vocabulary import (
     UNIFORM_REGISTERS,
     AtomicFunction,
     BarrierReduction,
+    BulkReduction,
     Combine,
     Compare,
     Flag,
@@ -59,7 +60,12 @@ def without_condition(rows: Sequence[Row], labels: Collection[int]) -> list[int]
 
 def _aligned(row: Row, words: Collection[str]) -> str:
     """Registers that hold 8 or 16 bytes start at a multiple of 2 or 4."""
-    if row.destination_count <= 1 and row.width <= 4 and not row.flags & (ADDRESS64 | INDEX64 | PAIRS | WIDE):
+    if (
+        row.destination_count <= 1
+        and row.width <= 4
+        and row.operation != Operation.BULK_COPY
+        and not row.flags & (ADDRESS64 | INDEX64 | PAIRS | WIDE)
+    ):
         return ""  # single words
     groups = [(row.destination, row.destination_count), (row.address_register, 2 if row.flags & ADDRESS64 else 1)]
     groups.append((row.address_index, 2 if row.flags & INDEX64 else 1))
@@ -165,6 +171,21 @@ def _atomic(row: Row, words: Collection[str]) -> str:
     return ".FTZ needs .F32" if row.flags & FTZ and not row.flags & FLOAT else ""
 
 
+def _reduced(row: Row, words: Collection[str]) -> str:
+    """Elements that UBLKRED reduces have the types that PTX gives each operation (`cp.reduce.async.bulk`), of 32 bits between blocks."""
+    if row.combine == BulkReduction.NONE or row.function > 1:
+        return ""
+    if row.function == 0 and (row.flags & FLOAT or (row.width == 8 and (row.combine != BulkReduction.ADD or row.flags & SIGNED))):
+        return "to shared memory of the cluster go words of 32 bits, and sums of .U64"
+    if row.combine in (BulkReduction.INC, BulkReduction.DEC) and (row.width != 4 or row.flags & (SIGNED | FLOAT)):
+        return ".INC and .DEC are of .U32 only"
+    if row.combine >= BulkReduction.AND and row.flags & FLOAT:
+        return "floats have no .AND, .OR and .XOR"
+    if row.combine in (BulkReduction.MIN, BulkReduction.MAX) and row.flags & FLOAT and row.width > 2:
+        return "of floats only .F16 and .BF16 have .MIN and .MAX"
+    return ""
+
+
 def _number(row: Row, words: Collection[str]) -> str:
     """A shift has 5 bits and a truth table 8; more would be cut off in silence."""
     most = 255 if row.operation == Operation.LOP3 else 31
@@ -263,6 +284,7 @@ RULES: tuple[tuple[Callable[[Row, Collection[str]], str], tuple[Operation, ...]]
     (_offset, ()),
     (_atomic, (Operation.ATOM,)),
     (_mbarrier, (Operation.MBARRIER,)),
+    (_reduced, (Operation.BULK_COPY,)),
     (_branch, ()),
     (_number, (Operation.LEA, Operation.LEA_HI, Operation.LOP3)),
     (_alike, (Operation.VMNMX,)),

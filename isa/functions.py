@@ -109,6 +109,20 @@ class AtomicFunction(IntEnum):
     CAST = 10  # the same, and returns whether it was done
 
 
+class BulkReduction(IntEnum):
+    """What a bulk copy makes of each element that is there and the one that comes, one more than AtomicFunction (Encoded.combine)."""
+
+    NONE = 0  # what comes replaces it
+    ADD = 1
+    MIN = 2
+    MAX = 3
+    INC = 4
+    DEC = 5
+    AND = 6
+    OR = 7
+    XOR = 8
+
+
 class Mbarrier(IntEnum):
     """What SYNCS does to a barrier in shared memory (Encoded.function); PTX ISA, `mbarrier`."""
 

@@ -3,6 +3,7 @@
 from isa.vocabulary import (
     AtomicFunction,
     BarrierReduction,
+    BulkReduction,
     Cache,
     Combine,
     Compare,
@@ -31,6 +32,7 @@ FIELDS: dict[str, tuple[str, type[int], int, int]] = {  # the table's word -> fi
     "mufu": ("function", Mufu, WHOLE, 0),
     "atomic": ("function", AtomicFunction, WHOLE, 0),
     "barrier": ("combine", BarrierReduction, WHOLE, 0),
+    "reduces": ("combine", BulkReduction, WHOLE, 0),
     "shuffle": ("function", Shuffle, WHOLE, 0),
     "vote": ("function", Vote, WHOLE, 0),
     "reduction": ("function", Reduction, WHOLE, 0),

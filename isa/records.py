@@ -28,7 +28,7 @@ class Encoded(NamedTuple):
     predicate_source_not: np.ndarray  # uint8 [n, 3] 1 = !P
     flags: np.ndarray  # int32 [n] Flag
     compare: np.ndarray  # int8 [n] Compare
-    combine: np.ndarray  # int8 [n] Combine
+    combine: np.ndarray  # int8 [n] Combine, BarrierReduction of a BAR, BulkReduction of a BULK_COPY
     rounding: np.ndarray  # int8 [n] Rounding
     function: np.ndarray  # int32 [n] what Operation says; Mufu, Special, AtomicFunction, LOP3 table, LEA shift, BAR number, B of BSSY/BSYNC
     space: np.ndarray  # int8 [n] Space of a LOAD, STORE or ATOM

@@ -8,6 +8,7 @@ from enum import IntEnum, IntFlag
 from isa.functions import (  # noqa: F401  the vocabulary's other half
     AtomicFunction,
     BarrierReduction,
+    BulkReduction,
     Combine,
     Compare,
     Dot,
@@ -170,7 +171,7 @@ class Operation(IntEnum):
     IADD_SATURATED = 155  # two signed words
     MBARRIER = 170  # a barrier in shared memory; function: Mbarrier; EVERY: takes part no more
     BULK_COPY = 171  # by a unit of its own; function 0: from global to shared memory, completes bytes at a barrier there; 1: back;
-    # of tiles, above that bit, the dimensions that a map and coordinates name
+    # of tiles, above that bit, the dimensions that a map and coordinates name; combine: BulkReduction
     HGMMA = 172  # products of a warpgroup with matrices in shared memory; function: see isa.matrices
     IGMMA = 173
     SETMAXREG = 175  # the warp has `function` registers per lane from now on, when its block has them

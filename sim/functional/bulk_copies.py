@@ -1,5 +1,7 @@
 """UBLKCP: bytes in a row from global to shared memory, which complete at a barrier there, or back (PTX `cp.async.bulk`); and tiles.
 
+UBLKRED reduces them into what is there (`sim.functional.reductions`).
+
 They are moved at once: whoever reads them before the barrier says so reads what a GPU may not have there yet, and is not told.
 """
 
@@ -11,6 +13,7 @@ from sim.functional.flags import CLUSTER, EVERY
 from sim.functional.mbarriers import CURRENT, Shared, change, further, shared_of
 from sim.functional.memory import find, keep_access, room_for_access
 from sim.functional.operands import row_of
+from sim.functional.reductions import element_of, reduce_words
 from sim.functional.stack import fault
 from sim.functional.state import (
     FIRST,
@@ -52,7 +55,7 @@ UNIT, MOST = np.int64(16), np.int64(0xFFFF)  # bytes; units of one copy
 
 @outlined
 def copy_bulk(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
-    """Execute UBLKCP, UTMALDG or UTMASTG i once for the warp, with the uniform registers of the first lane of `mask`; return a Status."""
+    """Execute i, a bulk copy or a tile, once for the warp, with the uniform registers of the first lane of `mask`; return a Status."""
     room = room_for_access(w, log, store)
     if room != Status.RUNNING:
         return room
@@ -74,7 +77,7 @@ def copy_bulk(i: int, w: int, mask: int, code: Code, machine: Machine, memory: M
 
 @outlined
 def copy_tile(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
-    """Execute UTMALDG or UTMASTG with the uniform registers of lane k; return the Fault, -1 for none."""
+    """Execute UTMALDG, UTMASTG or UTMAREDG with the uniform registers of lane k; return the Fault, -1 for none."""
     problem, stores = read_map(i, w, k, code, machine, memory, progress), code.function[i] & 1
     if problem >= 0:
         return problem
@@ -99,7 +102,7 @@ def copy_tile(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memo
 
 @outlined
 def copy_bytes(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
-    """Execute UBLKCP with the uniform registers of lane k; return the Fault, -1 for none."""
+    """Execute UBLKCP or UBLKRED with the uniform registers of lane k; return the Fault, -1 for none."""
     stores = code.function[i]
     to, source = row_of(code.operand[i, FIRST], w, code, machine), row_of(code.operand[i, SECOND], w, code, machine)
     far, near = (to, source) if stores else (source, to)
@@ -113,7 +116,7 @@ def copy_bytes(i: int, w: int, k: int, code: Code, machine: Machine, memory: Mem
     if problem < 0:
         problem = wrong_place(Space.SHARED, inside, size, UNIT, memory, progress)
     if problem < 0 and stores:
-        problem = store_bulk(address, inside, size, memory, progress)
+        problem = store_bulk(i, address, inside, size, code, memory, progress)
     elif problem < 0 and code.flags[i] & EVERY:
         return bytes_for_ranks(i, w, k, inside, code, machine, memory, progress)
     elif problem < 0:
@@ -178,7 +181,7 @@ def bytes_for_ranks(i: int, w: int, k: int, inside: int, code: Code, machine: Ma
 
 @outlined
 def copy_near(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
-    """Execute UBLKCP.S.S: from shared memory of the block to that of one of the cluster; return the Fault, -1 for none."""
+    """Execute UBLKCP.S.S or UBLKRED.S.S: from shared memory of the block to that of one of the cluster; return the Fault, -1 for none."""
     to, source = row_of(code.operand[i, FIRST], w, code, machine), row_of(code.operand[i, SECOND], w, code, machine)
     far, barrier = np.int64(machine.rows[to, k]), np.int64(machine.rows[to + 1, k]) & IN_BLOCK
     near, rank = np.int64(machine.rows[source, k]) & IN_BLOCK, far >> RANK_BITS
@@ -193,8 +196,7 @@ def copy_near(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memo
     if problem >= 0:
         return problem
     shared = shared_of(rank, memory)
-    for word in range(size >> 2):
-        shared.words[(far >> 2) + word] = memory.shared[(near >> 2) + word]
+    move_words(i, far >> 2, shared.words, near >> 2, memory.shared, size >> 2, code)
     target = machine.target
     target[SOURCE], target[BYTES], target[TARGET] = near, size, far | further(rank, machine, memory)
     target[PHASE], target[TILED] = complete(barrier, size, shared, progress), 0
@@ -222,16 +224,25 @@ def complete(barrier: int, size: int, shared: Shared, progress: Progress) -> int
 
 
 @outlined
-def store_bulk(address: int, inside: int, size: int, memory: Memory, progress: Progress) -> int:
+def store_bulk(i: int, address: int, inside: int, size: int, code: Code, memory: Memory, progress: Progress) -> int:
     """Move bytes from shared memory; return the Fault of an array that is read-only, -1 for none."""
     array = find(Space.GLOBAL, address, address + size, memory)
     memory.written[array] = memory.writable[array]
     if not memory.writable[array]:
         progress.report[Report.ADDRESS] = address
         return np.int64(Fault.READ_ONLY)
-    for word in range(size >> 2):
-        memory.words[((address - memory.base) >> 2) + word] = memory.shared[(inside >> 2) + word]
+    move_words(i, (address - memory.base) >> 2, memory.words, inside >> 2, memory.shared, size >> 2, code)
     return np.int64(-1)
+
+
+@outlined
+def move_words(i: int, at: int, words: np.ndarray, came_at: int, came: np.ndarray, count: int, code: Code) -> None:
+    """Write `count` words of `came` over those of `words`, or reduce them, as instruction i does; at, came_at: the first."""
+    if code.combine[i]:
+        reduce_words(at, words, came_at, came, count, code.combine[i], element_of(code.width[i], code.flags[i]))
+        return
+    for k in range(count):
+        words[at + k] = came[came_at + k]
 
 
 @outlined

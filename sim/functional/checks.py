@@ -17,6 +17,7 @@ from sim.launch.launch import Launch
 from sim.launch.parameters import STRUCTURE
 from sim.launch.placement import Placed, Places
 from sim.launch.pointers import Pointer, is_structure
+from sim.launch.tensor_maps import TYPES, UNIT
 
 MOST_WARPS = 100_000_000  # 16 bytes each
 MOST_THREADS = 1024  # of a block, on every GPU from Fermi on
@@ -56,6 +57,11 @@ TILES = {
     ),
     TileFault.MAP_ADDRESS: ("the tensor map's address {value:#x} is no multiple of 64", "let a map in memory be aligned to 64 bytes"),
     TileFault.SHARED_ADDRESS: ("the tile's place {value:#x} in shared memory is no multiple of 128", "let tiles be aligned to 128 bytes"),
+    TileFault.REDUCTION: (
+        "a tile of {kind} has no such reduction here",
+        ".ADD takes 32 and 64 bits, float16 and bfloat16; .MIN and .MAX the same but float32 and float64; .INC and .DEC uint32; "
+        ".AND, .OR and .XOR integers of 32 and 64 bits",
+    ),
 }
 VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic", Operation.MBARRIER: "barrier access", Operation.BULK_COPY: "bulk copy"}
 VERBS |= dict.fromkeys(matrices.OF_WARPGROUP, "matrix")
@@ -140,7 +146,8 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
     elif fault == Fault.TILE:
         value = int(report[Report.ADDRESS])
         message, hint = TILES[TileFault(int(report[Report.EXPECTED]))]
-        message = message.format(value=value, dimensions=value + 1)
+        kind = next((name for name, (number, _) in TYPES.items() if number == value), "tfloat32")
+        message = message.format(value=value, dimensions=value + 1, kind=kind)
     elif fault == Fault.UNKNOWN_CONSTANT:
         message, hint = unknown(launch.program, int(report[Report.ADDRESS]))
     elif fault == Fault.DIVERGENT_BARRIER:
@@ -199,12 +206,13 @@ def where(launch: Launch, machine: Machine, progress: Progress) -> str:
 def access_message(launch: Launch, placed: list[Placed], memory: Memory, fault: Fault, i: int, address: int, space: int) -> tuple[str, str]:
     """Return what is wrong with an access, and how far it missed. space: of the lane's address."""
     e = launch.program.encoded
-    width = int(e.width[i])
-    verb = VERBS.get(e.operation[i], "load")
+    is_bulk = bool(e.operation[i] == Operation.BULK_COPY)
+    width = UNIT if is_bulk else int(e.width[i])
+    verb = "bulk reduction" if is_bulk and e.combine[i] else VERBS.get(e.operation[i], "load")
     if memory.seen.size and space not in (Space.SHARED, Space.LOCAL):
         address = as_seen(address, memory)
         placed = [item._replace(address=int(seen)) for item, seen in zip(placed, memory.seen, strict=True)]
-    amount = f" of {width} bytes" if width and e.operation[i] != Operation.BULK_COPY else ""  # only a register says how many
+    amount = f" of {width} bytes" if width and not is_bulk else ""  # only a register says how many
     shown = f"{verb}{amount} at {address & 0xFFFFFFFFFFFFFFFF:#x}"
     if fault == Fault.MISALIGNED:
         return f"misaligned {shown}", f"the address must be a multiple of {width}"

@@ -3,7 +3,7 @@
 Rows of the fastest dimension follow each other in shared memory, of a swizzled tile at least as far apart as its pattern is wide. What
 lies outside the tensor is filled by loads, element by element, and left out by stores, 16 bytes by 16: the end of a row is written to the
 next multiple of 16 bytes. TF32 is rounded by loads. So an H100 does, bit for bit (`programs/measurements/h100/tiles.csv`), and it refuses
-coordinates of the fastest dimension that are no multiple of 16 bytes, and of stores negative ones.
+coordinates of the fastest dimension that are no multiple of 16 bytes, and of stores negative ones. UTMAREDG reduces what UTMASTG stores.
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ from isa.vocabulary import Space
 from sim.compiled.kernel import inner, outlined
 from sim.functional.memory import find
 from sim.functional.operands import row_of
+from sim.functional.reductions import ELEMENT_OF_MAP, is_reducible, reduce_words
 from sim.functional.state import (
     FIRST,
     FULL,
@@ -33,7 +34,7 @@ from sim.traces.trace import APART, BYTES, COUNTS, DIMENSIONS, SOURCE
 
 STORES, ALIGNMENT, UNIT = np.int64(1), np.int64(128), np.int64(maps.UNIT)
 # Columns of the tile that is being moved, five for the dimensions each.
-SIZES, STRIDES, ROWS, STEPS, STARTS, WORDS = 0, 5, 10, 15, 20, 32
+SIZES, STRIDES, ROWS, STEPS, STARTS, REDUCTION, ELEMENT, WORDS = 0, 5, 10, 15, 20, 25, 26, 32
 FILL_WORD, NOT_A_NUMBER = np.int64(0x7FF77FF7), np.int64(0x7FFFE000)  # of what lies outside, and of a TF32
 EXPONENT, MANTISSA, CUT = np.int64(0x7F800000), np.int64(0x7FFFFF), np.int64(13)  # of a float32; bits that TF32 lacks
 BYTES_OF_TYPE = np.array([1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2], np.int64)  # by number
@@ -53,6 +54,9 @@ def read_map(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memor
         return wrong(TileFault.NO_MAP if number >= BYTES_OF_TYPE.size else TileFault.RANK, control >> maps.RANK & 7, progress)
     if control >> maps.INTERLEAVE & 3:
         return wrong(TileFault.INTERLEAVE, np.int64(0), progress)
+    tile[REDUCTION], tile[ELEMENT] = code.combine[i], ELEMENT_OF_MAP[number]
+    if tile[REDUCTION] and (control >> maps.ROUND & 1 or not is_reducible(tile[REDUCTION], tile[ELEMENT])):
+        return wrong(TileFault.REDUCTION, number | (control >> maps.ROUND & 1) << 4, progress)
     for d in range(5):
         there = d < dimensions
         tile[SIZES + d] = tile[WORDS + maps.SIZE + d] + 1
@@ -139,8 +143,7 @@ def move_tile(inside: int, stores: int, words: np.ndarray, seen: Seen, machine: 
             place = inside + row * pitch + piece * UNIT
             place ^= (place // ALIGNMENT & (span // UNIT - 1)) * UNIT
             if stores and address >= 0 and start + piece * UNIT < limit:
-                for word in range(4):
-                    memory.words[((address + start + piece * UNIT - memory.base) >> 2) + word] = words[(place >> 2) + word]
+                store_piece((address + start + piece * UNIT - memory.base) >> 2, place >> 2, tile, words, memory)
             elif not stores:
                 load_piece(place, address, start + piece * UNIT, limit, tile, words, memory)
             if memory.watch.asked[0]:
@@ -167,6 +170,16 @@ def row_address(row: int, base: int, tile: np.ndarray) -> int:
         base += coordinate * tile[STRIDES + d]
         row //= tile[ROWS + d]
     return base
+
+
+@inner
+def store_piece(at: int, place: int, tile: np.ndarray, words: np.ndarray, memory: Memory) -> None:
+    """Store or reduce 16 bytes of a row; at, place: the first words."""
+    if tile[REDUCTION]:
+        reduce_words(at, memory.words, place, words, UNIT >> 2, tile[REDUCTION], tile[ELEMENT])
+        return
+    for word in range(UNIT >> 2):
+        memory.words[at + word] = words[place + word]
 
 
 @inner

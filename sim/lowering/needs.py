@@ -83,7 +83,7 @@ NEEDS = {
         "no thread writes to L2",  # bulk copies send whole sectors
         lambda gpu, used: (used.at(*BEYOND) & ~used.of(Operation.LOAD)).any(),
     ),
-    "l2_stores": Need(NO_STORES, lambda gpu, used: (used.stores | (used.copies & used.function_has(1))).any()),
+    "l2_stores": Need(NO_STORES, lambda gpu, used: (used.stores | (used.copies & used.function_has(1) & ~used.reductions)).any()),
     "wide": Need(
         "no access of more than 32 bits per lane is executed that waits for its data or tells when it has read them",
         lambda gpu, used: (
@@ -103,12 +103,16 @@ NEEDS = {
     "cached_loads": Need("no load that is executed goes through L1", lambda gpu, used: used.cached(gpu, Operation.LOAD)),
     "cached_stores": Need("no store that is executed goes through L1", lambda gpu, used: used.cached(gpu, Operation.STORE)),
     "l2": Need("nothing goes to L2", lambda gpu, used: used.moved(*L2_TRAFFIC)),
-    "l2_reads": Need("nothing is read from L2", lambda gpu, used: (used.answers | (used.copies & ~used.function_has(1))).any()),
+    "l2_reads": Need(
+        "nothing is read from L2", lambda gpu, used: (used.answers | (used.copies & ~used.function_has(1)) | used.reductions).any()
+    ),
     "l2_start": Need(
         "nothing goes to L2",
         lambda gpu, used: (gpu.memory.kind == "hierarchy" and used.moved(*L2_TRAFFIC)) or used.beyond_present or _far_code(gpu, used),
     ),
-    "atomics": Need("no atomic of global memory is executed", lambda gpu, used: (used.of(Operation.ATOM) & used.at(*BEYOND)).any()),
+    "atomics": Need(
+        "no atomic of global memory is executed", lambda gpu, used: ((used.of(Operation.ATOM) & used.at(*BEYOND)) | used.reductions).any()
+    ),
     "dram": Need("nothing goes to DRAM", lambda gpu, used: used.moved("dram_bytes_read", WRITTEN)),
     "dram_writes": Need("nothing is written to DRAM", lambda gpu, used: used.moved(WRITTEN)),
     "operands": Need(NO_CONSTANTS, lambda gpu, used: used.operands),

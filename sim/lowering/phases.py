@@ -77,6 +77,11 @@ def copies(program: Program, i: int) -> int:
     return COPY_OUT if program.encoded.function[i] & 1 else COPY_IN
 
 
+def reduces(program: Program, i: int) -> bool:
+    """Return whether instruction i is a bulk copy that is reduced into global memory, by the atomic units of L2."""
+    return copies(program, i) == COPY_OUT and bool(program.encoded.combine[i])
+
+
 def barriers_of_phases(trace: Trace, phases: int) -> np.ndarray:
     """Return int64 [2, phases]: the block of each phase's barrier, and its address in shared memory; -1: no thread of the block uses it."""
     found = np.full((2, phases), -1, np.int64)

@@ -85,6 +85,11 @@ class Used:
         return self.of(Operation.BULK_COPY) & ~self.between_blocks
 
     @cached_property
+    def reductions(self) -> np.ndarray:
+        """Bulk copies and tiles that the atomic units of L2 reduce."""
+        return self.copies & (self.program.encoded.combine[self.rows] != 0)
+
+    @cached_property
     def between_blocks(self) -> np.ndarray:
         """Copies from shared memory of one block to that of another."""
         return self.of(Operation.BULK_COPY) & self.has(int(Flag.CLUSTER)) & ~self.function_has(-1)

@@ -25,7 +25,7 @@ from sim.lowering.control_words import (
     read_cycles,
     waited_counters,
 )
-from sim.lowering.phases import COPY_OUT, NO_COPY, answers_nothing, copies, phase_use, result_cause
+from sim.lowering.phases import COPY_OUT, NO_COPY, answers_nothing, copies, phase_use, reduces, result_cause
 from sim.lowering.ports import unit_timing
 from sim.lowering.warpgroups import turn
 from sim.result.causes import PORT_CAUSE, StallCause
@@ -108,6 +108,7 @@ class Instruction(NamedTuple):
     constant: Constant | None = None  # that it names
     logged: bool = False  # the trace has its addresses
     copies: int = NO_COPY  # a bulk copy: sim.lowering.phases
+    reduces: bool = False  # a bulk copy that the atomic units of L2 reduce
     turn: int = 0  # cycles of the tensor core that a product of a warpgroup takes, from source_read after its issue on at the earliest
     far: bool = False  # may access shared memory of another block of the cluster
     pause: tuple[int, StallCause] = (0, StallCause.WAIT)  # cycles that it holds its warp: a fence of the whole GPU, NANOSLEEP
@@ -141,7 +142,7 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
     held = [(int(cycles), StallCause(cause)) for cycles, cause in zip(*pauses(gpu, program), strict=True)]
     plain = [one._replace(far=may_leave(program, k), pause=held[k]) for k, one in enumerate(plain)]
     for i in logged(program).nonzero()[0]:
-        plain[i] = plain[i]._replace(logged=True, copies=copies(program, int(i)))
+        plain[i] = plain[i]._replace(logged=True, copies=copies(program, int(i)), reduces=reduces(program, int(i)))
     return [_with_control(program, gpu, i, one, parts) for i, one in enumerate(plain)] if obeyed else plain
 
 

@@ -10,7 +10,19 @@ from sim.launch.launch import Launch
 from tests.differential.cases import check_engines
 from tests.unit.mbarrier_programs import PING_PONG, bulk_copy, launch
 from tests.unit.test_bulk_copies import product, stores
-from tests.unit.tile_programs import two_rows_of_blocks
+from tests.unit.test_reductions import timed
+from tests.unit.tile_programs import reduced_tile, two_rows_of_blocks
+
+
+def reduced(rng: np.random.Generator) -> tuple[Launch, Launch]:
+    """Return reductions by up to six blocks of pieces to one place or to several, and of a tile."""
+    size, step, apart = (16 * int(rng.integers(*ends)) for ends in ((1, 70), (0, 9), (0, 9)))
+    name = f"{rng.choice(['time', 'flood'])}_{rng.choice(['add_u32', 'add_f16', 'add_f64', 'min_s32', 'store'])}"
+    array = np.zeros((2, 20, 40), np.float32)
+    tile = np.ones((2, int(rng.integers(1, 9)), 8), np.float32)
+    at = 4 * int(rng.integers(0, 9)), int(rng.integers(0, 16)), int(rng.integers(0, 2))
+    pieces = timed(name, size, int(rng.integers(1, 9)), step, apart, blocks=int(rng.integers(1, 7)))
+    return pieces, reduced_tile("ADD", sim.tensor_map(array, tile.shape), tile, at)
 
 
 def drawn(rng: np.random.Generator) -> tuple[Launch, dict[str, Any]]:
@@ -21,7 +33,8 @@ def drawn(rng: np.random.Generator) -> tuple[Launch, dict[str, Any]]:
         bulk_copy(size=16 * int(rng.integers(1, 60)), at=16 * int(rng.integers(0, 4))),
         launch(PING_PONG)[0],
         two_rows_of_blocks((int(rng.integers(1, 5)), 1))[0],
-    ][rng.choice(5, p=[0.5, 0.1, 0.1, 0.1, 0.2])]
+        *reduced(rng),
+    ][rng.choice(7, p=[0.3, 0.1, 0.1, 0.1, 0.1, 0.2, 0.1])]
     changes = {
         "sms": int(rng.integers(1, 4)),
         "core.kind": str(rng.choice(["control", "scoreboard"])),
@@ -36,6 +49,8 @@ def drawn(rng: np.random.Generator) -> tuple[Launch, dict[str, Any]]:
         "interconnect.response_bytes_per_cycle": float(rng.choice([4, 64, 300])),
         "lsu.depth": int(rng.choice([1, 3, 10])),
         "l2.start": str(rng.choice(["cold", "warm", "dirty"])),
+        "l2.atomic_cycles": float(rng.choice([1, 4.3, 30])),
+        "l2.write_port": bool(rng.integers(2)),
         "dram.depth": int(rng.choice([2, 16])),
     }
     return given, changes

@@ -122,9 +122,12 @@ def test_opcodes_mean_what_their_architecture_says() -> None:
 
 
 def test_all_that_is_not_covered_is_said_at_once_with_its_lines() -> None:
-    message = refused("UTMAREDG R4, R5", "FADD.XX R1, R2, R3", "BRA 0x8", "UTMAREDG R6, R7", "MOV R0, [R4]", "EXIT")
+    message = refused("ARRIVES R4, R5", "FADD.XX R1, R2, R3", "BRA 0x8", "ARRIVES R6, R7", "MOV R0, [R4]", "EXIT")
     assert "function k (sm_75) holds what is not covered" in message
-    assert "lines 3, 6: UTMAREDG: reductions by bulk copies and TMA are not modelled; use atomics (red), or store tiles" in message
+    assert (
+        "lines 3, 6: ARRIVES: arrivals of copies (cp.async.mbarrier.arrive) are not modelled; use cp.async.wait_group, or bulk copies"
+        in message
+    )
     assert "line 4: FADD has no modifier .XX" in message
     assert "line 5: no instruction stands at 0x8" in message
     assert "line 7: operand 2 of MOV is an address" in message

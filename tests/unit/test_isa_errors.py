@@ -93,10 +93,10 @@ MISTAKES = {
     "compiler-made listing": """\
 \t\tFunction : k
 \t.headerflags\t@"EF_CUDA_SM75"
-        /*0000*/                   UTMAREDG R4 ;
+        /*0000*/                   ARRIVES R4 ;
         /*0010*/                   BRA 0x8 ;
         /*0020*/                   FADD.XX R1, R2, R3 ;
-        /*0030*/                   UTMAREDG R5 ;
+        /*0030*/                   ARRIVES R5 ;
 \t\t..........""",
     "all at once": """\
 loop: FFMMA R0, R1, R2, R3

@@ -215,9 +215,10 @@ def test_registers_go_from_warp_to_warp() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("UBLKRED.G.S.ADD [UR4], [UR8], UR9", "reductions"),
-        ("UTMALDG.3D.IM2COL [UR8], [UR16], UR6", "im2col"),
-        ("UTMAREDG.2D.ADD [UR8], [UR6]", "reductions"),
+        ("UTMALDG.3D.IM2COL [UR8], [UR16], UR6", "UTMALDG.IM2COL: tiles of images .* use tiles"),
+        ("UTMASTG.4D.IM2COL [UR8], [UR16]", "UTMASTG.IM2COL: tiles of images .* use tiles"),
+        ("UTMAREDG.5D.IM2COL.ADD [UR8], [UR16]", "UTMAREDG.IM2COL: tiles of images .* use tiles"),
+        ("UTMAPF.L2.3D.IM2COL [UR8], [UR16]", "UTMAPF.IM2COL: tiles of images .* use tiles"),
         ("UTMALDG [UR8], [UR6]", "UTMALDG"),
     ],
 )

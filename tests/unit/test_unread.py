@@ -19,6 +19,7 @@ from sim.report.text import report
 from sim.result.result import Result
 from sim.traces.trace import work_of_blocks
 from tests.fields import CHAIN, Suite, launch, small
+from tests.unit.test_reductions import timed
 from tests.unread import Change, changes
 
 MACHINES = {
@@ -92,12 +93,13 @@ def _known(field: str, run: Result) -> bool:
 def suite() -> Suite:
     others = small()
     chain = launch(CHAIN.format(registers=32, shared=0), 1, 64, np.zeros(1, np.float32))
-    return Suite({"chain": chain} | dict.fromkeys(LISTINGS) | {name: others[name] for name in SMALL})
+    reductions = {"bulk reductions": timed("time_add_u32", 1040, 4, 2080, 0)}
+    return Suite({"chain": chain} | dict.fromkeys(LISTINGS) | {name: others[name] for name in SMALL} | reductions)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("program", ["chain", *LISTINGS, *SMALL])
+@pytest.mark.parametrize("program", ["chain", *LISTINGS, *SMALL, "bulk reductions"])
 def test_what_is_not_read_changes_nothing_and_no_field_is_silent(machine: str, program: str, suite: Suite) -> None:
     base, changed = MACHINES[machine]
     gpu, trace = sim.gpu(base).replace(changed), suite.traces[program]
@@ -181,11 +183,15 @@ OUT = {"sms": 1, "limits.blocks": 1, "blocks.awaits_stores": True}
         ("constants", FREE, "constants.bytes", (2048, 65536)),
         ("constants", FREE, "constants.ways", (2, 4)),
         ("stored bulk", OUT, "lsu.latency", (1, 10)),
+        ("reduced bulk", {}, "l2.atomic_cycles", (1, 100)),
     ],
 )
 def test_what_is_read_against_appearances(program: str, machine: dict[str, object], field: str, values: tuple[object, object]) -> None:
-    given = launch(STORED_BULK, 4, 32, np.zeros(256, np.float32)) if program == "stored bulk" else small()[program]
-    trace = sim.execute(given)
+    bulk = {
+        "stored bulk": lambda: launch(STORED_BULK, 4, 32, np.zeros(256, np.float32)),
+        "reduced bulk": lambda: timed("time_add_u32", 128, 100, 0, 0),
+    }
+    trace = sim.execute(bulk[program]() if program in bulk else small()[program])
     runs = [sim.simulate(trace, sim.gpu("h100").replace(machine | {field: value}), threads=1) for value in values]
     assert runs[0].cycles != runs[1].cycles
     for run in runs:

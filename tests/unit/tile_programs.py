@@ -83,3 +83,37 @@ def passing(begun: int = 64, left: int = 24, taken: int = 104, high: int = 100) 
     """Return a launch of eight warps: four give registers back, four take them and use R{high}."""
     text = SETMAXREG.format(begun=begun, left=left, taken=taken, high=high)
     return Launch(isa.parse(text), (1,), (256,), (np.zeros(256, np.uint32),))
+
+
+def reduced_tile(operation: str, target: Any, tile: np.ndarray, at: tuple[int, ...]) -> Launch:
+    """Return a launch of one warp that reduces a tile, which an array holds, into a tensor at coordinates `at`, the fastest first."""
+    move = "\n".join(f"MOV R{10 + d}, {value}\nR2UR UR{9 + d}, R{10 + d}" for d, value in enumerate(at))
+    text = f""".kernel reduced
+.param ptr tile
+.param ptr to
+.shared 40960
+S2R R0, SR_TID.X
+ISETP.NE P0, PT, R0, RZ, PT
+SHL R1, R0, 2
+IADD R2, R1, c[0x0][tile]
+next:
+LDG R3, [R2]
+STS [R1+0x400], R3
+IADD R1, R1, 128
+IADD R2, R2, 128
+ISETP.LT P1, PT, R1, {tile.nbytes}, PT
+@P1 BRA `(next)
+MOV R6, c[0x0][to]
+MOV R8, 0x400
+R2UR UR6, R6
+R2UR UR7, RZ
+R2UR UR8, R8
+{move}
+@!P0 UTMAREDG.{len(at)}D.{operation} [UR8], [UR6]
+UTMACMDFLUSH
+DEPBAR.LE SB0, 0x0
+EXIT
+"""
+    words = np.zeros(-(-tile.nbytes // 128) * 32, np.uint32)
+    words.view(np.uint8)[: tile.nbytes] = tile.reshape(-1).view(np.uint8)
+    return Launch(isa.parse(text), (1,), (32,), (words, np.array([target], MAP)))

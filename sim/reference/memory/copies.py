@@ -3,7 +3,8 @@
 A copy may begin `shared.copy_latency` after its issue, and the port towards L2 must have room for a line. A line is asked for when the
 one before it has been, at `shared.copy_bytes_per_cycle`, one a cycle at most; its answer crosses the port from L2 at that rate, and then
 counts for the phase of the copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read
-shared memory. Tiles have a latency and a rate of their own, and ask for the lines of each of their rows.
+shared memory. What is reduced (UBLKRED, UTMAREDG) goes as an atomic without a result does, a packet for each sector. Tiles have a latency
+and a rate of their own, and ask for the lines of each of their rows.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sim.lowering.memory import REQUEST_WEIGHT, TICKS
+from sim.lowering.memory import REQUEST_WEIGHT, SECTORS, TICKS
 from sim.lowering.phases import lines_of_row
 from sim.reference.decode import Kind
 from sim.reference.memory.l1 import words_of
@@ -40,6 +41,12 @@ class Copy:
     ticks: int  # per sector
     rate: str  # what they are of
     row: list[int]  # of the trace
+    reduces: bool  # what it sends is reduced into what L2 has
+
+    @property
+    def weight(self) -> int:
+        """The places of the port that a line takes."""
+        return SECTORS if self.reduces else REQUEST_WEIGHT
 
 
 class CopyUnit:
@@ -58,13 +65,16 @@ class CopyUnit:
         latency, ticks = int(getattr(numbers, f"{kind}_latency")), int(getattr(numbers, f"{kind}_ticks"))
         ready = warp.issued.then(warp.issued.cycle + latency, f"shared.{kind}_latency")
         self.lsu.env.timeout(latency)  # something is due: nobody may take the machine for stuck
-        self.copies.append(Copy(warp, deque(lines_of_row(row)), row[PHASE], ready, pending, ticks, f"shared.{kind}_bytes_per_cycle", row))
+        lines, rate = deque(lines_of_row(row)), f"shared.{kind}_bytes_per_cycle"
+        self.copies.append(Copy(warp, lines, row[PHASE], ready, pending, ticks, rate, row, warp.instruction.reduces))
 
     def step(self) -> None:
         """Ask for what can be asked for now."""
         now = int(self.lsu.env.now)
-        while self.copies and max(self.copies[0].ready.cycle, self.free // TICKS) <= now and self.lsu.requests.room_for(REQUEST_WEIGHT):
+        while self.copies and max(self.copies[0].ready.cycle, self.free // TICKS) <= now:
             copy = self.copies[0]
+            if not self.lsu.requests.room_for(copy.weight):
+                return
             line, mask = copy.lines.popleft()
             sectors = {sector for sector in range(mask.bit_length()) if mask >> sector & 1}
             start = latest(copy.ready, self.sent, self.lsu.requests.left).then(now, work=copy.ready.work)
@@ -89,7 +99,8 @@ class CopyUnit:
         """Send sectors of a line; with the last one the copy has read them all."""
         requests, block = self.lsu.requests, copy.warp.block
         block.stores += 1
-        requests.send(Packet(self.lsu.sm.number, line, sectors, words_of(sectors), Kind.STORE, 1, None, block, start))
+        kind, packets = (Kind.REDUCTION, len(sectors)) if copy.reduces else (Kind.STORE, 1)
+        requests.send(Packet(self.lsu.sm.number, line, sectors, words_of(sectors), kind, packets, None, block, start))
         self.free = requests.free
         self.sent = start.then(self.free // TICKS, "interconnect.request_bytes_per_cycle")
         if not copy.lines and copy.pending:

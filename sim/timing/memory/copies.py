@@ -3,14 +3,15 @@
 A copy may begin `copy_latency` after its issue, and the port towards L2 must have room for a line. A line is asked for when the one
 before it has been, at `copy_bytes_per_cycle`, one a cycle at most; its answer crosses the port from L2 at that rate too, and then counts
 for the phase of the copy's barrier. A line is sent when the one before it has left the port; with the last of them the copy has read
-shared memory. Tiles have a latency and a rate of their own, and ask for the lines of each of their rows.
+shared memory. What is reduced (UBLKRED, UTMAREDG) goes as an atomic without a result does, a packet for each sector. Tiles have a latency
+and a rate of their own, and ask for the lines of each of their rows.
 """
 
 import numpy as np
 
 from sim.compiled.kernel import inner, outlined
 from sim.gpus.path import SECTOR
-from sim.lowering.accesses import LOAD, STORE
+from sim.lowering.accesses import LOAD, REDUCTION, STORE
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import REQUEST_WEIGHT, SECTORS, TICKS
 from sim.lowering.phases import COPY_NEAR, COPY_OUT
@@ -54,7 +55,7 @@ def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Cod
     if copy.ranks:
         copy.phase = sm.phase_left.size + copy.row
     copy.kind, copy.slot, copy.instruction, copy.block = op.copies, warp.slot, warp.instruction, warp.place
-    copy.ticket = ticket
+    copy.ticket, copy.reduces = ticket, op.access == REDUCTION
     unit.copies += 1
     plan_copies(m, mh, memory)
     sm.cores[m].next = min(sm.cores[m].next, unit.copy_next)
@@ -85,8 +86,9 @@ def plan_copies(m: int, mh: np.record, memory: Memory) -> None:
     if unit.copies == 0:
         unit.copy_next = NEVER
         return
-    ready = max(memory.copies[m, unit.oldest_copy].ready, unit.copy_free // TICKS)
-    unit.copy_next = max(ready, room_from(m, np.int64(REQUEST_WEIGHT), mh, memory))
+    copy = memory.copies[m, unit.oldest_copy]
+    room = room_from(m, np.int64(SECTORS if copy.reduces else REQUEST_WEIGHT), mh, memory)
+    unit.copy_next = max(copy.ready, unit.copy_free // TICKS, room)
 
 
 @outlined
@@ -105,7 +107,9 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace
         if copy.kind == COPY_OUT:
             sm.places[m, copy.block].stores += 1
             block = np.int64(copy.block)
-            packet = Packet(line, sectors, words_of(sectors), np.int64(STORE), np.int64(1), np.int64(NONE), block)
+            kind = np.int64(REDUCTION if copy.reduces else STORE)
+            packets = sector_count(sectors) if copy.reduces else np.int64(1)
+            packet = Packet(line, sectors, words_of(sectors), kind, packets, np.int64(NONE), block)
             send(m, now, packet, mh, memory)
             unit.copy_free = unit.request_free
         else:

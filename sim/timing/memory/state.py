@@ -119,6 +119,7 @@ Copy = records.kind(  # a bulk copy whose lines have not all been asked for
     ("phase", "i8"),  # of a barrier in shared memory that it counts for
     ("ticket", "i8"),  # of one from shared memory: which increment of its counter it holds
     ("kind", "u4"),  # COPY_IN or COPY_OUT
+    ("reduces", "u4"),  # 1 = what it sends is reduced into what L2 has
     ("slot", "u4"),  # warp slot
     ("instruction", "u4"),
     ("block", "u4"),  # place of its block

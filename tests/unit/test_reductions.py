@@ -1,0 +1,249 @@
+"""Bulk reductions (UBLKRED, UTMAREDG) from a cubin of nvcc: each operation and type against NumPy, in time, and what cannot be."""
+
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import isa
+import sim
+from isa.errors import UserError
+from programs.measurements.reductions import CODE, OF_MAPS, OPERATIONS, SIZES, compared, launch_of
+from sim.launch.launch import Launch
+from sim.launch.tensor_maps import MAP
+from sim.reference import simulate as simulate_simpy
+from tests.unit.tile_programs import reduced_tile
+
+INTEGERS = {"u32": "u4", "s32": "i4", "b32": "u4", "u64": "u8", "s64": "i8", "b64": "u8"}
+HALVES = {"f16": (10, 15), "bf16": (7, 127)}  # digits of the fraction, bias
+NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF}
+OF_BYTES = {
+    "add": "u32 s32 u64 f16 bf16 f32 f64",
+    **dict.fromkeys(("min", "max"), "u32 s32 u64 s64 f16 bf16"),
+    **dict.fromkeys(("inc", "dec"), "u32"),
+    **dict.fromkeys(("and", "or", "xor"), "b32 b64"),
+}
+BETWEEN_BLOCKS = {
+    "add": "u32 s32 u64",
+    **dict.fromkeys(("min", "max"), "u32 s32"),
+    **dict.fromkeys(("inc", "dec"), "u32"),
+    **dict.fromkeys(("and", "or", "xor"), "b32"),
+}
+OF_TILES = {
+    "add": "u32 s32 u64 s64 f16 f32 f64 bf16 f32_ftz",
+    **dict.fromkeys(("min", "max"), "u32 s32 u64 s64 f16 bf16"),
+    **dict.fromkeys(("inc", "dec"), "u32"),
+    **dict.fromkeys(("and", "or", "xor"), "u32 s32 u64 s64"),
+}
+CASES = [
+    (what, operation, name)
+    for what, forms in (("bulk", OF_BYTES), ("near", BETWEEN_BLOCKS), ("tile", OF_TILES))
+    for operation, names in forms.items()
+    for name in names.split()
+]
+
+
+def expected(operation: str, name: str, there: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Return the bits of what is left, elementwise."""
+    if name in HALVES:
+        return np.array([_half(operation, name, int(a), int(b)) for a, b in zip(there, given, strict=True)], np.uint16)
+    if name in INTEGERS:
+        a, b = there.view(INTEGERS[name]), given.view(INTEGERS[name])
+        wrapped = {"inc": np.where(a >= b, 0, a + 1), "dec": np.where((a == 0) | (a > b), b, a - 1)}
+        functions = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+        left = wrapped[operation] if operation in wrapped else functions[operation](a, b)
+        return left.view(there.dtype)
+    kind = "f8" if name == "f64" else "f4"
+    a, b = there.view(kind), given.view(kind)
+    if name == "f32_ftz":
+        a, b = _flushed(a), _flushed(b)
+    with np.errstate(all="ignore"):
+        total = a + b
+    total = _flushed(total) if name == "f32_ftz" else total
+    left = total.view(there.dtype).copy()
+    if name == "f64":  # as atomics: a NaN as it is, of two that which comes
+        left[np.isnan(a)], left[np.isnan(b)] = there[np.isnan(a)], given[np.isnan(b)]
+        made = np.isnan(total) & ~np.isnan(a) & ~np.isnan(b)
+        assert made.any()
+        left[made] = 0xFFF8 << 48
+    else:
+        left[np.isnan(total)] = NAN["f32"]
+    return left
+
+
+def _flushed(x: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(x) < np.finfo("f4").tiny, np.copysign(np.float32(0), x), x)
+
+
+def _value(name: str, bits: int) -> Fraction | str:
+    """Return the value of a half, "nan", or an infinity as "+" or "-"."""
+    digits, bias = HALVES[name]
+    exponent, fraction, sign = bits >> digits & (2 * bias + 1), bits & ((1 << digits) - 1), -1 if bits >> 15 else 1
+    if exponent == 2 * bias + 1:
+        return "nan" if fraction else "-" if bits >> 15 else "+"
+    whole = fraction | (1 << digits if exponent else 0)
+    return sign * whole * Fraction(2) ** (max(exponent, 1) - bias - digits)
+
+
+def _half(operation: str, name: str, a: int, b: int) -> int:
+    x, y = _value(name, a), _value(name, b)
+    if operation != "add":
+        if "nan" in (x, y):
+            return NAN[name] if x == y else b if x == "nan" else a
+        order = sorted((a, b), key=lambda bits: -(bits & 0x7FFF) - 1 if bits >> 15 else bits)
+        return order[operation == "max"]
+    if isinstance(x, str) or isinstance(y, str):
+        signs = {one for one in (x, y) if isinstance(one, str)}
+        infinity = (1 << 15) - (1 << HALVES[name][0])
+        return NAN[name] if len(signs) > 1 or "nan" in signs else infinity | (0x8000 if "-" in signs else 0)
+    total = x + y
+    if total == 0:
+        return 0x8000 if a >> 15 and b >> 15 else 0
+    return _rounded(name, abs(total)) | (0x8000 if total < 0 else 0)
+
+
+def _rounded(name: str, x: Fraction) -> int:
+    """Return the nearest half of a positive number, ties to even; infinity from half a step beyond the largest on."""
+    digits, bias = HALVES[name]
+    infinity = (1 << 15) - (1 << digits)
+    low, high = 0, infinity
+    while high - low > 1:
+        middle = (low + high) // 2
+        value = _value(name, middle)
+        low, high = (middle, high) if not isinstance(value, str) and value <= x else (low, middle)
+    below = _value(name, low)
+    above = _value(name, high) if high < infinity else Fraction(2) ** (bias + 1)
+    assert isinstance(below, Fraction)
+    assert isinstance(above, Fraction)
+    middle_value = (below + above) / 2
+    return low if x < middle_value or (x == middle_value and low % 2 == 0) else high
+
+
+@pytest.mark.parametrize(("what", "operation", "name"), CASES)
+def test_each_operation_leaves_what_numpy_says(what: str, operation: str, name: str) -> None:
+    given, left, came = launch_of({"what": what, "operation": operation, "type": name, "number": "7"})
+    bits = f"u{SIZES[name]}"
+    right = expected(operation, name, left.view(bits).copy(), came.view(bits))
+    sim.execute(given)
+    wrong = np.flatnonzero(left.view(bits) != right)
+    assert not len(wrong), [(hex(came.view(bits)[k]), hex(left.view(bits)[k]), hex(right[k])) for k in wrong[:3]]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_tiles_of_other_types_are_refused_by_name(operation: str) -> None:
+    for name in OF_MAPS:
+        if name not in OF_TILES[operation].split():
+            given, _, _ = launch_of({"what": "tile", "operation": operation, "type": name, "number": "1"})
+            with pytest.raises(UserError, match=r"a tile of .* has no such reduction here"):
+                sim.execute(given)
+
+
+def test_a_gpus_file_is_compared_case_by_case(tmp_path: Path) -> None:
+    given, left, _ = launch_of({"what": "bulk", "operation": "add", "type": "u32", "number": "3"})
+    sim.execute(given)
+    text = "".join(f"{word:08x}" for word in left)
+    file = tmp_path / "reductions.csv"
+    lines = ["what,operation,type,number,error,words", f"bulk,add,u32,3,0,{text}", f"bulk,add,u32,3,0,{'f' * 8}{text[8:]}"]
+    lines += ["tile,inc,f32,9,715,", "tile,inc,f32,9,0,", "bulk,add,u32,3,715,"]
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    found = list(compared(file))
+    assert [line.split(":")[0] for line in found[:-1]] == ["bulk add u32", "tile inc f32", "bulk add u32"]
+    assert found[-1] == "2 of 5 cases are the GPU's to the bit"
+
+
+def timed(name: str, *sizes: int, blocks: int = 1, dtype: str = "u4") -> Launch:
+    """Return a launch of a loop over pieces. sizes: bytes, count, step and apart."""
+    arguments = (np.zeros(1 << 18, dtype), np.zeros(64, np.int32), *(np.int32(size) for size in sizes))
+    return Launch(isa.load(CODE, name), (blocks,), (32,), arguments, shared_dynamic=65536)
+
+
+@pytest.mark.parametrize("name", ["time_add_f32", "flood_add_f16", "time_store"])
+def test_the_engines_agree_on_reductions(name: str) -> None:
+    trace = sim.execute(timed(name, 1040, 5, 1040, 0, blocks=3))
+    gpu = sim.gpu("h100").replace({"sms": 2, "interconnect.depth": 8})
+    mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
+    assert (mine.cycles, mine.stalls, mine.counters) == (theirs.cycles, theirs.stalls, theirs.counters)
+
+
+def test_reductions_take_the_rate_of_l2s_atomic_units_and_stores_do_not() -> None:
+    gpu = sim.gpu("h100")
+    slow = gpu.replace({"l2.atomic_cycles": 40})
+    cycles = [[sim.run(timed(name, 128, 200, 0, 0), one).cycles for one in (gpu, slow)] for name in ("time_add_u32", "time_store")]
+    assert cycles[0][1] > cycles[0][0] + 2000
+    assert cycles[1][1] == cycles[1][0]
+
+
+def test_more_blocks_that_reduce_into_one_line_wait_for_each_other() -> None:
+    gpu = sim.gpu("h100").replace({"sms": 8, "l2.atomic_cycles": 8})
+    cycles = [sim.run(timed("flood_add_u32", 128, 32, 0, 0, blocks=blocks), gpu).cycles for blocks in (1, 4, 8)]
+    assert all(few < many for few, many in pairwise(cycles))
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "message"),
+    [("add", np.float32, ""), ("max", np.float16, ""), ("xor", np.uint64, ""), ("min", np.float32, "float32 has no such reduction")],
+)
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_tiles_of_all_dimensions_reduce_what_lies_inside(operation: str, name: type, message: str, count: int) -> None:
+    rng = np.random.default_rng(count)
+    array = rng.integers(1, 100, (3,) * (count - 1) + (24,)).astype(name)
+    tile = rng.integers(1, 100, (4,) * (count - 1) + (16,)).astype(name)
+    before, at = array.copy(), (8, *[1] * (count - 1))
+    given = reduced_tile(operation.upper(), sim.tensor_map(array, tile.shape), tile, at)
+    if message:
+        with pytest.raises(UserError, match=message):
+            sim.execute(given)
+        return
+    trace = sim.execute(given)
+    function = {"add": np.add, "max": np.maximum, "xor": np.bitwise_xor}[operation]
+    inside = (slice(1, None),) * (count - 1) + (slice(8, None),)
+    before[inside] = function(before[inside], tile[(slice(2),) * (count - 1)])
+    assert np.array_equal(array, before)
+    gpu = sim.gpu("h100").replace({"sms": 1})
+    mine, theirs = sim.simulate(trace, gpu), simulate_simpy(trace, gpu)
+    assert (mine.cycles, mine.stalls, mine.counters) == (theirs.cycles, theirs.stalls, theirs.counters)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("UBLKRED.G.S [UR6], [UR4], UR5", "UBLKRED needs one of .ADD .MIN"),
+        ("UBLKRED.G.S.INC.U64 [UR6], [UR4], UR5", ".INC and .DEC are of .U32 only"),
+        ("UBLKRED.G.S.DEC.S32 [UR6], [UR4], UR5", ".INC and .DEC are of .U32 only"),
+        ("UBLKRED.G.S.OR.F16 [UR6], [UR4], UR5", "floats have no .AND, .OR and .XOR"),
+        ("UBLKRED.G.S.MAX.F32.RN [UR6], [UR4], UR5", "of floats only .F16 and .BF16 have .MIN and .MAX"),
+        ("UBLKRED.S.S.ADD.F32.RN [UR6], [UR5], UR4", "to shared memory of the cluster go words of 32 bits, and sums of .U64"),
+        ("UBLKRED.S.S.MIN.U64 [UR6], [UR5], UR4", "to shared memory of the cluster go words of 32 bits, and sums of .U64"),
+        ("UBLKRED.G.S.ADD [UR7], [UR4], UR5", "UR7 cannot start a group of 2 registers"),
+        ("UTMAREDG.2D [UR8], [UR6]", "UTMAREDG needs one of .ADD .MIN"),
+        ("UTMAREDG.3D.IM2COL.ADD [UR8], [UR6]", "im2col"),
+    ],
+)
+def test_forms_that_there_are_not_are_named(text: str, message: str) -> None:
+    with pytest.raises(UserError) as raised:
+        isa.parse(f"{text}\nEXIT")
+    assert message in str(raised.value)
+
+
+def test_places_that_cannot_be_reduced_into_are_named() -> None:
+    array, tile = np.zeros((8, 32), np.float32), np.ones((8, 32), np.float32)
+    array.flags.writeable = False
+    with pytest.raises(UserError, match=r"bulk reduction at 0x[0-9a-f]+: the array .* is read-only"):
+        sim.execute(reduced_tile("ADD", sim.tensor_map(array, (8, 32)), tile, (0, 0)))
+    with pytest.raises(UserError, match="misaligned bulk reduction at 0x10000004"):
+        sim.execute(reduced_bytes(4))
+    with pytest.raises(UserError, match="bulk reduction at 0x10000200 is outside every array"):
+        sim.execute(reduced_bytes(512))
+    image = np.array([sim.tensor_map(np.zeros((8, 32), np.uint32), (8, 32))], MAP)
+    image["words"][0, 0] |= 1 << 11
+    with pytest.raises(UserError, match="interleaves channels, which is not modelled"):
+        sim.execute(reduced_tile("ADD", image[0], tile.view(np.uint32), (0, 0)))
+
+
+def reduced_bytes(at: int) -> Launch:
+    """Return a launch that adds 64 bytes of shared memory to an array of 512, from byte `at` on."""
+    text = f".kernel sums\n.param ptr out\n.shared 64\nMOV R6, c[0x0][out]\nIADD R6, R6, {at}\nR2UR UR6, R6\nR2UR UR7, RZ\n"
+    text += "MOV R9, 4\nR2UR UR10, R9\nR2UR UR8, RZ\nUBLKRED.G.S.ADD [UR6], [UR8], UR10\nEXIT\n"
+    return Launch(isa.parse(text), (1,), (32,), (np.zeros(128, np.uint32),))
