@@ -173,16 +173,13 @@ def _atomic(row: Row, words: Collection[str]) -> str:
 
 def _reduced(row: Row, words: Collection[str]) -> str:
     """Elements that UBLKRED reduces have the types that PTX gives each operation (`cp.reduce.async.bulk`), of 32 bits between blocks."""
-    if row.combine == BulkReduction.NONE or row.function > 1:
-        return ""
-    if row.function == 0 and (row.flags & FLOAT or (row.width == 8 and (row.combine != BulkReduction.ADD or row.flags & SIGNED))):
+    kind, is_float = row.combine, row.flags & FLOAT  # of a tile the map says the type
+    if row.function == 0 and (is_float or (row.width == 8 and (kind != BulkReduction.ADD or row.flags & SIGNED))):
         return "to shared memory of the cluster go words of 32 bits, and sums of .U64"
-    if row.combine in (BulkReduction.INC, BulkReduction.DEC) and (row.width != 4 or row.flags & (SIGNED | FLOAT)):
+    if kind in (BulkReduction.INC, BulkReduction.DEC) and (row.width == 8 or row.flags & (SIGNED | FLOAT)):
         return ".INC and .DEC are of .U32 only"
-    if row.combine >= BulkReduction.AND and row.flags & FLOAT:
-        return "floats have no .AND, .OR and .XOR"
-    if row.combine in (BulkReduction.MIN, BulkReduction.MAX) and row.flags & FLOAT and row.width > 2:
-        return "of floats only .F16 and .BF16 have .MIN and .MAX"
+    if is_float and (kind >= BulkReduction.AND or (kind != BulkReduction.ADD and row.width > 2)):
+        return "floats have .ADD, of .F16 and .BF16 also .MIN and .MAX"
     return ""
 
 

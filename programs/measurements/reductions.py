@@ -1,6 +1,7 @@
-"""Bulk reductions (UBLKRED, UTMAREDG), on a GPU and simulated: `python -m programs.measurements.reductions reductions.csv`.
+"""Bulk reductions (UBLKRED, UTMAREDG), on a GPU and simulated: `python -m programs.measurements.reductions FILE`.
 
-`gpu/reductions.cu` writes what each operation leaves of pairs of numbers: all pairs of twenty of interest by type, then hashed words.
+`gpu/reductions.cu results` writes what each operation leaves of pairs of numbers (all pairs of twenty of interest by type, then hashed
+words), `gpu/reductions.cu times` how long they take.
 """
 
 import sys
@@ -13,14 +14,17 @@ import numpy as np
 import isa
 import sim
 from isa.errors import UserError
-from programs.measurements.tensor import Row
+from programs.measurements.tensor import Row, Scored
 from programs.measurements.tiles import HERE, TYPES, words
+from programs.measurements.warpgroups import report, simulated
 from programs.published import ends_with_status, rows
 from sim.launch.launch import Launch
 from sim.launch.pointers import Pointer
 from sim.launch.tensor_maps import MAP, encoded
 
 CODE, BYTES, GIVEN, NEAR_ROOM = HERE / "reductions.sm_90.cubin", 4096, 5000, 128 << 10
+ROW, SHARED = 128, 200 << 10  # bytes of a row of a tile, of shared memory in loops
+TIMED = ("what", "name", "bytes", "count", "places", "blocks")
 OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 OF_MAPS = (
     "u8",
@@ -81,10 +85,8 @@ def launch_of(row: Row) -> tuple[Launch, np.ndarray, np.ndarray]:
     what, operation, name = row["what"], row["operation"], row["type"]
     there, given = numbers(name, int(row["number"]))
     if what == "tile":
-        size = SIZES[name]
-        made = encoded([128 // size, BYTES // 128], [128], [128 // size, BYTES // 128], [1, 1], TYPES[OF_MAPS.index(name)], "none", "zeros")
-        tile_map = np.array((Pointer(there, 0), made[2:]), MAP)[()]
-        return Launch(kernel(f"tile_{operation}"), (1,), (32,), (tile_map, given), shared_dynamic=BYTES), there, given
+        arguments = _mapped(there, BYTES, name), given
+        return Launch(kernel(f"tile_{operation}"), (1,), (32,), arguments, shared_dynamic=BYTES), there, given
     code = kernel(f"{what}_{operation}_{name}")
     if what == "bulk":
         return Launch(code, (1,), (32,), (there, given), shared_dynamic=BYTES), there, given
@@ -122,9 +124,53 @@ def compared(path: Path) -> Iterator[str]:
     yield f"{equal} of {count} cases are the GPU's to the bit"
 
 
+def timed(row: Row) -> Scored:
+    """Return cycles until all are done, by one block or in the other's shared memory; of a flood the median of its blocks."""
+    what, name = row["what"], row["name"]
+    size, count, blocks, apart = int(row["bytes"]), int(row["count"]), int(row["blocks"]), row["places"] == "apart"
+    took, pieces = np.zeros(max(blocks, 8) * 6, np.int32), count * blocks if apart else 1
+    if what == "near":
+        arrays = np.zeros(BYTES // 4, np.uint32), np.ones(BYTES // 4, np.uint32)
+        sizes = (np.int32(size), np.int32(count), np.int32(size * apart))
+        given = Launch(kernel(f"near_{name}"), (2,), (32,), (*arrays, took, *sizes), shared_dynamic=NEAR_ROOM)
+    else:
+        loop, of = name.rsplit("_", 1) if name.startswith("tile") else (name, "")
+        array, step = np.zeros(size * pieces // 4, np.uint32), (size // ROW if of else size) * apart
+        target = _mapped(array, size, of) if of else array
+        pieces_at = (np.int32(size), np.int32(count), np.int32(step), np.int32(step * count))
+        code = kernel(f"{'time' if what == 'alone' else what}_{loop}")
+        given = Launch(code, (blocks,), (32,), (target, took, *pieces_at), shared_dynamic=SHARED)
+    result = simulated(given)
+    reads = result.clock_reads
+    clocks = [reads[reads[:, 1] == block, 0] for block in range(given.blocks)]
+    if what == "flood":
+        cycles = int(np.sort([one[1] - one[0] for one in clocks])[blocks // 2])
+    else:  # of the second time
+        cycles = int(clocks[-1][-1] - clocks[-1][-3 if what == "near" else -4])
+    measured = row[{"alone": "t5", "flood": "t1", "near": "t7"}[what]]
+    return Scored(" ".join(row[key] for key in TIMED), float(measured), cycles, row, result)
+
+
+def _mapped(array: np.ndarray, size: int, name: str) -> np.ndarray:
+    """Return a map of rows of 128 bytes, with boxes of `size` bytes."""
+    width, number = ROW // SIZES[name], TYPES[OF_MAPS.index(name)]
+    made = encoded([width, array.nbytes // ROW], [ROW], [width, size // ROW], [1, 1], number, "none", "zeros")
+    found: np.ndarray = np.array((Pointer(array, 0), made[2:]), MAP)[()]
+    return found
+
+
+def times(path: Path, what: str) -> Iterator[Scored]:
+    """Yield the rows of a GPU's file of times that are of one kind: alone, flood or near."""
+    return (timed(row) for row in rows(path) if row["what"] == what and row["t0"].isdecimal())
+
+
 def main() -> None:
-    """Print what differs."""
-    print("\n".join(compared(Path(sys.argv[1]))))
+    """Print what differs, or the times."""
+    path = Path(sys.argv[1])
+    if "words" in next(iter(rows(path))):
+        sys.stdout.writelines(f"{line}\n" for line in compared(path))
+    else:
+        report({what: times(path, what) for what in ("alone", "flood", "near")})
 
 
 if __name__ == "__main__":

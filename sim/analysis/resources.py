@@ -151,7 +151,7 @@ def _bandwidths(result: Result, can: Mapping[str, Capacity]) -> Iterator[Resourc
     atomics count as written at L2, but hold the port of loads: with any, half of what was written is all that is certain of its own port.
     """
     gpu, counters = result.gpu, result.counters
-    net, atomics = gpu.interconnect, counters["global_atomic_requests"]
+    net, atomics = gpu.interconnect, counters["global_atomic_requests"] + counters["bulk_reduction_requests"]
     yield _resource(can, BANKS, counters["shared_wavefronts"] * gpu.shared.pass_cycles)
     yield _resource(can, LSU, sum(counters[f"{name}_requests"] for name in ACCESSES) * gpu.lsu.interval)
     read, written = (SECTOR * counters[f"l2_sectors_{way}"] for way in ("read", "written"))

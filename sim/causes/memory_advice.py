@@ -186,7 +186,10 @@ def _idle_sms(result: Result) -> str:
 def _l2_queue(result: Result) -> Verdict:
     counters = result.counters
     full = f"{int(counters['l2_queue_full']):,} requests found the queue of their L2 slice full"
-    if counters["global_atomic_requests"]:
+    if counters["bulk_reduction_requests"]:
+        each = number(counters["bulk_reduction_sectors"] / counters["bulk_reduction_requests"])
+        help_ = f"lines that are reduced ({each} sectors each) take their turns there: combine them in shared memory first"
+    elif counters["global_atomic_requests"]:
         each = number(counters["global_atomic_sectors"] / counters["global_atomic_requests"])
         help_ = f"atomics ({each} sectors each) take their turns there: combine them in a warp or in shared memory first"
     else:

@@ -9,14 +9,17 @@ from sim.report.words import count, size
 from sim.result.memory_counters import ratio
 from sim.result.result import Result
 
-KINDS = {"global loads": "global_load", "global stores": "global_store", "global atomics": "global_atomic", "local memory": "local"}
+KINDS = {
+    **{"global loads": "global_load", "global stores": "global_store", "global atomics": "global_atomic", "local memory": "local"},
+    **{"bulk loads": "bulk_load", "bulk stores": "bulk_store", "bulk reductions": "bulk_reduction"},
+}
 
 
 class Access(NamedTuple):
     """The accesses of one kind. parts: sectors of 32 bytes, or passes over the banks of shared memory."""
 
     kind: str
-    requests: int  # warp instructions with at least one lane
+    requests: int  # warp instructions with at least one lane; of bulk copies lines
     parts: int
 
     @property
@@ -29,7 +32,7 @@ class Flow(NamedTuple):
     """Bytes between the levels, and what each level did with them; rates are fractions of 1."""
 
     l1_read: int  # bytes from L1 to the registers, or past it
-    written: int  # bytes from the registers to L2: stores, and atomics
+    written: int  # bytes to L2: stores, atomics, and what bulk copies send
     l2_read: int  # bytes from L2
     dram_read: int
     dram_written: int

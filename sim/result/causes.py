@@ -104,6 +104,12 @@ class Tally(IntEnum):
     MSHR_PEAK = 24  # most MSHRs of an L1 in use
     PORT_PEAK = 25  # most requests of one SM on their way to L2
     STORES_JOINED = 26  # lines of stores that a write-combining buffer joined
+    BULK_LOADS = 27  # lines that bulk copies and tiles asked for
+    BULK_LOAD_SECTORS = 28
+    BULK_STORES = 29  # lines that they sent
+    BULK_STORE_SECTORS = 30
+    BULK_REDUCTIONS = 31  # lines that they sent to be reduced
+    BULK_REDUCTION_SECTORS = 32
 
 
 TALLIES = len(Tally)

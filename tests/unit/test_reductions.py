@@ -10,10 +10,13 @@ import pytest
 import isa
 import sim
 from isa.errors import UserError
-from programs.measurements.reductions import CODE, OF_MAPS, OPERATIONS, SIZES, compared, launch_of
+from programs.measurements.reductions import CODE, OF_MAPS, OPERATIONS, SIZES, compared, launch_of, times
+from sim.analysis.bounds import bounds
+from sim.causes.memory_advice import waiting
 from sim.launch.launch import Launch
 from sim.launch.tensor_maps import MAP
 from sim.reference import simulate as simulate_simpy
+from sim.report.memory import chart
 from tests.unit.tile_programs import reduced_tile
 
 INTEGERS = {"u32": "u4", "s32": "i4", "b32": "u4", "u64": "u8", "s64": "i8", "b64": "u8"}
@@ -155,8 +158,27 @@ def test_a_gpus_file_is_compared_case_by_case(tmp_path: Path) -> None:
 
 def timed(name: str, *sizes: int, blocks: int = 1, dtype: str = "u4") -> Launch:
     """Return a launch of a loop over pieces. sizes: bytes, count, step and apart."""
-    arguments = (np.zeros(1 << 18, dtype), np.zeros(64, np.int32), *(np.int32(size) for size in sizes))
+    arguments = (np.zeros(1 << 18, dtype), np.zeros(1024, np.int32), *(np.int32(size) for size in sizes))
     return Launch(isa.load(CODE, name), (blocks,), (32,), arguments, shared_dynamic=65536)
+
+
+def test_times_of_a_file_are_set_beside_those_of_the_same_launch(tmp_path: Path) -> None:
+    file = tmp_path / "times.csv"
+    lines = ["what,name,bytes,count,places,blocks,t0,t1,t2,t3,t4,t5,t6,t7", "alone,add_f16,1024,2,one,1,0,0,0,0,0,500"]
+    lines += [
+        "alone,add_u32,16,1,apart,1,cudaErrorNoDevice",
+        "flood,tile_add_f64,1024,4,apart,3,1,400,1",
+        "near,xor_b32,128,2,one,2,0,0,0,0,0,0,0,900",
+    ]
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    scores = [score for what in ("alone", "flood", "near") for score in times(file, what)]
+    assert [score.name for score in scores] == [
+        "alone add_f16 1024 2 one 1",
+        "flood tile_add_f64 1024 4 apart 3",
+        "near xor_b32 128 2 one 2",
+    ]
+    assert [score.measured for score in scores] == [500, 400, 900]
+    assert all(50 < score.simulated < 5000 for score in scores)
 
 
 @pytest.mark.parametrize("name", ["time_add_f32", "flood_add_f16", "time_store"])
@@ -179,6 +201,24 @@ def test_more_blocks_that_reduce_into_one_line_wait_for_each_other() -> None:
     gpu = sim.gpu("h100").replace({"sms": 8, "l2.atomic_cycles": 8})
     cycles = [sim.run(timed("flood_add_u32", 128, 32, 0, 0, blocks=blocks), gpu).cycles for blocks in (1, 4, 8)]
     assert all(few < many for few, many in pairwise(cycles))
+
+
+def test_what_is_reduced_is_counted_and_bounds_and_advice_know_it() -> None:
+    given = timed("time_add_u32", 128, 200, 0, 0)
+    result = sim.run(given, sim.gpu("h100").replace({"l2.atomic_cycles": 400}))
+    assert (result.counters["bulk_reduction_requests"], result.counters["bulk_reduction_sectors"]) == (400, 1600)
+    assert "bulk reductions         400                1,600         4.00   50.0 KiB" in chart(result)
+    assert "lines that are reduced (4 sectors each) take their turns there" in waiting(result).sentence
+    stored = sim.run(timed("time_store", 96, 3, 96, 0), sim.gpu("h100")).counters
+    assert (stored["bulk_store_requests"], stored["bulk_store_sectors"]) == (10, 18)
+    assert stored["bulk_load_requests"] == 0
+
+
+@pytest.mark.parametrize("changes", [{}, {"l2.write_port": False}, {"l2.start": "dirty"}])
+def test_no_bound_is_above_a_flood_of_reductions(changes: dict[str, object]) -> None:
+    trace = sim.execute(timed("flood_add_f32", 8192, 40, 8192, 1024, blocks=132))
+    result = sim.simulate(trace, sim.gpu("h100").replace(changes))
+    assert max(bound.cycles for bound in bounds(trace, result)) <= result.cycles
 
 
 @pytest.mark.parametrize(
@@ -212,8 +252,8 @@ def test_tiles_of_all_dimensions_reduce_what_lies_inside(operation: str, name: t
         ("UBLKRED.G.S [UR6], [UR4], UR5", "UBLKRED needs one of .ADD .MIN"),
         ("UBLKRED.G.S.INC.U64 [UR6], [UR4], UR5", ".INC and .DEC are of .U32 only"),
         ("UBLKRED.G.S.DEC.S32 [UR6], [UR4], UR5", ".INC and .DEC are of .U32 only"),
-        ("UBLKRED.G.S.OR.F16 [UR6], [UR4], UR5", "floats have no .AND, .OR and .XOR"),
-        ("UBLKRED.G.S.MAX.F32.RN [UR6], [UR4], UR5", "of floats only .F16 and .BF16 have .MIN and .MAX"),
+        ("UBLKRED.G.S.OR.F16 [UR6], [UR4], UR5", "floats have .ADD, of .F16 and .BF16 also .MIN and .MAX"),
+        ("UBLKRED.G.S.MAX.F32.RN [UR6], [UR4], UR5", "floats have .ADD, of .F16 and .BF16 also .MIN and .MAX"),
         ("UBLKRED.S.S.ADD.F32.RN [UR6], [UR5], UR4", "to shared memory of the cluster go words of 32 bits, and sums of .U64"),
         ("UBLKRED.S.S.MIN.U64 [UR6], [UR5], UR4", "to shared memory of the cluster go words of 32 bits, and sums of .U64"),
         ("UBLKRED.G.S.ADD [UR7], [UR4], UR5", "UR7 cannot start a group of 2 registers"),

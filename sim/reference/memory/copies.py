@@ -20,6 +20,7 @@ from sim.reference.decode import Kind
 from sim.reference.memory.l1 import words_of
 from sim.reference.memory.network import Packet
 from sim.reference.moments import latest
+from sim.result.causes import Tally
 from sim.traces.trace import BLOCK, PHASE, PHASES, RANKS, TILED
 
 if TYPE_CHECKING:
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     from sim.reference.moments import Moment
     from sim.reference.scoreboard import Pending
     from sim.reference.wakeup import Warp
+
+TALLIES = {  # by what L2 does: lines, sectors
+    Kind.LOAD: (Tally.BULK_LOADS, Tally.BULK_LOAD_SECTORS),
+    Kind.STORE: (Tally.BULK_STORES, Tally.BULK_STORE_SECTORS),
+    Kind.REDUCTION: (Tally.BULK_REDUCTIONS, Tally.BULK_REDUCTION_SECTORS),
+}
 
 
 @dataclass
@@ -42,6 +49,11 @@ class Copy:
     rate: str  # what they are of
     row: list[int]  # of the trace
     reduces: bool  # what it sends is reduced into what L2 has
+
+    @property
+    def kind(self) -> Kind:
+        """What L2 does for its lines."""
+        return Kind.REDUCTION if self.reduces else Kind.STORE if self.pending else Kind.LOAD
 
     @property
     def weight(self) -> int:
@@ -77,6 +89,8 @@ class CopyUnit:
                 return
             line, mask = copy.lines.popleft()
             sectors = {sector for sector in range(mask.bit_length()) if mask >> sector & 1}
+            requests, moved = TALLIES[copy.kind]
+            self.lsu.tallies.update({requests: 1, moved: len(sectors)})
             start = latest(copy.ready, self.sent, self.lsu.requests.left).then(now, work=copy.ready.work)
             if copy.pending:
                 self._send(copy, line, sectors, start)
@@ -99,8 +113,8 @@ class CopyUnit:
         """Send sectors of a line; with the last one the copy has read them all."""
         requests, block = self.lsu.requests, copy.warp.block
         block.stores += 1
-        kind, packets = (Kind.REDUCTION, len(sectors)) if copy.reduces else (Kind.STORE, 1)
-        requests.send(Packet(self.lsu.sm.number, line, sectors, words_of(sectors), kind, packets, None, block, start))
+        packets = len(sectors) if copy.reduces else 1
+        requests.send(Packet(self.lsu.sm.number, line, sectors, words_of(sectors), copy.kind, packets, None, block, start))
         self.free = requests.free
         self.sent = start.then(self.free // TICKS, "interconnect.request_bytes_per_cycle")
         if not copy.lines and copy.pending:

@@ -15,6 +15,7 @@ from sim.lowering.accesses import LOAD, REDUCTION, STORE
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import REQUEST_WEIGHT, SECTORS, TICKS
 from sim.lowering.phases import COPY_NEAR, COPY_OUT
+from sim.result.causes import Tally
 from sim.timing.clusters import post, use_cluster
 from sim.timing.memory.l1 import words_of
 from sim.timing.memory.lsu import plan
@@ -25,6 +26,7 @@ from sim.timing.memory.state import COPIES, FIRST_COPY, NONE, Memory
 from sim.timing.state import NEVER, Machine
 from sim.traces.trace import APART, BLOCK, BYTES, COUNTS, DIMENSIONS, PHASE, PHASES, RANKS, SOURCE, TILED, TraceArrays
 
+BULK_LOADS, BULK_STORES, BULK_REDUCTIONS = int(Tally.BULK_LOADS), int(Tally.BULK_STORES), int(Tally.BULK_REDUCTIONS)
 WHOLE = np.int64((1 << SECTORS) - 1)
 
 
@@ -104,6 +106,9 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace
         first, last = copy.sector - SECTORS * line, min(copy.end - SECTORS * line, np.int64(SECTORS))
         sectors = np.uint32(WHOLE & (WHOLE << first) & (WHOLE >> (SECTORS - last)))
         copy.sector = SECTORS * (line + 1)
+        tally = BULK_REDUCTIONS if copy.reduces else BULK_STORES if copy.kind == COPY_OUT else BULK_LOADS
+        memory.tallies[tally] += 1
+        memory.tallies[tally + 1] += sector_count(sectors)
         if copy.kind == COPY_OUT:
             sm.places[m, copy.block].stores += 1
             block = np.int64(copy.block)
