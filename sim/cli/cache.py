@@ -21,7 +21,7 @@ def cache(warm: WARM = False, clear: CLEAR = False) -> None:
     They are in the folder that SIMTLAB_CACHE names, or in the user's cache. An image or a lab's shared folder may carry it, read-only.
     """
     from sim import warming
-    from sim.compiled.cache import folder, kept
+    from sim.compiled.cache import POLICY, folder, kept
 
     if clear:
         for one in kept():
@@ -35,8 +35,8 @@ def cache(warm: WARM = False, clear: CLEAR = False) -> None:
     used = warming.folders()
     for one in kept():
         size = sum(file.stat().st_size for file in one.iterdir())
-        what = used.get(one)
-        typer.echo(f"  {one.name:<52} {size / 2**20:6.1f} MiB  {what or 'of other sources or another version'}")
+        otherwise = "a policy with state, or of your own" if one.name.startswith(POLICY) else "of other sources or another version"
+        typer.echo(f"  {one.name:<52} {size / 2**20:6.1f} MiB  {used.get(one, otherwise)}")
     absent = warming.missing()
     if absent:
         typer.echo(f"not compiled yet: {', '.join(absent)}; the first run does it, or simtlab cache --warm")

@@ -9,14 +9,17 @@ import functools
 import hashlib
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from llvmlite.binding import parse_assembly
+from numba import njit
 from numba.core import sigutils
 from numba.core.caching import _Cache
+from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Event, Listener, install_listener
@@ -33,6 +36,7 @@ except ImportError:  # not POSIX: processes that start at once compile the same,
 
 HEAD = b"simtlab kernel 1\n"
 SUM = 32  # bytes of SHA-256
+POLICY = "policy."  # names of kernels that are policies with state, or of a user's, begin so
 MANY = 50  # functions, from which on compiling takes so long that it is said
 
 
@@ -84,9 +88,9 @@ class Kernel(CPUDispatcher):
 class KernelCache(_Cache):
     """What Numba asks for machine code before it compiles, and gives it to afterwards."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Any, name: str = "") -> None:
         self.kernel = kernel
-        self.name = f"{kernel.py_func.__module__.removeprefix('sim.')}.{kernel.py_func.__name__}"
+        self.name = name or f"{kernel.py_func.__module__.removeprefix('sim.')}.{kernel.py_func.__name__}"
         self.is_watched = False  # somebody says already how far compilation is
         self.held: int | None = None  # the folder, open, whose lock this process has while it compiles
 
@@ -198,10 +202,36 @@ class KernelCache(_Cache):
             file.unlink(missing_ok=True)
 
 
+class CallbackCache(KernelCache):
+    """The same for a function that kernels call by its address: one that cannot be kept is compiled each time."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep machine code, unless it has an address of this process in it."""
+        if not data.library.has_dynamic_globals:
+            super().save_overload(sig, data)
+
+
+def callback(name: str, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> CFunc:
+    """Return a function as machine code that is called by its address, kept on disk if all that it names is known (`digest`)."""
+    code = CFunc(function, sigutils.normalize_signature(signature), {}, options)
+    cache = CallbackCache(njit(**options)(function), f"{POLICY}{re.sub(r'[^A-Za-z0-9_]', '_', name)}")
+    try:
+        if cache.dependences:
+            code._cache = cache
+    except TypeError:  # it names what could be anything: compiled each time
+        pass
+    try:
+        code.compile()
+    finally:
+        cache.release()
+    return code
+
+
 def _without_bitcode(data: Any) -> tuple[Any, ...]:
     """Return what rebuilds a kernel, less the bitcode that others would inline: nobody does, and parsing it takes longer than all else."""
     (name, kind, (machine_code, _)), *rest = data._reduce()
-    entries = (data.fndesc.llvm_func_name, data.fndesc.llvm_cfunc_wrapper_name, data.fndesc.llvm_cpython_wrapper_name)
+    defined = {function.name for function in data.library._final_module.functions if not function.is_declaration}
+    entries = {data.fndesc.llvm_func_name, data.fndesc.llvm_cfunc_wrapper_name, data.fndesc.llvm_cpython_wrapper_name} & defined
     known = [f'define void @"{entry}"() {{ ret void }}' for entry in entries] + [f'@"{data.fndesc.env_name}" = global i8 0']
     return ((name, kind, (machine_code, parse_assembly("\n".join(known)).as_bitcode())), *rest)
 

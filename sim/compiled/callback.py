@@ -1,4 +1,4 @@
-"""Call a user's policy from kernels, by its address: to compile the policy takes a second, to compile the engine with it a minute."""
+"""Call a user's policy from kernels, by its address: to compile the policy takes a second, once; to compile the engine with it a minute."""
 
 import ctypes
 import inspect
@@ -19,6 +19,7 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload, register_jitable
 
 from isa.errors import UserError
+from sim.compiled.cache import callback
 from sim.compiled.generated import generated, switch
 
 SIGNATURE = types.int64(types.uint64, types.int64, types.CPointer(types.int64))  # eligible, last, age of the 64 slots; the slot chosen
@@ -61,7 +62,7 @@ def compiled(score: Callable[..., Any], choose: Callable[..., int]) -> Callback:
         return found
 
     try:
-        code = numba.cfunc(SIGNATURE, error_model="numpy")(highest)
+        code = callback(score.__name__, highest, SIGNATURE, {"error_model": "numpy"})
     except NumbaError as error:
         raise _refused(score.__name__, score, error, PARTLY) from None
     return Callback(code.address, code)
@@ -96,7 +97,7 @@ def compiled_block_policy(made: Callable[..., float], choose: Callable[..., int]
         return found
 
     try:
-        code = numba.cfunc(HOOK, **CHECKED)(highest)
+        code = callback(made.__name__, highest, HOOK, CHECKED)
     except NumbaError as error:
         raise _refused(made.__name__, made, error, PARTLY) from None
     return Callback(code.address, code)
@@ -158,7 +159,7 @@ def compiled_hooks(hooks: Hooks, plain: Callable[..., int]) -> Callback:
     ]
     try:
         made = generated("hooked", "hook, a, b, c, now, own_at, warps_at, age_at", lines, names, lambda function: function)
-        code = numba.cfunc(HOOK, **CHECKED)(made)
+        code = callback(hooks.name, made, HOOK, CHECKED)
     except NumbaError as error:
         raise _refused(hooks.name, hooks.functions[0], error, f"choose {PARTLY}: end it with return -1") from None
     return Callback(code.address, code)

@@ -116,3 +116,32 @@ def test_a_kernel_calls_no_other() -> None:
     assert dependences(kept).parts == 2
     with pytest.raises(TypeError, match=r"test_cache\.kept is a kernel: others call what is `inner`"):
         dependences(calls_a_kernel)
+
+
+KEPT = """
+import ctypes
+from numba import int64
+from sim.compiled.cache import callback
+
+{more}
+
+def least(a, b):
+    return min(a, b) + more(-1)
+
+code = callback("the least", least, int64(int64, int64), dict(boundscheck=True))
+print(code.ctypes(5, 3), code.cache_hits)
+"""
+PLAIN = "def more(x): return 1"
+FOREIGN = "more = ctypes.CDLL(None).labs\nmore.argtypes, more.restype = [ctypes.c_int64], ctypes.c_int64"  # an address of this process
+
+
+@pytest.mark.skipif(not is_compiled(), reason="Numba is switched off")
+@pytest.mark.parametrize(("more", "hits"), [(f"import numba\n@numba.njit\n{PLAIN}", (0, 1)), (FOREIGN, (0, 0))])
+def test_what_kernels_call_by_its_address_is_compiled_once_if_all_that_it_names_is_known(
+    more: str, hits: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIMTLAB_CACHE", str(tmp_path))
+    for expected in hits:
+        done = subprocess.run([sys.executable, "-c", KEPT.format(more=more)], capture_output=True, text=True, check=True, cwd=ROOT)
+        assert done.stdout.split() == ["4", str(expected)]
+    assert [path.name.split("-")[0] for path in tmp_path.iterdir()] == ["policy.the_least"] * (hits[1] > 0)
