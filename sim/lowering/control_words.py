@@ -18,6 +18,7 @@ from sim.lowering.warpgroups import PRODUCTS, QUEUED
 
 # Units whose instructions read their registers through the banks' ports in a fixed number of cycles.
 PORTED = (Unit.FP32, Unit.INT32, Unit.IMAD, Unit.SHIFT, Unit.FP64)
+IMADS, WIDE = (int(Operation.IMAD), int(Operation.IMAD_CARRY)), int(Flag.WIDE | Flag.HIGH)  # plain integers: members take long to name
 
 
 def obeys_control_words(gpu: Gpu, program: Program) -> bool:
@@ -100,9 +101,7 @@ def counter_table(program: Program) -> np.ndarray:
 
 def passes(gpu: Gpu, program: Program, i: int) -> int:
     """Return how often instruction i goes through its pipe: products of more than 32 bits more than once."""
-    encoded = program.encoded
-    is_product = encoded.operation[i] in (Operation.IMAD, Operation.IMAD_CARRY)
-    is_wide = is_product and encoded.flags[i] & int(Flag.WIDE | Flag.HIGH)
+    is_wide = program.encoded.operation[i] in IMADS and program.encoded.flags[i] & WIDE
     return gpu.units["imad"].wide_passes if is_wide and "imad" in gpu.units else 1
 
 
@@ -118,15 +117,19 @@ def port_cycles(gpu: Gpu, program: Program, i: int) -> int:
     return gpu.hold(unit.pipe) * unit.passes * passes(gpu, program, i) if unit else 0
 
 
-def distance(gpu: Gpu, program: Program, i: int) -> int:
-    """Return the smallest distance from instruction i to the warp's next issue, cycles: its stall count, from its last pass on.
+def last_pass(gpu: Gpu, program: Program, i: int) -> int:
+    """Return how long after its first pass through its pipe instruction i has its last one, cycles."""
+    times = passes(gpu, program, i)
+    return port_cycles(gpu, program, i) // times * (times - 1)
+
+
+def distances(program: Program) -> np.ndarray:
+    """Return int64 [n]: the smallest distance from each instruction's last pass to the warp's next issue, cycles: its stall count.
 
     A yield keeps the warp from the very next cycle. Before Volta, 0 without a yield pairs the instruction with the next one.
     """
     assert program.control is not None
-    times = passes(gpu, program, i)
-    again = port_cycles(gpu, program, i) // times * (times - 1)
-    return again + max(int(program.control.stall[i]), 2 if program.control.yield_[i] else 1)
+    return np.maximum(program.control.stall.astype(np.int64), np.where(program.control.yield_, 2, 1))
 
 
 def landing(gpu: Gpu, program: Program, i: int) -> int:
@@ -136,31 +139,34 @@ def landing(gpu: Gpu, program: Program, i: int) -> int:
     return gpu.shared.pass_cycles * max(int(program.encoded.width[i]) // 4, 1)
 
 
-def counters_of(program: Program, i: int, parts: Groups) -> tuple[int, int]:
-    """Return the dependence counters that instruction i holds until its result is there and until its sources have been read, -1 = none.
+def counters_of(program: Program, parts: Groups) -> tuple[np.ndarray, np.ndarray]:
+    """Return int [n] twice: the dependence counter that each instruction holds until its result is there, and until its sources have
+    been read; -1 = none.
 
     LDGSTS, UBLKCP.G.S and products of warpgroups join an increment; UTMACMDFLUSH makes one with its read counter, until what joined has
     been read.
     """
     assert program.control is not None
-    write, read = int(program.control.write_barrier[i]), int(program.control.read_barrier[i])
-    if parts.joins[i] or parts.counter[i] == PRODUCTS:
-        return int(parts.counter[i]), read
-    return (read, -1) if program.instructions[i].opcode == FLUSH else (write, read)
+    write, read = program.control.write_barrier, program.control.read_barrier
+    joins = parts.joins | (parts.counter == PRODUCTS)
+    flushes = np.array([one.opcode == FLUSH for one in program.instructions], bool) & ~joins
+    return np.where(joins, parts.counter, np.where(flushes, read, write)), np.where(flushes, -1, read)
 
 
-def control_fields(gpu: Gpu, program: Program, i: int, obeyed: bool, parts: Groups) -> dict[str, int]:
-    """Return the fields of instruction i's Op that come from its control word, or wait for parts of counters."""
-    control, part = program.control, {"joins": int(parts.joins[i]), "waits": int(parts.waits[i]), "most": int(parts.most[i])}
+def control_fields(program: Program, obeyed: bool, parts: Groups) -> dict[str, np.ndarray | int]:
+    """Return the fields of Op that come from control words, or wait for parts of counters."""
+    control, part = program.control, {"joins": parts.joins, "waits": parts.waits, "most": parts.most}
     if control is None or not obeyed:
-        return part | {"write_counter": int(parts.counter[i]), "read_counter": -1, "pairs": 1, "reads": 0, "reuse": 0}
-    write, read = counters_of(program, i, parts)
-    word = {"write_counter": write, "read_counter": read, "pairs": int(control.dual[i]), "reuse": int(control.reuse[i])}
-    return part | word | {"reads": read_cycles(gpu, program, i)}
+        return part | {"write_counter": parts.counter, "read_counter": -1, "pairs": 1, "reads": 0, "reuse": 0}
+    write, read = counters_of(program, parts)
+    return part | {"write_counter": write, "read_counter": read, "pairs": control.dual, "reuse": control.reuse}
 
 
 def dense_columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Renumber dependences densely, each once per row and ahead of the padding."""
-    rows = [list(dict.fromkeys(int(number[name]) for name in row if name >= 0)) for row in dependences]
-    width = max([1, *(len(row) for row in rows)])
-    return np.array([row + [-1] * (width - len(row)) for row in rows], np.int16).reshape(len(rows), width)
+    named = np.where(dependences >= 0, number[dependences], -1)[:, (dependences >= 0).any(axis=0)]
+    for column in range(1, named.shape[1]):
+        named[(named[:, :column] == named[:, column : column + 1]).any(axis=1), column] = -1
+    width = max(1, int((named >= 0).sum(axis=1).max(initial=0)))
+    rows = np.take_along_axis(named, np.argsort(named < 0, axis=1, kind="stable")[:, :width], axis=1)
+    return np.ascontiguousarray(rows) if rows.shape[1] else np.full((len(dependences), 1), -1, np.int16)

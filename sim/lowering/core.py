@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isa.cfg import BRANCHES
-from isa.program import SOURCES, Program
-from isa.vocabulary import COUNTERS, Flag, Operation, Special, Unit
+from isa.program import Program
+from isa.vocabulary import COUNTERS, Operation, Special, Unit
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
@@ -14,28 +14,26 @@ from sim.launch.launch import Launch
 from sim.lowering.accesses import ACCESS, NOWHERE, REDUCTION, access_kind, is_cached, memory_place, pauses, source_read
 from sim.lowering.barriers import barrier
 from sim.lowering.clusters import cluster_groups, cluster_numbers, may_leave
-from sim.lowering.constant_lines import constant_lines, constant_tables, cycles_of_group, cycles_of_line
+from sim.lowering.constant_lines import constant_tables, cycles_of_group, cycles_of_line
 from sim.lowering.control_words import (
-    Groups,
     control_fields,
-    counter_table,
-    dense_columns,
-    distance,
+    distances,
     groups,
     landing,
+    last_pass,
     obeys_control_words,
     port_cycles,
+    read_cycles,
 )
 from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
+from sim.lowering.listing import listing
 from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.ops import Op
 from sim.lowering.phases import CLUSTER_WAITS, answers_nothing, copies, phase_use, reduces, result_cause
 from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_timing
-from sim.lowering.register_ports import port_registers
 from sim.lowering.warpgroups import turn
 from sim.result.causes import PORT_CAUSE, StallCause, WakeRule
-from sim.traces.trace import logged
 
 # What an issued instruction does to the flow of its warp (Op.flow).
 PLAIN, BRANCH, BARRIER, CLOCK, CLUSTER_WAIT = range(5)
@@ -182,8 +180,8 @@ def _record(tables: Hierarchy) -> Any:
     return np.array([tuple(tables)], [(name, "i8") for name in tables._fields]).view(np.recarray)
 
 
-def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: Groups) -> dict[str, int]:
-    """Return the fields of instruction i's Op, but those that `code` has for all instructions at once."""
+def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> dict[str, int]:
+    """Return the fields of instruction i's Op, which are those of its kind, but those that `code` has for all instructions at once."""
     encoded, pipes = program.encoded, list(gpu.pipes)
     unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
     name = served.pipe if (served := unit_timing(gpu, program, i)) else None
@@ -191,80 +189,51 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool, parts: G
     memory, hold = memory_place(gpu, program, i), port_cycles(gpu, program, i)
     cause, product, copied = result_cause(program, i), turn(gpu, program, i), copies(program, i)
     column, expected, passes = barrier(gpu, program, i)
-    return dict(
-        latency=gpu.latency(unit) + product.columns,
-        distance=distance(gpu, program, i) if obeyed else gpu.core.reissue_distance,
-        sync=gpu.core.sync_latency if operation == Operation.BSYNC else 0,
-        source_read=product.start if product.cycles else source_read(gpu, program, i, memory),
-        hold=1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
-        pipe=pipes.index(name) if name else len(pipes),
-        shared=bool(name and gpu.pipes[name].owner == "sm"),
-        result_cause=cause,
-        port_cause=PORT_CAUSE[unit],
-        flow=CLOCK if clock else CLUSTER_WAIT if copied == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
-        barrier=column,
-        expected=expected,
-        passes=passes,
-        store=operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
-        arithmetic=results > 0 and operation not in ACCESS,
-        memory=memory,
-        access=access_kind(program, i) if memory else REDUCTION if reduces(program, i) else 0,
-        width=encoded.width[i],
-        cached=bool(memory and is_cached(gpu, program, i)),
-        address=hold,
-        landing=landing(gpu, program, i),
-        **control_fields(gpu, program, i, obeyed, parts),
-        loads=cause == StallCause.LONG_SCOREBOARD and (results > 0 or bool(parts.joins[i])),
-        phase=phase_use(program, i),
-        turn=product.cycles,
-        copies=copied,
-        far=may_leave(program, i),
-    )
+    return {
+        "latency": gpu.latency(unit) + product.columns,
+        "distance": last_pass(gpu, program, i) if obeyed else gpu.core.reissue_distance,
+        "sync": gpu.core.sync_latency if operation == Operation.BSYNC else 0,
+        "source_read": product.start if product.cycles else source_read(gpu, program, i, memory),
+        "hold": 1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
+        "pipe": pipes.index(name) if name else len(pipes),
+        "shared": bool(name and gpu.pipes[name].owner == "sm"),
+        "result_cause": cause,
+        "port_cause": PORT_CAUSE[unit],
+        "flow": CLOCK if clock else CLUSTER_WAIT if copied == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
+        "barrier": column,
+        "expected": expected,
+        "passes": passes,
+        "store": operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
+        "arithmetic": results > 0 and operation not in ACCESS,
+        "memory": memory,
+        "access": access_kind(program, i) if memory else REDUCTION if reduces(program, i) else 0,
+        "width": encoded.width[i],
+        "cached": bool(memory and is_cached(gpu, program, i)),
+        "address": hold,
+        "landing": landing(gpu, program, i),
+        "reads": read_cycles(gpu, program, i),
+        "phase": phase_use(program, i),
+        "turn": product.cycles,
+        "copies": copied,
+        "far": may_leave(program, i),
+    }
 
 
 def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     """Return the tables of `program` on `gpu`, and how many dependences it uses."""
-    encoded, obeyed, constants = program.encoded, obeys_control_words(gpu, program), constant_lines(program)
+    known, obeyed = listing(program), obeys_control_words(gpu, program)
     parts, (held, cause) = groups(gpu, program, obeyed), pauses(gpu, program)
-    # An unrolled loop has few distinct instructions: each is looked at once.
-    columns = [
-        encoded.operation,
-        encoded.unit,
-        encoded.function,
-        np.where(encoded.operation == Operation.BAR, encoded.address_offset, 0),
-        encoded.space,
-        encoded.width,
-        encoded.cache,
-        encoded.reads,
-        encoded.writes,
-        *constants[:3],
-        np.where(encoded.operation == Operation.BULK_COPY, encoded.combine, 0),
-        encoded.flags & int(Flag.ASYNC | Flag.WIDE | Flag.HIGH | Flag.CLUSTER),
-        held,
-        cause,
-        *parts[:-1],
-    ]
-    if obeyed and program.control is not None:
-        columns += [*program.control, encoded.source_kind, encoded.source_value, encoded.flags, counter_table(program)]
-    key = np.column_stack(columns)
-    _, first, alike = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    used = np.setdiff1d(np.concatenate([encoded.reads.ravel(), encoded.writes.ravel()]), -1)
-    number = np.full(int(used.max(initial=0)) + 1, -1, np.int16)
-    number[used] = np.arange(len(used))
-    writes = dense_columns(encoded.writes[first], number)
-    needs = dense_columns(np.concatenate([encoded.reads[first], encoded.writes[first]], axis=1), number)
-    dependences = COUNTERS if obeyed else max(1, len(used))
-    needs = dense_columns(counter_table(program)[first], np.arange(COUNTERS)) if obeyed else needs
-    skips = logged(program) & np.array([memory_place(gpu, program, i) == NOWHERE for i in range(len(program))], bool)
-    results = [int((row >= 0).sum()) for row in writes]
-    ops = [_op(gpu, program, int(i), count, obeyed, parts) for i, count in zip(first, results, strict=True)]
-    fields: dict[str, Any] = {name: [op[name] for op in ops] for name in ops[0]} | {"results": results}
-    for_all = {"constant": constants.line, "late": constants.late, "lanes": constants.lanes, "skips": skips}
-    fields |= {name: column[first] for name, column in (for_all | {"pause": held, "pause_cause": cause}).items()}
-    sources = np.array([port_registers(program, int(i)) for i in first], np.int16).reshape(len(first), SOURCES, 2)
-    alike = alike.reshape(-1)
-    table = np.zeros(len(first), Op)
+    ops = [_op(gpu, program, i, int(known.results[i]), obeyed) for i in known.first.tolist()]  # an unrolled loop has few kinds
+    fields: dict[str, Any] = {name: np.array([op[name] for op in ops])[known.kind] for name in ops[0]}
+    fields |= control_fields(program, obeyed, parts) | {"results": known.results, "pause": held, "pause_cause": cause}
+    constants = known.constants
+    fields |= {"constant": constants.line, "late": constants.late, "lanes": constants.lanes}
+    fields["skips"] = known.logged & (fields["memory"] == NOWHERE)
+    fields["loads"] = (fields["result_cause"] == StallCause.LONG_SCOREBOARD) & ((known.results > 0) | parts.joins)
+    fields["distance"] += distances(program) if obeyed else 0
+    table = np.zeros(len(program), Op)
     for name in Op.names or ():
         table[name] = fields[name]
-    tables = table[alike].view(np.recarray), needs[alike], writes[alike], sources[alike], *constant_tables(gpu, constants)
-    return Code(np.int64(obeyed), np.int64(parts.kept), *tables), dependences
+    tables = known.counters if obeyed else known.needs, known.writes, known.sources, *constant_tables(gpu, constants)
+    dependences = COUNTERS if obeyed else known.dependences
+    return Code(np.int64(obeyed), np.int64(parts.kept), table.view(np.recarray), *tables), dependences

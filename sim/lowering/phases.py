@@ -37,12 +37,13 @@ MOST_RANKS = 16  # blocks of a cluster
 NO_PHASE, COUNTS, WAITS = range(3)  # Op.phase
 # Op.copies: COPY_NEAR is from shared memory of one block to that of another; the last two are the barrier of a cluster
 NO_COPY, COPY_IN, COPY_OUT, COPY_NEAR, CLUSTER_ARRIVES, CLUSTER_WAITS = range(6)
+MBARRIER = int(Operation.MBARRIER)  # a plain integer: members take long to name
 COPYING = (int(Operation.BULK_COPY), int(Operation.CLUSTER_BARRIER))
 
 
 def phase_use(program: Program, i: int) -> int:
     """Return what instruction i has to do with a phase: NO_PHASE, COUNTS or WAITS."""
-    if program.encoded.operation[i] != Operation.MBARRIER or program.encoded.function[i] == Mbarrier.SET:
+    if program.encoded.operation[i] != MBARRIER or program.encoded.function[i] == Mbarrier.SET:
         return NO_PHASE
     return WAITS if program.encoded.function[i] == Mbarrier.CHECK else COUNTS
 
@@ -55,7 +56,7 @@ def counts_for_phase(program: Program, i: int) -> bool:
 def answers_nothing(program: Program, i: int) -> bool:
     """Return whether instruction i is a SYNCS without a result: over, like a store, when the load/store unit has done with it."""
     encoded = program.encoded
-    return bool(encoded.operation[i] == Operation.MBARRIER and phase_use(program, i) != WAITS and not (encoded.writes[i] >= 0).any())
+    return bool(encoded.operation[i] == MBARRIER and phase_use(program, i) != WAITS and not (encoded.writes[i] >= 0).any())
 
 
 def result_cause(program: Program, i: int) -> StallCause:

@@ -7,7 +7,6 @@ numbers would make the change do nothing, or make code wrong. What a program com
 
 import dataclasses
 from itertools import product
-from threading import Lock
 from typing import Literal
 
 import numpy as np
@@ -22,13 +21,12 @@ from sim.gpus.checks import LATENCY_ELSEWHERE
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.lowering.control_words import PORTED, obeys_control_words
+from sim.lowering.listing import Kept
 from sim.result.words import Words
 from sim.traces.trace import Trace
 
 HELD = ("core.issue_width", "core.reissue_distance", "core.warp_size", "core.kind", "compute_capability")
-MOST_KEPT = 32  # schedules
-_making = Lock()  # threads of a sensitivity analysis ask at once
-_schedules: dict[tuple[int, str, Change], tuple[Program, Program]] = {}  # by identity of the program, which is kept alive here
+_schedules = Kept[Program](32)
 
 
 def rescheduled(trace: Trace, gpu: Gpu) -> tuple[Trace, Words]:
@@ -113,13 +111,7 @@ def change_of(program: Program, gpu: Gpu | None) -> Change:
 
 def scheduled(program: Program, change: Change) -> Program:
     """Return the program with control words scheduled for a changed machine; each schedule is made once."""
-    key = (id(program), program.architecture, change)
-    with _making:
-        if key not in _schedules:
-            while len(_schedules) >= MOST_KEPT:
-                _schedules.pop(next(iter(_schedules)))
-            _schedules[key] = program, schedule(program, program.architecture, change)
-        return _schedules[key][1]
+    return _schedules.get(program, change, lambda: schedule(program, program.architecture, change))
 
 
 def _fixed(program: Program) -> tuple[set[Unit], str]:

@@ -3,6 +3,8 @@
 from enum import Enum
 from typing import NamedTuple
 
+import numpy as np
+
 from isa.cfg import BRANCHES
 from isa.dependences import source_registers, word_slots
 from isa.matrices import WarpgroupFlag
@@ -17,9 +19,10 @@ from sim.lowering.control_words import (
     PORTED,
     Groups,
     counters_of,
-    distance,
+    distances,
     groups,
     landing,
+    last_pass,
     obeys_control_words,
     port_cycles,
     read_cycles,
@@ -143,7 +146,10 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
     plain = [one._replace(far=may_leave(program, k), pause=held[k]) for k, one in enumerate(plain)]
     for i in logged(program).nonzero()[0]:
         plain[i] = plain[i]._replace(logged=True, copies=copies(program, int(i)), reduces=reduces(program, int(i)))
-    return [_with_control(program, gpu, i, one, parts) for i, one in enumerate(plain)] if obeyed else plain
+    if not obeyed:
+        return plain
+    words = np.column_stack([*counters_of(program, parts), distances(program)]).tolist()
+    return [_with_control(program, gpu, one, word) for one, word in zip(plain, words, strict=True)]
 
 
 def _with_part(plain: Instruction, parts: Groups, i: int, landing: int) -> Instruction:
@@ -162,15 +168,14 @@ def _with_turn(plain: Instruction, gpu: Gpu, program: Program, i: int) -> Instru
     return plain._replace(turn=cycles, latency=plain.latency + made, source_read=start, source_field=f"warpgroup.{field}")
 
 
-def _with_control(program: Program, gpu: Gpu, i: int, plain: Instruction, parts: Groups) -> Instruction:
-    """Return an instruction with what its control word says."""
-    control = program.control
+def _with_control(program: Program, gpu: Gpu, plain: Instruction, word: list[int]) -> Instruction:
+    """Return an instruction with what its control word says. word: the counters that it holds, -1 = none, and a distance."""
+    control, i, (write, read, distance) = program.control, plain.number, word
     assert control is not None
-    write, read = counters_of(program, i, parts)
     source_read, source_field = _source_read(gpu, program, i, plain.access)
     return plain._replace(
         needs=waited_counters(program, i),
-        distance=distance(gpu, program, i),
+        distance=last_pass(gpu, program, i) + distance,
         pairs=bool(control.dual[i]),
         write_counter=None if write < 0 else write,
         read_counter=None if read < 0 else read,
