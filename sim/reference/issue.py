@@ -36,7 +36,8 @@ class Scheduler:
 
     def __init__(self, sm: SM, number: int) -> None:
         self.sm, self.number, self.machine, self.core = sm, number, sm.machine, sm.machine.gpu.core
-        self.warps: dict[int, Warp] = {}  # by slot within the scheduler
+        self.warps: dict[int, Warp] = {}  # by slot within the scheduler, in the order of the slots
+        self.able: set[Warp] = set()  # those that can issue in this cycle: ready, with a port that is free
         self.age = np.zeros(64, np.int64)  # launch order of the warp in each slot
         self.last = ~63  # slot that issued last; ~slot once that warp has ended
         self.interval = Ports(self.machine.env)  # held for the issue interval of the last issue
@@ -55,13 +56,14 @@ class Scheduler:
 
     def admit(self, warp: Warp) -> None:
         """Take in a warp of a block that starts."""
-        self.warps[self._slot(warp)] = warp
+        self.warps = dict(sorted({**self.warps, self._slot(warp): warp}.items()))
         self.age[self._slot(warp)] = warp.age
         self.tell(Hook.START, warp, warp.block.number, len(warp.path))
 
     def tell(self, hook: Hook, warp: Warp, *told: int) -> None:
         """Tell the policy something of a warp, if it has that hook."""
-        self.tell_slot(hook, self._slot(warp), *told)
+        if self.policy:
+            self.tell_slot(hook, self._slot(warp), *told)
 
     def tell_slot(self, hook: Hook, slot: int, *told: int) -> None:
         """The same, of the warp that is or was in a slot."""
@@ -77,10 +79,13 @@ class Scheduler:
 
     def step(self) -> None:
         """Take this cycle's turn. Schedulers before this one have taken theirs, and their ports."""
-        for _, warp in sorted(self.warps.items()):  # a policy is told in this order who woke
+        warps = self.warps.values()
+        for warp in warps:  # a policy is told in the order of the slots who woke
             warp.ask()
+        self.able = {warp for warp in warps if warp.ready and self._port_free(warp)}
         chosen = self._choose()
-        for warp in self.warps.values():
+        self.machine.account.warp_cycles += len(warps)
+        for warp in warps:
             self._account_warp(warp, chosen)
         self._account_slots(chosen)
         if chosen is not None:
@@ -88,12 +93,9 @@ class Scheduler:
 
     def _choose(self) -> Warp | None:
         """Return the warp that the policy picks among those that can issue now."""
-        if not self.dispatch.free:
+        if not self.able or not self.dispatch.free:
             return None
-        able = [slot for slot, warp in self.warps.items() if warp.ready and self._port_free(warp)]
-        if not able:
-            return None
-        slot = self._pick(sum(1 << slot for slot in able))
+        slot = self._pick(sum(1 << slot for slot, warp in self.warps.items() if warp in self.able))
         if slot < 0:
             self._withhold()
             return None
@@ -132,7 +134,6 @@ class Scheduler:
     def _account_warp(self, warp: Warp, chosen: Warp | None) -> None:
         """Charge the warp's cycle; cycles of a wait are charged when it ends and its cause is known."""
         account = self.machine.account
-        account.warp_cycles += 1
         if warp.draining:
             account.charge(warp.instruction, StallCause.DRAIN)
         elif warp is chosen:
@@ -144,7 +145,7 @@ class Scheduler:
 
     def _kept_back_by(self, warp: Warp, chosen: Warp | None) -> tuple[StallCause, Ports | None]:
         """Return what a ready warp that was not chosen waited for: the cause, and the ports that were taken; None: the policy."""
-        if not self._port_free(warp):
+        if warp not in self.able:
             return warp.instruction.port_cause, self.sm.pipes.of(warp.instruction, self.number)
         if self.interval.free and not self.dispatch.free:
             return StallCause.DISPATCH_STALL, self.dispatch
@@ -154,7 +155,7 @@ class Scheduler:
         """Return to what an idle slot is charged that a ready warp could have had."""
         if not self.dispatch.free:
             return StallCause.DISPATCH_STALL
-        return StallCause.NOT_SELECTED if self._port_free(warp) else warp.instruction.port_cause
+        return StallCause.NOT_SELECTED if warp in self.able else warp.instruction.port_cause
 
     def _account_slots(self, chosen: Warp | None) -> None:
         """Charge the cycle's issue slots; which warp an idle slot waits for is known at the next issue, so every warp makes a note."""
@@ -227,7 +228,7 @@ class Scheduler:
             warp.block.leave(warp)
             self.last = ~self.last  # whoever gets the slot next is another warp
             return False
-        warp.position += 1
+        warp.move_to(warp.position + 1)
         self.fetching = self.sm.code.wait(instruction, warp.instruction, self.number)
         if instruction.barrier is not None and lanes:  # a BAR that no lane executes holds nobody
             warp.block.barrier(*instruction.barrier).arrive(warp, waits=not instruction.passes)

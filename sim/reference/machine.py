@@ -55,8 +55,10 @@ class Machine:
 
     def check_progress(self) -> None:
         """Raise NoProgressError when nothing is due and nothing was issued: then nothing can ever happen again."""
+        if self.env.peek() != INFINITY:
+            return
         held = any(scheduler.held for sm in self.sms for scheduler in sm.schedulers)  # by the policy: not for ever
-        if self.env.peek() == INFINITY and not held and not any(sm.lsu and sm.lsu.responses.arrived for sm in self.sms):
+        if not held and not any(sm.lsu and sm.lsu.responses.arrived for sm in self.sms):
             raise NoProgressError(min(block.number for sm in self.sms for block in sm.blocks))
 
     def seen(self, event: str) -> None:

@@ -52,7 +52,7 @@ class Ports:
     @property
     def accept(self) -> bool:
         """Whether one of them takes an instruction now."""
-        return self.free and (self.queue is None or self.queue.open)
+        return (self.queue is None or self.queue.open) and self.free
 
     @property
     def released(self) -> Moment:

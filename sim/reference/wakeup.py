@@ -46,7 +46,7 @@ class Warp:
         self.index = block.number * machine.trace.launch.warps_per_block + number  # in launch order
         self.age = block.turn * machine.trace.launch.warps_per_block + number  # in the order in which blocks start
         self.path = machine.paths[machine.trace.arrays.warp_path[self.index]]  # (instruction, mask) of each step
-        self.position = 0
+        self.move_to(0)
         self.next_access = int(machine.trace.arrays.access_start[self.index])  # of the trace
         self.scoreboard = DependenceCounters(self.env) if machine.control else Scoreboard(self.env, self.core)
         self.ended = self.env.event()  # its last instruction has issued and its results are back
@@ -55,20 +55,12 @@ class Warp:
         self.allowed: Moment = block.started  # from which nothing holds it
         self._wait(StallCause.NO_INSTRUCTION, int(self.env.now))
 
-    @property
-    def instruction(self) -> Instruction:
-        """The next instruction to issue; of a draining warp the last one."""
-        return self.machine.program[self.path[self.position][0]]
-
-    @property
-    def lanes(self) -> int:
-        """How many lanes execute it."""
-        return self.mask.bit_count()
-
-    @property
-    def mask(self) -> int:
-        """The lanes that execute it, as a mask of 32 bits."""
-        return self.path[self.position][1]
+    def move_to(self, position: int) -> None:
+        """Stand before a step of its path."""
+        self.position = position
+        number, self.mask = self.path[position]  # the lanes that execute it, as a mask of 32 bits
+        self.instruction: Instruction = self.machine.program[number]  # the next one to issue; of a draining warp the last one
+        self.lanes = self.mask.bit_count()  # how many execute it
 
     def _wait(self, cause: StallCause, since: int) -> None:
         """Begin a wait that something will have to end (`allow`)."""

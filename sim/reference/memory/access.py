@@ -53,6 +53,7 @@ class Access:
         self.phase = lsu.memory.phase_of(warp.next_access) if decoded.phase else 0  # of a barrier in shared memory; 0 = none
         if warp.lanes:
             self._describe(lsu.memory.addresses(warp.next_access, warp.mask))
+        self.weight = sum(weight_of(self.kind, packets) for packets in self.packets)  # places of the port that all its requests take
         warp.next_access += 1
         if decoded.space != Space.SHARED and self.kind.returns:
             lsu.sectors_in_flight += self.sectors
@@ -80,11 +81,6 @@ class Access:
             else:
                 self.passes = banks.passes(gpu.shared.rule, addresses, width, atomic=False)
         self.packets = coalescer.packets(addresses, self.requests) if self.kind.updates else [0] * len(self.requests)
-
-    @property
-    def weight(self) -> int:
-        """Places of the port that all its requests take."""
-        return sum(weight_of(self.kind, packets) for packets in self.packets)
 
     @property
     def is_store(self) -> bool:

@@ -55,14 +55,10 @@ class RequestPort:
         self.memory, self.env, self.numbers, self.responses = memory, memory.env, memory.numbers, responses
         self.free = 0  # ticks
         self.packets: deque[Packet] = deque()  # on their way
+        self.in_port = 0  # the places that they take
         self.blocked = False
         origin = memory.machine.record.origin
         self.sent = self.left = self.unblocked = origin  # moments: the last one has left the port, has left for L2's queues, L2 has room
-
-    @property
-    def in_port(self) -> int:
-        """The places taken."""
-        return sum(weight_of(packet.kind, packet.packets) for packet in self.packets)
 
     def room_for(self, more: int) -> bool:
         """Return whether so many places more may be taken."""
@@ -82,6 +78,7 @@ class RequestPort:
         self.sent = begins.then(cycles(self.free), "interconnect.request_bytes_per_cycle", packet.moment.work)
         packet.moment = self.sent.then(self.sent.cycle + int(self.numbers.network), "interconnect.latency")
         self.packets.append(packet)
+        self.in_port += weight_of(packet.kind, packet.packets)
         self.memory.tallies[Tally.PORT_PEAK] = max(self.memory.tallies[Tally.PORT_PEAK], -(-self.in_port // REQUEST_WEIGHT))
         self.env.process(self._travel(packet))
 
@@ -95,6 +92,7 @@ class RequestPort:
         now = int(self.env.now)
         while self.packets and self.packets[0].arrived and not self.blocked:
             packet = self.packets.popleft()
+            self.in_port -= weight_of(packet.kind, packet.packets)
             packet.moment = self.left = latest(packet.moment, self.unblocked).then(now, work=packet.moment.work)
             self.unblocked, leaves = self.memory.slice_of(packet.line).serve(packet)
             packet.moment = leaves.then(leaves.cycle + int(self.numbers.network), "interconnect.latency")
