@@ -3,6 +3,7 @@
 import importlib.util
 import shutil
 import subprocess
+from functools import lru_cache
 from pathlib import Path
 
 from isa.errors import UserError
@@ -26,10 +27,16 @@ def disassemble(path: Path) -> str:
     tool = disassembler()
     if tool is None:
         raise UserError(f"reading a cubin needs {TOOL}, which is not installed", path=str(path), hint=INSTALL)
-    done = subprocess.run([tool, "-c", "-hex", str(path)], capture_output=True, text=True, check=False)
+    return _text(tool, str(path), path.read_bytes())
+
+
+@lru_cache(maxsize=16)
+def _text(tool: str, path: str, contents: bytes) -> str:
+    """Return what the tool prints for a file with those contents. Its start takes a quarter of a second, and a file may have many kernels."""
+    done = subprocess.run([tool, "-c", "-hex", path], capture_output=True, text=True, check=False)
     if done.returncode:
         message = " ".join((done.stderr or done.stdout).split())
-        raise UserError(f"{TOOL} refuses this file: {message}", path=str(path), hint="use a disassembler of the compiler's own version")
+        raise UserError(f"{TOOL} refuses this file: {message}", path=path, hint="use a disassembler of the compiler's own version")
     return done.stdout
 
 

@@ -7,6 +7,7 @@ code when another one changes, and compiles anew after a change that means nothi
 import contextlib
 import functools
 import hashlib
+import itertools
 import os
 import pickle
 import re
@@ -18,10 +19,12 @@ from typing import Any
 from llvmlite.binding import parse_assembly
 from numba import njit
 from numba.core import sigutils
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.environment import Environment
 from numba.core.event import Event, Listener, install_listener
 from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
@@ -183,12 +186,16 @@ class KernelCache(_Cache):
         """Keep machine code, whole or not at all; where that cannot be, say so, once."""
         if any(not lifted.can_cache for lifted in data.lifted) or data.library.has_dynamic_globals:
             raise RuntimeError(f"{self.name} has an address of this process in its machine code: it cannot be kept")
-        body = dumps(_without_bitcode(data))
+        body = dumps(self.parts_of(data))
         try:
             _write(self.file(sig, data.codegen), HEAD + hashlib.sha256(body).digest() + body)
         except OSError as error:
             remedy = f"Next time they are compiled again, unless {VARIABLE} names a folder that can be written"
             _once(f"compiled kernels cannot be kept in {folder()} ({error.strerror}). {remedy}")
+
+    def parts_of(self, data: Any) -> tuple[Any, ...]:
+        """Return what rebuilds a kernel."""
+        return _without_bitcode(data)
 
     def enable(self) -> None:
         """Numba asks for this; a kernel is always kept."""
@@ -210,20 +217,45 @@ class CallbackCache(KernelCache):
         if not data.library.has_dynamic_globals:
             super().save_overload(sig, data)
 
+    def parts_of(self, data: Any) -> tuple[Any, ...]:
+        """Return what rebuilds it, where no other process may import the module that it is of: machine code asks for none of its names."""
+        first, kind, own, *rest, others = super().parts_of(data)
+        return first, kind, _of_no_module(own), *rest, tuple(_of_no_module(one) for one in others)
+
+
+def _of_no_module(environment: Environment) -> Environment:
+    made = Environment({"__name__": "builtins"})
+    made.consts[:], made.env_name = environment.consts, environment.env_name
+    return made
+
+
+@contextlib.contextmanager
+def numbered_by(digest: str) -> Iterator[None]:
+    """Meanwhile, number functions that are compiled after a digest: symbols have the numbers, and what several processes keep meets."""
+    with global_compiler_lock:
+        before = FunctionIdentity._unique_ids
+        FunctionIdentity._unique_ids = itertools.count(int(digest[:12], 16) << 16)
+        try:
+            yield
+        finally:
+            FunctionIdentity._unique_ids = before
+
 
 def callback(name: str, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> CFunc:
     """Return a function as machine code that is called by its address, kept on disk if all that it names is known (`digest`)."""
     code = CFunc(function, sigutils.normalize_signature(signature), {}, options)
     cache = CallbackCache(njit(**options)(function), f"{POLICY}{re.sub(r'[^A-Za-z0-9_]', '_', name)}")
     try:
-        if cache.dependences:
-            code._cache = cache
+        digest = cache.dependences.digest
     except TypeError:  # it names what could be anything: compiled each time
-        pass
-    try:
         code.compile()
-    finally:
-        cache.release()
+        return code
+    code._cache = cache
+    with numbered_by(digest):
+        try:
+            code.compile()
+        finally:
+            cache.release()
     return code
 
 

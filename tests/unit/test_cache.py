@@ -129,7 +129,7 @@ def least(a, b):
     return min(a, b) + more(-1)
 
 code = callback("the least", least, int64(int64, int64), dict(boundscheck=True))
-print(code.ctypes(5, 3), code.cache_hits)
+print(code.native_name, code.ctypes(5, 3), code.cache_hits)
 """
 PLAIN = "def more(x): return 1"
 FOREIGN = "more = ctypes.CDLL(None).labs\nmore.argtypes, more.restype = [ctypes.c_int64], ctypes.c_int64"  # an address of this process
@@ -143,5 +143,17 @@ def test_what_kernels_call_by_its_address_is_compiled_once_if_all_that_it_names_
     monkeypatch.setenv("SIMTLAB_CACHE", str(tmp_path))
     for expected in hits:
         done = subprocess.run([sys.executable, "-c", KEPT.format(more=more)], capture_output=True, text=True, check=True, cwd=ROOT)
-        assert done.stdout.split() == ["4", str(expected)]
+        assert done.stdout.split()[1:] == ["4", str(expected)]
     assert [path.name.split("-")[0] for path in tmp_path.iterdir()] == ["policy.the_least"] * (hits[1] > 0)
+
+
+@pytest.mark.skipif(not is_compiled(), reason="Numba is switched off")
+def test_functions_of_one_name_that_two_processes_keep_have_other_symbols(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba numbers what a process compiles from 1 on, so both were `least` number 2."""
+    monkeypatch.setenv("SIMTLAB_CACHE", str(tmp_path))
+    texts = [KEPT.format(more=f"import numba\n@numba.njit\ndef more(x): return {number}") for number in (1, 2)]
+    texts.append(f"for text in {texts!r}: exec(text, {{'__name__': '__main__'}})")
+    runs = [subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, cwd=ROOT) for text in texts]
+    (one, *first), (two, *second), both = (run.stdout.split() for run in runs)
+    assert one != two
+    assert (first, second, both) == (["4", "0"], ["5", "0"], [one, "4", "1", two, "5", "1"])
