@@ -1,5 +1,6 @@
 """Options and settings shared by all tests."""
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -57,11 +58,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark slow files; keep a file together on one worker, but for tests with a group of their own; the longest come first."""
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
+    folder = Path(__file__).parent.name
+    slow = {path for path in {item.path for item in items} if any(path.match(f"{folder}/{pattern}") for pattern in SLOW)}
     for item in items:
-        if any(item.path.match(f"{Path(__file__).parent.name}/{pattern}") for pattern in SLOW):
+        if item.path in slow:
             item.add_marker("slow")
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
+def pytest_collection_finish() -> None:
+    """Let Python's collector pass over what lives to the end: thousands of tests, and all modules."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

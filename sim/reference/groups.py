@@ -53,7 +53,7 @@ class Groups:
 
     def missing(self, instruction: Instruction) -> Pending | None:
         """Return the one of them with the smallest cause, None when there is none."""
-        return min(self.holders(instruction), key=lambda holder: holder.cause, default=None)
+        return min(self.holders(instruction), key=lambda holder: holder.cause, default=None) if instruction.part else None
 
     def misses_loads(self, instruction: Instruction) -> bool:
         """Return whether an instruction waits for copies or stores, not for products of its warpgroup."""

@@ -79,8 +79,10 @@ class Scoreboard(Outstanding):
 
     def missing(self, instruction: Instruction) -> Pending | None:
         """Return what brings the first dependence that is busy, None when all are ready."""
-        busy = next((self.busy[name] for name in instruction.needs if name in self.busy), None)
-        return busy or self.groups.missing(instruction)
+        for name in instruction.needs:
+            if name in self.busy:
+                return self.busy[name]
+        return self.groups.missing(instruction)
 
     def missing_loads(self, instruction: Instruction) -> bool:
         """Return whether something that it waits for comes from beyond shared memory."""

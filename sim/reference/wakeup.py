@@ -124,6 +124,8 @@ class Warp:
         """Return the cause of the first condition still open, None when the warp is ready."""
         if self.held is not None:
             return self.held
+        if self.blocker and not self.blocker.back.triggered:
+            return self.cause  # as before: it has issued nothing since that it could wait for
         missing = self.scoreboard.missing(self.instruction)
         if missing is None and self.found_waiting:
             missing = self.scoreboard.last_under_way()
