@@ -25,7 +25,7 @@ LONGEST = (
 # Left out of `pytest` without arguments, in `pytest -m slow`, and in any run that names a file. Beside them: tests marked slow themselves.
 SLOW = (
     *("test_reproductions.py", "test_tesla.py", "differential/test_mutations.py", "differential/test_programs.py", "fuzz/*.py"),
-    *("unit/test_h100_*.py", "unit/test_validation_kernels.py", "unit/test_population*.py"),
+    *("unit/test_h[12]00_*.py", "unit/test_validation_kernels.py", "unit/test_population*.py"),
 )
 EXERCISED = pytest.StashKey[Counter[str]]()
 

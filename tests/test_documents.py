@@ -44,6 +44,7 @@ def test_every_command_names_an_experiment_that_all_runs() -> None:
     assert all(bool(row.none) != bool(row.run and row.check) for row in statements.rows())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHORT)
 def test_short_experiments_come_out_as_the_page_says(name: str) -> None:
     runs = {name: found(name)}

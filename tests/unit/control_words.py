@@ -1,6 +1,7 @@
 """Programs with control words that tests write or change."""
 
 import dataclasses
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ CUDA = sorted(path.name for path in (ROOT / "programs" / "cuda").glob("*.sass"))
 HELD_OUT = sorted(f"heldout/{path.name}" for path in (ROOT / "programs" / "cuda" / "heldout").glob("*.sass"))
 
 
+@functools.cache
 def compiled(name: str, function: str | None = None) -> Program:
     """Return a listing of programs/cuda."""
     return isa.load(ROOT / "programs" / "cuda" / name, function)

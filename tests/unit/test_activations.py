@@ -51,6 +51,7 @@ def test_the_other_half_of_a_line_on_its_way_takes_no_more(engine: str) -> None:
     assert both - one < 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_halves_of_lines_as_on_an_h100(way: str) -> None:
     rounds = 8

@@ -187,6 +187,7 @@ def test_run_charts_memory_and_lists_what_was_changed(tmp_path: Path) -> None:
     assert found["counters"]["global_load_sectors"] > 0
 
 
+@pytest.mark.slow
 def test_bench_measures_every_part(tmp_path: Path) -> None:
     result = simtlab("bench", "--repeats", "2", "--scale", "0.002", "--no-compile", "--json", tmp_path / "b.json")
     assert result.exit_code == 0, result.output

@@ -22,6 +22,7 @@ OCTAVES = {  # first row, bits of a segment's x, exponent of the results, CRC-32
 
 
 @pytest.mark.skipif(cubin.disassembler() is None, reason="needs the extra `disassembler`")
+@pytest.mark.slow
 @pytest.mark.parametrize("part", kept.parts())
 def test_random_kernels_leave_what_an_h200_leaves(part: int) -> None:
     assert list(kept.run(part)) == []

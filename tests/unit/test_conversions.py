@@ -38,11 +38,8 @@ def nearest(value: Fraction, kind: str, rounding: str) -> float:
     digits, lowest, highest = {"F16": (11, -14, 15), "BF16": (8, -126, 127), "F32": (24, -126, 127), "F64": (53, -1022, 1023)}[kind]
     if value == 0:
         return 0.0
-    exponent = lowest
-    while abs(value) >= Fraction(2) ** (exponent + 1):
-        exponent += 1 if abs(value) < Fraction(2) ** (exponent + 64) else 32
-    while exponent > lowest and abs(value) < Fraction(2) ** exponent:
-        exponent -= 1
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    exponent = max(exponent - (abs(value) < Fraction(2) ** exponent), lowest)
     step = Fraction(2) ** (exponent - digits + 1)
     result = ROUND[rounding](value / step) * step
     if abs(result) >= Fraction(2) ** (highest + 1):

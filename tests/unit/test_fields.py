@@ -42,8 +42,8 @@ def test_no_field_is_silent(name: str) -> None:
     ("name", "program"),
     [
         ("gtx480", "copy/copy_4_float"),
-        ("k20c", "sgemm/sgemm_4"),
-        ("h100", "cuda/n_body.sm_90"),
+        pytest.param("k20c", "sgemm/sgemm_4", marks=pytest.mark.slow),
+        pytest.param("h100", "cuda/n_body.sm_90", marks=pytest.mark.slow),
         pytest.param("h100", "saxpy", marks=pytest.mark.slow),
     ],
 )

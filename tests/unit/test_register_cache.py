@@ -75,6 +75,7 @@ def test_values_are_counted_by_their_reads() -> None:
     assert found == (4 * 7, 4 * 3, 4 * 3, 4 * 1)
 
 
+@pytest.mark.slow
 def test_the_papers_means_come_out_and_could_fail() -> None:
     found = reproduce("register-cache")
     judged = [check for check in found.checks if check.passed is not None]

@@ -67,6 +67,7 @@ def test_a_store_ends_what_loads_may_join(engine: str, store: str, reads: int) -
 MEASURED = {int(row["together"]): row for row in rows(H100 / "shared_reads.csv") if (row["way"], row["apart"]) == ("copies", "0")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [1, 2, 4, 8, 132])
 def test_bulk_copies_of_the_same_lines_as_on_an_h100(together: int) -> None:
     args = np.ones(SMS << 14, np.int32), np.int32(together), np.int32(0), np.int32(ROUNDS), np.zeros(1 << 14, np.int32)

@@ -129,6 +129,7 @@ def test_the_owner_of_a_line_is_told_when_another_takes_its_place() -> None:
     assert wide == [("lookup", 0, first, 0), ("lookup", 0, first + 1, 0), ("lookup", 0, first, 1)]
 
 
+@pytest.mark.slow
 def test_more_than_256_warps_of_an_sm_keep_their_lines_apart() -> None:
     """512 warp slots, each of which brings lines to a small L1: numbers of slots do not wrap."""
     changes = {"sms": 1, "core.schedulers": 8, "core.policy": Witness, "l1.bytes": 1024}

@@ -3,6 +3,7 @@ known. What is said not to be read changes nothing."""
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -90,8 +91,13 @@ def _known(field: str, run: Result) -> bool:
 
 
 @pytest.fixture(scope="module")
-def suite() -> Suite:
-    others = small()
+def others() -> dict[str, Any]:
+    """Return launches that ask for one part of a machine each."""
+    return small()
+
+
+@pytest.fixture(scope="module")
+def suite(others: dict[str, Any]) -> Suite:
     chain = launch(CHAIN.format(registers=32, shared=0), 1, 64, np.zeros(1, np.float32))
     reductions = {"bulk reductions": timed("time_add_u32", 1040, 4, 2080, 0)}
     return Suite({"chain": chain} | dict.fromkeys(LISTINGS) | {name: others[name] for name in SMALL} | reductions)
@@ -186,12 +192,14 @@ OUT = {"sms": 1, "limits.blocks": 1, "blocks.awaits_stores": True}
         ("reduced bulk", {}, "l2.atomic_cycles", (1, 100)),
     ],
 )
-def test_what_is_read_against_appearances(program: str, machine: dict[str, object], field: str, values: tuple[object, object]) -> None:
+def test_what_is_read_against_appearances(
+    program: str, machine: dict[str, object], field: str, values: tuple[object, object], others: dict[str, Any]
+) -> None:
     bulk = {
         "stored bulk": lambda: launch(STORED_BULK, 4, 32, np.zeros(256, np.float32)),
         "reduced bulk": lambda: timed("time_add_u32", 128, 100, 0, 0),
     }
-    trace = sim.execute(bulk[program]() if program in bulk else small()[program])
+    trace = sim.execute(bulk[program]() if program in bulk else others[program])
     runs = [sim.simulate(trace, sim.gpu("h100").replace(machine | {field: value}), threads=1) for value in values]
     assert runs[0].cycles != runs[1].cycles
     for run in runs:
