@@ -231,7 +231,7 @@ def instruction_resources(gpu: Gpu, program: Program, counts: Mapping[int, int])
 
 def _registers(gpu: Gpu, program: Program, counts: Mapping[int, int]) -> list[Resource]:
     """Return what passes between an SM's L1 and its registers, where the load/store unit is modelled: an instruction at a time."""
-    widths = {i: int(program.encoded.width[i]) for i in counts if program.encoded.unit[i] in (Unit.GLOBAL, Unit.LOCAL)}
+    widths = {i: int(program.encoded.width[i]) for i in counts if int(program.encoded.unit[i]) in (Unit.GLOBAL, Unit.LOCAL)}
     moved = sum(counts[i] * width for i, width in widths.items())
     if gpu.memory.kind == "fixed" or not moved:
         return []

@@ -220,6 +220,6 @@ def _reuse(analysis: Analysis) -> np.ndarray:
 
 def _slots(encoded: Encoded, i: int) -> dict[int, int]:
     """Return the register in each slot of the operand cache."""
-    kinds, values = encoded.source_kind[i], encoded.source_value[i]
+    kinds, values = encoded.source_kind[i].tolist(), encoded.source_value[i]
     fields = word_slots(int(encoded.operation[i]), kinds)
     return {fields[slot]: int(values[slot]) for slot in range(3) if kinds[slot] == Kind.REGISTER and values[slot] < RZ}

@@ -53,12 +53,12 @@ def blocks(program: Program) -> list[Block]:
 
 def _successors(program: Program, i: int) -> set[int]:
     """Return the instructions that may follow the last one of a block, but for those that a register names."""
-    encoded, operation = program.encoded, program.encoded.operation[i]
+    encoded, operation = program.encoded, int(program.encoded.operation[i])  # a number of NumPy takes long to compare with members
     following = set() if operation in LEAVES and is_always(encoded, i) else {i + 1}
     if operation in NAMING:
         following.add(int(encoded.target[i]))
     elif operation in OPENS:
-        following |= _closing(program, i, OPENS[Operation(int(operation))])
+        following |= _closing(program, i, OPENS[Operation(operation)])
     return {first for first in following if first < len(program)}
 
 

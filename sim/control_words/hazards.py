@@ -80,6 +80,10 @@ class Analysis:
         self.writes = [[int(d) for d in row if d >= 0] for row in self.encoded.writes]
         self.never = frozenset(np.flatnonzero((self.encoded.guard == PT) & (self.encoded.guard_not == 1)).tolist())  # @!PT
         self.names = [instruction.opcode.split(".")[0] for instruction in program.instructions]
+        self.bars = frozenset(np.flatnonzero(self.encoded.operation == Operation.BAR).tolist())
+        self.depbars = [
+            depbar(one.text) if name == DEPBAR else (set(), None) for one, name in zip(program.instructions, self.names, strict=True)
+        ]
         self.cycles = [self._cycles(i) for i in range(len(program))]
         self.queues = [self.classes.queue(i) for i in range(len(program))]
         self.ports = [self.classes.port(i) for i in range(len(program))]
@@ -138,6 +142,8 @@ class Analysis:
     def wait(self, state: State, i: int) -> list[Hazard]:
         """Forget what the counters that instruction i waits on announce; return those that do not yet count what they should."""
         drained, partial = self._waits(i)
+        if not drained and not partial:
+            return []
         for waiting in (state.writes, state.reads):
             for key, tellers in list(waiting.items()):
                 if tellers.keys() & drained or (partial and tellers.get(partial[0], -1) >= partial[1]):
@@ -154,10 +160,11 @@ class Analysis:
 
     def _waits(self, i: int) -> tuple[set[int], tuple[int, int] | None]:
         """Return the counters that are zero when instruction i issues, and (counter, most) of DEPBAR.LE."""
-        drained = {counter for counter in range(COUNTERS) if self.control.wait_mask[i] >> counter & 1}
+        mask = int(self.control.wait_mask[i])
+        drained = {counter for counter in range(COUNTERS) if mask >> counter & 1} if mask else set()
         if self.encoded.guard[i] != PT:  # a DEPBAR that may not be executed
             return drained, None
-        named, partial = depbar(self.program.instructions[i].text)
+        named, partial = self.depbars[i]
         return drained | named, partial
 
     def hazards_at(self, state: State, i: int) -> Iterator[Hazard]:
@@ -210,7 +217,7 @@ class Analysis:
 
     def issue(self, state: State, i: int) -> None:
         """Add what instruction i sets going."""
-        if self.encoded.operation[i] == Operation.BAR:  # reached when earlier accesses to shared memory have taken their sources
+        if i in self.bars:  # reached when earlier accesses to shared memory have taken their sources
             for key in [key for key in state.reads if self.queues[key[1]] == "shared"]:
                 del state.reads[key]
         is_variable = i in self.variable

@@ -31,7 +31,7 @@ def turn(gpu: Gpu, program: Program, i: int) -> Turn:
     for each column; nor before a left factor is out of registers.
     """
     function = int(program.encoded.function[i])
-    if program.encoded.operation[i] not in matrices.OF_WARPGROUP or not gpu.warpgroup:
+    if int(program.encoded.operation[i]) not in matrices.OF_WARPGROUP or not gpu.warpgroup:
         return Turn(0, 0, 0)
     group, columns = gpu.warpgroup, matrices.columns_of_warpgroup(function)
     made = math.ceil(columns * group.column_cycles)
