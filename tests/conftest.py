@@ -13,15 +13,14 @@ from hypothesis import HealthCheck, settings
 GOLDEN = Path(__file__).parent / "golden"
 # Files that take longest come first, for two processes to end together: pytest-xdist hands out whole files, in this order.
 LONGEST = (
-    "differential/test_random.py",
-    "differential/test_programs.py",
-    "test_reproductions.py",
-    "differential/test_mutations.py",
-    "test_notebooks.py",
-    "test_programs.py",
-    *("unit/test_compiler.py", "unit/test_schedule.py", "unit/test_sweeps.py", "unit/test_lint.py", "unit/test_h200_tensor.py"),
-    *("unit/test_view.py", "unit/test_conformance.py", "unit/test_halves.py", "unit/test_rescheduling.py", "unit/test_sensitivity.py"),
+    *("unit/test_unread.py", "differential/test_mutations.py", "unit/test_features.py", "unit/test_fields.py"),
+    *("differential/test_programs.py", "test_reproductions.py", "unit/test_sampling.py", "differential/test_asynchronous.py"),
+    *("test_notebooks.py", "property/test_monotonicity.py", "unit/test_warpgroups.py", "unit/test_clusters.py", "unit/test_checks.py"),
+    *("unit/test_contact_sheet.py", "test_programs.py", "unit/test_compiler.py", "unit/test_cli.py", "unit/test_stateful.py"),
+    *("unit/test_cache.py", "unit/test_schedule.py", "unit/test_captures.py", "unit/test_replacement.py", "unit/test_conformance.py"),
+    *("unit/test_generic_addresses.py", "timing/test_ga102.py", "unit/test_block_policies.py", "unit/test_h200_tensor.py"),
 )
+LAST = ("differential/test_random.py",)  # many groups that take a few seconds each: whoever is ready first takes the next
 # Left out of `pytest` without arguments, in `pytest -m slow`, and in any run that names a file. Beside them: tests marked slow themselves.
 SLOW = (
     *("test_reproductions.py", "test_tesla.py", "differential/test_mutations.py", "differential/test_programs.py", "fuzz/*.py"),
@@ -57,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark slow files; keep a file together on one worker, but for tests with a group of their own; the longest come first."""
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    places |= {Path(__file__).parent / name: len(LONGEST) + 1 for name in LAST}
     items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
     folder = Path(__file__).parent.name
     slow = {path for path in {item.path for item in items} if any(path.match(f"{folder}/{pattern}") for pattern in SLOW)}

@@ -6,6 +6,7 @@ these latencies issues earlier.
 """
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from isa.program import Program
@@ -13,6 +14,7 @@ from isa.vocabulary import COUNTERS, Operation, Unit
 from sim.gpus.model import Gpu
 from sim.lowering.accesses import NOWHERE
 from sim.lowering.core import BARRIER, BRANCH, code
+from sim.lowering.ops import Op
 
 LoadLatency = Callable[[int], int]  # static instruction -> cycles from its issue to its dependent's
 
@@ -65,7 +67,7 @@ class _Warp:
         return self.known[i]
 
     def _decode(self, i: int) -> _Instruction:
-        op, obeyed = self.tables.ops[i], bool(self.tables.control)
+        op, obeyed = SimpleNamespace(**dict(zip(Op.names or (), self.tables.ops[i].tolist(), strict=True))), bool(self.tables.control)
         latency = self.gpu.memory.global_store if op.store else int(op.latency)
         if self.load_latency and is_memory_load(self.program, i):
             latency = self.load_latency(i)
