@@ -1,5 +1,6 @@
 """The command line: what it prints, its exit statuses, and one message, never a traceback, for every mistake."""
 
+import functools
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import typer
 from click.testing import Result
+from typer import testing
 from typer.testing import CliRunner
 
 import sim
@@ -24,6 +26,10 @@ PROGRAMS = Path(__file__).parents[2] / "programs"
 CHAIN = str(PROGRAMS / "volkov" / "ffma_ilp1.sass")
 LOOP = str(PROGRAMS / "intervals" / "simple_loop.sass")
 COMMAND = [sys.executable, "-c", "from sim.cli import main; main()"]
+
+
+# Typer makes all commands anew for each invocation, which takes longer than most of them.
+testing._get_command = functools.cache(testing._get_command)  # type: ignore[attr-defined]
 
 
 def simtlab(*arguments: str | Path) -> Result:
