@@ -15,7 +15,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from sim.lowering.memory import SECTORS, place_of
-from sim.reference.memory.replacement import Ways, sets_of_ways
+from sim.policies import Replacement
+from sim.reference.memory.replacement import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +71,8 @@ class L1:
     def __init__(self, numbers: Hierarchy, stores: str) -> None:
         self.ways, self.fetch, self.stores = int(numbers.l1_ways), int(numbers.l1_fetch), stores
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
-        self.ways_of = sets_of_ways(int(numbers.l1_replacement), int(numbers.l1_sets), self.ways)
+        policy, sets = int(numbers.l1_replacement), int(numbers.l1_sets)
+        self.ways_of = [Ways(policy, self.ways, number * self.ways) for number in range(sets)] if policy != Replacement.LRU else []
         self.asks = -1  # warp slot whose access is looked up
         self.replaced: Callable[[int, int], None] = lambda owner, number: None  # is told whose line was replaced
         self.invalidated = count(-1, -1)  # numbers for lines that keep their places until what was asked for has come

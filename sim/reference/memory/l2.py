@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS
 from sim.lowering.memory import LOCAL_LINE, SECTORS, away, part_of, place_of
+from sim.policies import Replacement
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
 from sim.reference.memory.queues import Queue
-from sim.reference.memory.replacement import Ways, sets_of_ways
+from sim.reference.memory.replacement import Ways
 from sim.reference.moments import Moment, latest
 from sim.result.causes import Tally
 
@@ -53,21 +54,34 @@ class Slice:
         self.env, self.tallies, self.numbers = memory.env, memory.tallies, memory.numbers
         self.queue = Queue(int(self.numbers.slice_depth), f"L2 slice {number}", "l2.bytes_per_cycle")
         self.channel, self.number_of = Channel(memory, number), memory.number_of
-        self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(self.numbers.l2_sets)]  # empty: there is no L2
-        policy, sets, ways = (int(value) for value in (self.numbers.l2_replacement, self.numbers.l2_sets, self.numbers.l2_ways))
-        self.ways_of = sets_of_ways(policy, sets, ways, number * sets)
+        self.number, self.count = number, int(self.numbers.l2_sets)  # of sets; 0: there is no L2
+        self.sets: dict[int, tuple[OrderedDict[int, Line], Ways | None]] = {}  # those asked for so far: few of a large cache
+        self.is_dirty = False  # before cycle 0 it was full of lines of nobody's, not written back
 
     def set_of(self, line: int) -> OrderedDict[int, Line]:
         """Return the set of a line of this slice."""
-        return self.sets[self._place_of(line)]
-
-    def _place_of(self, line: int) -> int:
-        place = self.number_of(line) // int(self.numbers.channels)
-        return place_of(place, len(self.sets)) if line >= LOCAL_LINE else place % len(self.sets)
+        return self._set_at(self._place_of(line))[0]
 
     def _ways(self, line: int) -> Ways | None:
         """Return the ways of a line's set, with another policy than LRU."""
-        return self.ways_of[self._place_of(line)] if self.ways_of else None
+        return self._set_at(self._place_of(line))[1]
+
+    def _place_of(self, line: int) -> int:
+        place = self.number_of(line) // int(self.numbers.channels)
+        return place_of(place, self.count) if line >= LOCAL_LINE else place % self.count
+
+    def _set_at(self, place: int) -> tuple[OrderedDict[int, Line], Ways | None]:
+        """Return a set, and its ways; one that nobody has asked for is as it was before cycle 0."""
+        if place not in self.sets:
+            lines: OrderedDict[int, Line] = OrderedDict()
+            policy, count = int(self.numbers.l2_replacement), int(self.numbers.l2_ways)
+            ways = Ways(policy, count, (self.number * self.count + place) * count) if policy != Replacement.LRU else None
+            for other in range(count) if self.is_dirty else ():
+                if ways:
+                    ways.put(~other)
+                lines[~other] = Line(dict.fromkeys(range(SECTORS), self.origin), set(range(SECTORS * WORDS_OF_SECTOR)))
+            self.sets[place] = lines, ways
+        return self.sets[place]
 
     def serve(self, packet: Packet) -> tuple[Moment, Moment]:
         """Serve a request that arrives now; return the moments in which (the queue has room for it, its answer leaves)."""
@@ -80,7 +94,7 @@ class Slice:
         admitted, room = self.queue.join(arrival, ticks, packet.moment, port=int(writes), why=why)
         self.tallies[Tally.SLICE_FULL] += admitted > arrival
         self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
-        there = self._look_up(packet) if self.sets else self._pass_on(packet)
+        there = self._look_up(packet) if self.count else self._pass_on(packet)
         return room, self._leaves(latest(self.queue.served, there), packet)
 
     def _leaves(self, there: Moment, packet: Packet) -> Moment:
@@ -89,7 +103,7 @@ class Slice:
 
     def _join_read(self, packet: Packet) -> Moment | None:
         """Join a load to the latest read of its line; return when what it reads is there, None if it cannot."""
-        line = self.set_of(packet.line).get(packet.line) if self.sets else None
+        line = self.set_of(packet.line).get(packet.line) if self.count else None
         if packet.kind is not Kind.LOAD or not line or not line.read:
             return None
         there = latest(line.read.served, *(line.there.get(sector, self.origin) for sector in packet.sectors))
@@ -192,15 +206,7 @@ class Slice:
 
     def warm(self, number: int) -> None:
         """Put in a line before cycle 0 if its set has room."""
-        if self.sets and len(self.set_of(number)) < self.numbers.l2_ways:
+        if self.count and len(self.set_of(number)) < self.numbers.l2_ways:
             self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), self.origin), number=number)
             if ways := self._ways(number):
                 ways.put(number)
-
-    def dirty(self) -> None:
-        """Fill the slice with lines of nobody's, not written back."""
-        for place, lines in enumerate(self.sets):
-            for other in range(int(self.numbers.l2_ways)):
-                if self.ways_of:
-                    self.ways_of[place].put(~other)
-                lines[~other] = Line(dict.fromkeys(range(SECTORS), self.origin), set(range(SECTORS * WORDS_OF_SECTOR)))

@@ -4,7 +4,6 @@ from collections.abc import Container
 
 import numpy as np
 
-from sim.policies import Replacement
 from sim.policies.replacement import FILLED, USED, VICTIM, replaced_of
 
 
@@ -41,8 +40,3 @@ class Ways:
         given = np.ones(len(self.lines), np.uint8) if may_go is None else may_go
         policy, told, first, chosen, salt = (np.int64(number) for number in (self.policy, event, 0, way, self.salt))
         return int(replaced_of(policy, told, self.state, first, chosen, given, salt))  # type: ignore[arg-type]
-
-
-def sets_of_ways(policy: int, sets: int, ways: int, before: int = 0) -> list[Ways] | None:
-    """Return the ways of each set, None with LRU. before: sets of other slices."""
-    return None if policy == Replacement.LRU else [Ways(policy, ways, (before + number) * ways) for number in range(sets)]

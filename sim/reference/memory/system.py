@@ -35,8 +35,8 @@ class MemorySystem:
         start = gpu.l2.start if gpu.l2 else "cold"
         for line in lines_of(launch).tolist() if start == "warm" else []:
             self.slice_of(line).warm(line)
-        for one in self.slices if start == "dirty" else []:
-            one.dirty()
+        for one in self.slices:
+            one.is_dirty = start == "dirty"
 
     def number_of(self, line: int) -> int:
         """Return the number of a line among those of L2."""
