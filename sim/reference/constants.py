@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, constant_lines, cycles_of_group, cycles_of_line
+from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, cycles_of_group, cycles_of_line
 from sim.lowering.fetch import cycles_behind
 from sim.reference.fetch import Lines
 
@@ -26,7 +26,7 @@ class Constants:
 
     def __init__(self, machine: Machine) -> None:
         self.env, self.numbers, self.far = machine.env, machine.gpu.constants, cycles_behind(machine.gpu)
-        lines = constant_lines(machine.trace.program)
+        lines = machine.constant_lines
         self.present = lines.present
         self.operands, self.loads = (Lines(size) for size in constant_caches(machine.gpu, lines))
         self.groups: dict[int, int] = {}  # of lines -> cycle from which the level behind has them; those never asked for are absent
