@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
+import pytest
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 
 from isa.errors import UserError
 from sim.gpus.model import Gpu
@@ -14,6 +15,10 @@ from tests.compare import first_difference
 from tests.differential.cases import EVERYTHING, Case, cases
 
 PATIENCE = 1000  # cycles after the end of the right run
+
+
+class EnoughError(Exception):
+    """There are as many cases as are wanted."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +34,22 @@ def jobs(count: int) -> list[Job]:
     found: dict[str, Case] = {}
 
     @seed(4)
-    @settings(max_examples=4 * count, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=4 * count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        verbosity=Verbosity.quiet,  # the end by an exception is no failure
+        suppress_health_check=list(HealthCheck),
+    )
     @given(cases())
     def collect(case: Case) -> None:
         found.setdefault(case.text, case)
+        if len(found) >= count:
+            raise EnoughError
 
-    collect()
-    assert len(found) >= count
+    with pytest.raises(EnoughError):
+        collect()
     return [Job(case.trace(), case.gpu()) for case in list(found.values())[:count]]
 
 
