@@ -7,6 +7,7 @@ limits.
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,6 +29,7 @@ def functions(path: Path) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunc
     return below(ast.parse(path.read_text(encoding="utf-8")), "")
 
 
+@cache
 def measure() -> dict[str, Counter[str]]:
     """Return, for each limit, the size of everything it holds for, by file or by file::function."""
     found: dict[str, Counter[str]] = {name: Counter() for name in LIMITS}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,19 @@ def names() -> tuple[str, ...]:
 def load(name_or_path: str | Path) -> Gpu:
     """Return a preset by name, or the GPU of a TOML file. Raises UserError for a name, file, key or value that cannot be."""
     path = _find(str(name_or_path))
+    if path.parent == FOLDER:
+        return _preset(path, max(file.stat().st_mtime_ns for file in FOLDER.glob("*.toml")))
+    return _load(path)
+
+
+@lru_cache(maxsize=32)
+def _preset(path: Path, edited: int) -> Gpu:
+    """Return a preset, which nothing can change but its file, or one that it extends. edited: when the last of all was, ns."""
+    return _load(path)
+
+
+def _load(path: Path) -> Gpu:
+    """Return the GPU of a file."""
     table = _resolve(path, ())
     try:
         return Gpu.from_table(table, path=str(path))
