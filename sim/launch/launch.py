@@ -1,6 +1,7 @@
 """`Launch`: a program, its grid and its arguments; and the launch files (TOML) that lie beside listings."""
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -87,7 +88,7 @@ class Launch:
 
     @property
     def threads_per_block(self) -> int:
-        return int(np.prod(self.block))
+        return int(math.prod(self.block))
 
     @property
     def warps_per_block(self) -> int:
@@ -99,7 +100,7 @@ class Launch:
 
     @property
     def blocks(self) -> int:
-        return int(np.prod(self.grid))
+        return int(math.prod(self.grid))
 
     @property
     def cluster_shape(self) -> tuple[int, int, int] | None:
@@ -110,7 +111,7 @@ class Launch:
     @property
     def ranks(self) -> int:
         """Blocks of a cluster."""
-        return int(np.prod(self.cluster_shape or 1))
+        return int(math.prod(self.cluster_shape or (1,)))
 
     @property
     def registers_per_thread(self) -> int:

@@ -1,5 +1,6 @@
 """Arrays of records, as compiled kernels like them: one of more than half a cache line of the processor begins with a line."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class Room:
     def zeros(self, shape: int | tuple[int, ...], kind: Any) -> np.ndarray:
         """Return what `np.zeros` returns."""
         shape = (shape,) if isinstance(shape, int) else shape
-        return self.bytes(int(np.prod(shape)) * np.dtype(kind).itemsize).view(kind).reshape(shape)
+        return self.bytes(int(math.prod(shape)) * np.dtype(kind).itemsize).view(kind).reshape(shape)
 
     def full(self, shape: int | tuple[int, ...], value: Any, kind: Any) -> np.ndarray:
         """Return what `np.full` returns."""
