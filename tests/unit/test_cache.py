@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -118,9 +118,8 @@ def test_a_kernel_calls_no_other() -> None:
         dependences(calls_a_kernel)
 
 
-KEPT = """
-import ctypes
-from numba import int64
+LEAST = """
+import ctypes, numba
 from sim.compiled.cache import callback
 
 {more}
@@ -128,32 +127,36 @@ from sim.compiled.cache import callback
 def least(a, b):
     return min(a, b) + more(-1)
 
-code = callback("the least", least, int64(int64, int64), dict(boundscheck=True))
-print(code.native_name, code.ctypes(5, 3), code.cache_hits)
+code = callback("the least", least, numba.int64(numba.int64, numba.int64), dict(boundscheck=True))
+said = code.native_name, code.ctypes(5, 3), code.cache_hits
 """
-PLAIN = "def more(x): return 1"
 FOREIGN = "more = ctypes.CDLL(None).labs\nmore.argtypes, more.restype = [ctypes.c_int64], ctypes.c_int64"  # an address of this process
 
 
-@pytest.mark.skipif(not is_compiled(), reason="Numba is switched off")
-@pytest.mark.parametrize(("more", "hits"), [(f"import numba\n@numba.njit\n{PLAIN}", (0, 1)), (FOREIGN, (0, 0))])
-def test_what_kernels_call_by_its_address_is_compiled_once_if_all_that_it_names_is_known(
-    more: str, hits: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SIMTLAB_CACHE", str(tmp_path))
-    for expected in hits:
-        done = subprocess.run([sys.executable, "-c", KEPT.format(more=more)], capture_output=True, text=True, check=True, cwd=ROOT)
-        assert done.stdout.split()[1:] == ["4", str(expected)]
-    assert [path.name.split("-")[0] for path in tmp_path.iterdir()] == ["policy.the_least"] * (hits[1] > 0)
+def said(text: str) -> tuple[str, int, int]:
+    """Return the symbol of a function that kernels call by its address, what it answers, and whether it was kept."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(text, names)
+    return names["said"]
 
 
 @pytest.mark.skipif(not is_compiled(), reason="Numba is switched off")
-def test_functions_of_one_name_that_two_processes_keep_have_other_symbols(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numba numbers what a process compiles from 1 on, so both were `least` number 2."""
+def test_what_kernels_call_by_its_address_is_kept_under_a_symbol_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba numbers what a process compiles from 1 on, so what two processes kept was `least` number 2 in both."""
     monkeypatch.setenv("SIMTLAB_CACHE", str(tmp_path))
-    texts = [KEPT.format(more=f"import numba\n@numba.njit\ndef more(x): return {number}") for number in (1, 2)]
-    texts.append(f"for text in {texts!r}: exec(text, {{'__name__': '__main__'}})")
-    runs = [subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, cwd=ROOT) for text in texts]
-    (one, *first), (two, *second), both = (run.stdout.split() for run in runs)
-    assert one != two
-    assert (first, second, both) == (["4", "0"], ["5", "0"], [one, "4", "1", two, "5", "1"])
+    texts = [LEAST.format(more=f"@numba.njit\ndef more(x): return {number}") for number in (1, 2)]
+    symbols = []
+    for text in texts:
+        done = subprocess.run([sys.executable, "-c", f"{text}\nprint(*said)"], capture_output=True, text=True, check=True, cwd=ROOT)
+        symbol, *others = done.stdout.split()
+        assert others == [str(4 + len(symbols)), "0"]
+        symbols.append(symbol)
+    assert symbols[0] != symbols[1]
+    assert [said(text) for text in texts] == [(symbols[0], 4, 1), (symbols[1], 5, 1)]
+
+
+@pytest.mark.skipif(not is_compiled(), reason="Numba is switched off")
+def test_what_names_an_address_of_its_process_is_compiled_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIMTLAB_CACHE", str(tmp_path))
+    assert [said(LEAST.format(more=FOREIGN))[1:] for _ in range(2)] == [(4, 0), (4, 0)]
+    assert not list(tmp_path.iterdir())
