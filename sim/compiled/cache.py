@@ -241,9 +241,9 @@ def numbered_by(digest: str) -> Iterator[None]:
             FunctionIdentity._unique_ids = before
 
 
-def callback(name: str, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> CFunc:
+def callback(name: str, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
     """Return a function as machine code that is called by its address, kept on disk if all that it names is known (`digest`)."""
-    code = CFunc(function, sigutils.normalize_signature(signature), {}, options)
+    code: Any = CFunc(function, sigutils.normalize_signature(signature), {}, options)
     cache = CallbackCache(njit(**options)(function), f"{POLICY}{re.sub(r'[^A-Za-z0-9_]', '_', name)}")
     try:
         digest = cache.dependences.digest

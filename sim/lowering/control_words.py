@@ -3,7 +3,7 @@
 Rules of Volta and later: Huerta et al., "Dissecting and Modeling the Architecture of Modern GPU Cores", MICRO 2025, sections 4 to 6.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -153,9 +153,10 @@ def counters_of(program: Program, parts: Groups) -> tuple[np.ndarray, np.ndarray
     return np.where(joins, parts.counter, np.where(flushes, read, write)), np.where(flushes, -1, read)
 
 
-def control_fields(program: Program, obeyed: bool, parts: Groups) -> dict[str, np.ndarray | int]:
+def control_fields(program: Program, obeyed: bool, parts: Groups) -> dict[str, Any]:
     """Return the fields of Op that come from control words, or wait for parts of counters."""
-    control, part = program.control, {"joins": parts.joins, "waits": parts.waits, "most": parts.most}
+    control = program.control
+    part: dict[str, Any] = {"joins": parts.joins, "waits": parts.waits, "most": parts.most}
     if control is None or not obeyed:
         return part | {"write_counter": parts.counter, "read_counter": -1, "pairs": 1, "reads": 0, "reuse": 0}
     write, read = counters_of(program, parts)
