@@ -12,7 +12,7 @@ import simpy
 
 from sim.gpus.model import Core
 from sim.lowering.warpgroups import QUEUED
-from sim.reference.clock import Process
+from sim.reference.clock import after
 from sim.reference.decode import Instruction
 from sim.reference.groups import UNKNOWN, Groups
 from sim.reference.moments import Moment
@@ -53,12 +53,7 @@ class Outstanding:
         if at.cycle <= self.env.now:  # a latency of 0: there for an instruction that issues together with this one
             self._release(pending)
         else:
-            self.env.process(self._return(pending))
-
-    def _return(self, pending: Pending) -> Process:
-        """Bring it back (a SimPy process)."""
-        yield self.env.timeout(pending.due - int(self.env.now))
-        self._release(pending)
+            after(self.env, at.cycle - int(self.env.now), lambda: self._release(pending))
 
     def _release(self, pending: Pending) -> None:
         self.groups.release(pending)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sim.gpus.path import FILL, TICKS, cycles
 from sim.lowering.memory import REQUEST_WEIGHT
-from sim.reference.clock import Process, after
+from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, words_of
 from sim.reference.moments import Moment, latest
@@ -41,6 +41,10 @@ class Packet:
     moment: Moment  # when it will have come to where it is on its way
     arrived: bool = False  # at L2
     copied: int = 0  # ticks per sector of a line of a bulk copy; 0: no such line
+
+    def arrive(self) -> None:
+        """It has come to L2."""
+        self.arrived = True
 
 
 def weight_of(kind: Kind, packets: int) -> int:
@@ -80,12 +84,7 @@ class RequestPort:
         self.packets.append(packet)
         self.in_port += weight_of(packet.kind, packet.packets)
         self.memory.tallies[Tally.PORT_PEAK] = max(self.memory.tallies[Tally.PORT_PEAK], -(-self.in_port // REQUEST_WEIGHT))
-        self.env.process(self._travel(packet))
-
-    def _travel(self, packet: Packet) -> Process:
-        """Bring a packet to L2 (a SimPy process)."""
-        yield self.env.timeout(packet.moment.cycle - int(self.env.now))
-        packet.arrived = True
+        after(self.env, packet.moment.cycle - int(self.env.now), packet.arrive)
 
     def enter_l2(self) -> None:
         """Let the packets that have reached L2 enter its queues, in order."""
@@ -97,7 +96,7 @@ class RequestPort:
             self.unblocked, leaves = self.memory.slice_of(packet.line).serve(packet)
             packet.moment = leaves.then(leaves.cycle + int(self.numbers.network), "interconnect.latency")
             if packet.deliver:
-                self.env.process(self.responses.travel(packet, self.memory.next_answer()))
+                self.responses.expect(packet, self.memory.next_answer())
             else:
                 packet.block.store_answered(packet.moment)
             if self.unblocked.cycle > now:
@@ -117,10 +116,10 @@ class ResponsePort:
         self.arrived: list[tuple[int, int, Packet]] = []  # a heap: cycle of arrival, order of service at L2
         self.begun = self.sent = memory.machine.record.origin  # moments: the last transfer begins, ends (of part cycles the first)
 
-    def travel(self, packet: Packet, order: int) -> Process:
-        """Bring an answer to the SM (a SimPy process)."""
-        yield self.env.timeout(packet.moment.cycle - int(self.env.now))
-        heappush(self.arrived, (packet.moment.cycle, order, packet))
+    def expect(self, packet: Packet, order: int) -> None:
+        """An answer is on its way to the SM, where it comes in its moment."""
+        come = packet.moment.cycle
+        after(self.env, come - int(self.env.now), lambda: heappush(self.arrived, (come, order, packet)))
 
     def step(self) -> None:
         """Start the transfer of the answers for which the port is free in this cycle; the end of each is known then."""
