@@ -32,7 +32,7 @@ def disassemble(path: Path) -> str:
 
 @lru_cache(maxsize=16)
 def _text(tool: str, path: str, contents: bytes) -> str:
-    """Return what the tool prints for a file with those contents. Its start takes a quarter of a second, and a file may have many kernels."""
+    """Return what the tool prints for a file with those contents. It starts for a quarter of a second, and a file may have many kernels."""
     done = subprocess.run([tool, "-c", "-hex", path], capture_output=True, text=True, check=False)
     if done.returncode:
         message = " ".join((done.stderr or done.stdout).split())
