@@ -1,10 +1,11 @@
 """Bulk reductions (UBLKRED, UTMAREDG), on a GPU and simulated: `python -m programs.measurements.reductions FILE`.
 
 `gpu/reductions.cu results` writes what each operation leaves of pairs of numbers (all pairs of twenty of interest by type, then hashed
-words), `gpu/reductions.cu times` how long they take.
+words; `h100/reductions.csv` has their CRCs), `gpu/reductions.cu times` how long they take (`h100/reduction_times.csv`).
 """
 
 import sys
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -113,6 +114,11 @@ def compared(path: Path) -> Iterator[str]:
         if row["error"] != "0":
             yield f"{name}: the GPU ends with error {row['error']}"
             continue
+        if "crc32" in row:
+            equal += (same := zlib.crc32(result.tobytes()) == int(row["crc32"], 16))
+            if not same:
+                yield f"{name}: other words are left on the GPU"
+            continue
         bits = f"u{SIZES[row['type']]}"
         chips = np.array([int(row["words"][k : k + 8], 16) for k in range(0, len(row["words"]), 8)], np.uint32).view(bits)
         there, came = (one.view(bits) for one in numbers(row["type"], int(row["number"])))
@@ -144,7 +150,7 @@ def timed(row: Row) -> Scored:
     reads = result.clock_reads
     clocks = [reads[reads[:, 1] == block, 0] for block in range(given.blocks)]
     if what == "flood":
-        cycles = int(np.sort([one[1] - one[0] for one in clocks])[blocks // 2])
+        cycles = int(np.sort([one[-1] - one[count // 2] for one in clocks])[blocks // 2])  # the clock is read for each piece
     else:  # of the second time
         cycles = int(clocks[-1][-1] - clocks[-1][-3 if what == "near" else -4])
     measured = row[{"alone": "t5", "flood": "t1", "near": "t7"}[what]]
@@ -167,7 +173,7 @@ def times(path: Path, what: str) -> Iterator[Scored]:
 def main() -> None:
     """Print what differs, or the times."""
     path = Path(sys.argv[1])
-    if "words" in next(iter(rows(path))):
+    if {"words", "crc32"} & set(next(iter(rows(path)))):
         sys.stdout.writelines(f"{line}\n" for line in compared(path))
     else:
         report({what: times(path, what) for what in ("alone", "flood", "near")})

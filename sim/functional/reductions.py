@@ -1,8 +1,8 @@
 """UBLKRED, UTMAREDG: each element that comes and the one that is there, reduced to one (PTX `cp.reduce.async.bulk`).
 
-Integers as of atomics. Assumed until a GPU has said it (`programs/measurements/gpu/reductions.cu`): NaNs as of atomics, minima and maxima
-of halves as of HMNMX2, subnormals kept but for float32 of a map with FTZ, types of tiles as of bytes, and int64 sums. Elements are taken
-one by one, in ascending order.
+Integers as of atomics, NaNs too; minima and maxima of halves as of HMNMX2; subnormals are kept but for float32 of a map with FTZ; TF32 is
+added as float32. All of that is equal to an H100 to the bit (`programs/measurements/h100/reductions.csv`). Elements are taken one by one,
+in ascending order.
 """
 
 import numpy as np
@@ -33,8 +33,8 @@ def element_of(width: int, flags: int) -> int:
 
 @inner
 def is_reducible(reduction: int, element: int) -> bool:
-    """Return whether a tile of such elements has a reduction (`isa.checks` says the same of bytes)."""
-    if element == UNKNOWN:
+    """Return whether a tile of such elements has a reduction, as an H100 does; `isa.checks` says the same of bytes, of which int64 sums do."""
+    if element == UNKNOWN or (element == S64 and reduction not in (MIN, MAX)):
         return False
     if reduction == ADD:
         return True

@@ -55,7 +55,7 @@ def read_map(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memor
     if control >> maps.INTERLEAVE & 3:
         return wrong(TileFault.INTERLEAVE, np.int64(0), progress)
     tile[REDUCTION], tile[ELEMENT] = code.combine[i], ELEMENT_OF_MAP[number]
-    if tile[REDUCTION] and (control >> maps.ROUND & 1 or not is_reducible(tile[REDUCTION], tile[ELEMENT])):
+    if tile[REDUCTION] and not is_reducible(tile[REDUCTION], tile[ELEMENT]):
         return wrong(TileFault.REDUCTION, number | (control >> maps.ROUND & 1) << 4, progress)
     for d in range(5):
         there = d < dimensions
