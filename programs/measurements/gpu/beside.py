@@ -1,0 +1,110 @@
+"""CUDA source that measures other instructions beside products of warpgroups: `python -m programs.measurements.gpu.beside > beside.cu`.
+
+`nvcc -O3 -std=c++17 -gencode arch=compute_90a,code=sm_90a -o beside beside.cu && ./beside > beside.csv`. Of one block, the first four warps
+multiply (four products, then a wait), others execute 4,096 instructions of one kind each, with and without the products beside them; the
+least of four launches. product: cycles of each product beside them. With 100 % of FP32 the products starve.
+"""
+
+import sys
+
+from programs.measurements.gpu.warpgroups import HALVES, HEAD, product, registers, variants
+
+KINDS = {
+    "none": "",
+    "fmul_imm": "f[i] = __fmul_rn(f[i], 1.0001f);",
+    "fadd": "f[i] = __fadd_rn(f[i], f[i + 1 & 15]);",
+    "ffma": "f[i] = __fmaf_rn(f[i], f[i + 3 & 15], f[i + 6 & 15]);",
+    "ffma_reuse": "f[i] = __fmaf_rn(f[i], g, h);",
+    "fmnmx": 'asm volatile("max.f32 %0, %0, %1;" : "+f"(f[i]) : "f"(f[i + 1 & 15]));',
+    "ex2": 'asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[i]));',
+    "pack": 'asm volatile("{ .reg .b32 t; cvt.rn.f16x2.f32 t, %0, %1; mov.b32 %0, t; }" : "+f"(f[i]) : "f"(f[i + 1 & 15]));',
+    "imad": "u[i] = u[i] * u[i + 3 & 15] + u[i + 6 & 15];",
+    "iadd3": "u[i] = u[i] + u[i + 3 & 15] + u[i + 6 & 15];",
+    "lop3": 'asm volatile("lop3.b32 %0, %0, %1, %2, 0x96;" : "+r"(u[i]) : "r"(u[i + 3 & 15]), "r"(u[i + 6 & 15]));',
+    "shfl": "f[i] = __shfl_xor_sync(~0u, f[i], 1);",
+    "hfma2": 'asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(u[i]) : "r"(u[i + 3 & 15]), "r"(u[i + 6 & 15]));',
+    "mix": "f[i] = i & 1 ? __fmaf_rn(f[i], g, h) : fmaxf(f[i], f[i + 2 & 15]);",
+    "ex2_fma4": 'if (i % 5) f[i] = __fmaf_rn(f[i], g, h); else asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[i]));',
+    "ex2_max4": 'if (i % 5) f[i] = fmaxf(f[i], f[i + 5 & 15]); else asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[i]));',
+}
+KERNEL = """extern "C" __global__ void __launch_bounds__(384, 1)
+{name}(int *clocks, float *out, int beside, int workers, float g, float h) {{
+    for (int i = threadIdx.x; i < 40960; i += blockDim.x) ((int *)shared)[i] = 0;
+    __shared__ volatile int done;
+    if (threadIdx.x == 0) done = 0;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    int from = 0, to = 0, count = 0;
+    float sum = 0;
+    if (threadIdx.x < 128) {{
+        uint64_t left = matrix(0), right = matrix(65536);
+        unsigned r[4] = {{0, 0, 0, 0}};
+        float d[{sums}];
+        for (int i = 0; i < {sums}; i++) d[i] = 0;
+        CLOCK(from)
+        while (beside && !done && count < 100000) {{
+            FENCE {product} {product} {product} {product} COMMIT WAIT
+            count += 4;
+        }}
+        CLOCK(to)
+        for (int i = 0; i < {sums}; i++) sum += d[i];
+        if (threadIdx.x == 0) clocks[1] = to - from, clocks[2] = count;
+    }} else {{
+        float f[16];
+        unsigned u[16];
+        for (int i = 0; i < 16; i++) f[i] = g * i + threadIdx.x, u[i] = threadIdx.x * i + (int)g;
+        CLOCK(from)
+        do CLOCK(to) while (to - from < 3000);
+        asm volatile("bar.sync 1, 256;" ::: "memory");
+        CLOCK(from)
+        if ((int)threadIdx.x / 32 - 4 < workers)
+            #pragma unroll 1
+            for (int k = 0; k < 64; k++)
+                #pragma unroll
+                for (int j = 0; j < 64; j++) {{ const int i = j % 16; {kind} }}
+        CLOCK(to)
+        for (int i = 0; i < 16; i++) sum += f[i] + u[i];
+        asm volatile("bar.sync 1, 256;" ::: "memory");
+        if (threadIdx.x == 128) clocks[0] = to - from, done = 1;
+    }}
+    out[threadIdx.x] = sum;
+}}
+"""
+MAIN = """typedef void (*Kernel)(int *, float *, int, int, float, float);
+void measured(Kernel kernel, const char *name, int warps) {
+    int *clocks, h[3], best[2] = {1 << 30, 1 << 30};
+    float *out, product = 1e9f;
+    cudaMalloc(&clocks, 64), cudaMalloc(&out, 4096);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 163840);
+    for (int again = 0; again < 4; again++) for (int beside = 0; beside < 2; beside++) {
+        kernel<<<1, 384, 163840>>>(clocks, out, beside, warps, 1.5f, 2.5f);
+        if (cudaError_t error = cudaDeviceSynchronize()) fprintf(stderr, "%s: %s\n", name, cudaGetErrorString(error)), exit(1);
+        cudaMemcpy(h, clocks, 12, cudaMemcpyDeviceToHost);
+        best[beside] = std::min(best[beside], h[0]);
+        if (h[2]) product = std::min(product, (float)h[1] / h[2]);
+    }
+    printf("%s,%d,%d,%d,%.2f\\n", name, warps, best[0], best[1], product);
+    cudaFree(clocks), cudaFree(out);
+}
+"""
+
+
+def source() -> str:
+    """Return the program."""
+    text = HEAD.replace("#include <cstdint>", "#include <algorithm>\n#include <cstdint>\n#include <cstdio>")
+    text += '#define CLOCK(c) asm volatile("mov.u32 %0, %%clock;" : "=r"(c) :: "memory");\n'
+    calls = []
+    for columns in (64, 128):
+        for in_registers in (False, True):
+            one = product(HALVES, columns, in_registers, variants(HALVES, in_registers)[0], "1")
+            for kind, body in KINDS.items():
+                place = "rs" if in_registers else "ss"
+                name = f"beside_{columns}_{place}_{kind}"
+                text += KERNEL.format(name=name, sums=registers(HALVES, columns), product=one, kind=body)
+                calls += [f'    measured({name}, "{columns},{place},{kind}", {warps});\n' for warps in (4, 8)]
+    end = "    return cudaDeviceSynchronize() != cudaSuccess;\n}\n"
+    return f'{text}{MAIN}int main() {{\n    puts("columns,left,kind,warps,alone,beside,product");\n{"".join(calls)}{end}'
+
+
+if __name__ == "__main__":
+    sys.stdout.write(source())
