@@ -2,7 +2,8 @@
 
 Reads what `refresh.cu` wrote. A line is late where it took over 130 cycles more than in a quarter of its launches; the end of its wait,
 less what it takes otherwise, is when its bank came back. The period is the one at which these ends of each line agree best over all
-launches; the SM's clock must not change meanwhile. Written: for pieces of memory, how many percent of the pairs of lines in them have turns that differ by so much of the period.
+launches; the SM's clock must not change meanwhile. Written: for pieces of memory, how many percent of the pairs of lines in them have
+turns that differ by so much of the period.
 """
 
 import sys
