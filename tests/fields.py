@@ -208,6 +208,15 @@ STG [R2+4], R8
 IADD R2, R2, 2048
 .endr
 EXIT"""
+TABLES = """.kernel tables
+.shared 4096
+S2R R0, SR_TID.X
+SHL R1, R0, 7
+LDS R2, [R1]
+FADD R3, R2, R2
+{loads}
+FADD R4, R20, R27
+EXIT"""
 FENCE = ".kernel fence\n.rept 4\nMEMBAR.ALL.GPU\n.endr\nEXIT"
 REUSE = """.kernel reuse
 .param ptr x
@@ -318,6 +327,7 @@ def small() -> dict[str, sim.Launch | None]:
     jumps = "\n".join(f"BSSY B0, to{k}\nBRA by{k}\nby{k}:\nBSYNC B0\nto{k}:" for k in range(8))
     far = "\n".join(f"FFMA R1, R1, R2, R3\nBRA far{k}\n.rept 14\nNOP\n.endr\nfar{k}:" for k in range(140))
     walk = "\n".join(f"FADD R4, R4, c[0x3][{at:#x}]" for at in range(0, 0x2000, 0x100))
+    loads = "\n".join(f"LDC R{20 + k}, c[0x3][{at:#x}]" for k, at in enumerate(range(0, 0x800, 0x100)))  # 256 bytes each
     lines = ".rept 100\nLDG R4, [R2]\nIADD R2, R2, 4096\n.endr"  # more than L1 holds
     constants = {3: (np.arange(4096) * 196 % 8192).astype(np.uint32)}
     chains = {
@@ -342,6 +352,7 @@ def small() -> dict[str, sim.Launch | None]:
         **cluster_programs.small(),
         "branches": launch(BRANCHES.format(jumps=jumps), 4, 512),
         "fence": launch(FENCE, 4, 32),
+        "tables": launch(TABLES.format(loads=loads), 4, 32, constants=constants),
         "code": launch(CODE.format(length=9000), 4, 32),
         "jumps": launch(BRANCHES.format(jumps=far), 4, 32),
     }

@@ -33,7 +33,7 @@ def element_of(width: int, flags: int) -> int:
 
 @inner
 def is_reducible(reduction: int, element: int) -> bool:
-    """Return whether a tile of such elements has a reduction, as an H100 does; `isa.checks` says the same of bytes, of which int64 sums do."""
+    """Return whether a tile of such elements has a reduction, as of an H100; `isa.checks` says it of bytes."""
     if element == UNKNOWN or (element == S64 and reduction not in (MIN, MAX)):
         return False
     if reduction == ADD:

@@ -75,7 +75,7 @@ class Constants(Section):
     )
     load_near: Count = Field(default=0, description="the same for LDC, which has a cache of its own")
     load_entries: Annotated[int, Field(ge=0, le=64)] = Field(
-        default=0, description="LDC of an SM that wait for L2 at a time; the next waits, and all LDC behind it; 0 = any number"
+        default=0, description="LDC of an SM that ask L2 for 256 bytes at a time; the next waits, and all LDC behind it; 0 = any number"
     )
     far: Count = Field(default=0, description="cycles more where that level has to ask L2: once in 256 bytes")
     cold: Count = Field(default=0, description="cycles more where L2 starts cold and DRAM is asked, for each SM")

@@ -83,7 +83,7 @@ class Hardware(NamedTuple):
     prefetched_lines: np.int64
     constant_near: np.ndarray  # int64 [2] cycles until a line comes to the cache of operands, to that of LDC
     constant_far: np.int64
-    constant_entries: np.int64  # LDC of an SM that wait for L2 at a time; 0 = any number
+    constant_entries: np.int64  # LDC of an SM that ask L2 at a time; 0 = any number
     address_latency: np.int64  # of LDC, for each distinct address of its lanes beyond the first
     address_cycles: np.int64  # that each takes of the SM
     constant_cycles: np.int64  # that 256 bytes take of it of which LDC's cache lacks lines

@@ -121,7 +121,7 @@ NEEDS = {
     "constant_loads": Need("no LDC is executed", lambda gpu, used: used.loads_constants),
     "lane_constants": Need("no LDC with an address from a register is executed", lambda gpu, used: used.lanes_of_constants),
     "far_constants": Need("neither code nor constants come from L2", lambda gpu, used: used.beyond_present or _far_code(gpu, used)),
-    "far_constant_loads": Need("no LDC waits for L2", lambda gpu, used: used.loads_constants and used.beyond_present),
+    "far_constant_loads": Need("no LDC asks L2", lambda gpu, used: used.loads_constants and used.beyond_present),
     "far_code": Need("the SM's cache of code has it all", _far_code),
     "much_code": Need("the code fits in fetch.bytes", lambda gpu, used: used.code_bytes > gpu.fetch.bytes),
     "near_code": Need("the code fits in fetch.near_bytes", lambda gpu, used: used.code_bytes > gpu.fetch.near_bytes),

@@ -3,7 +3,7 @@
 Both caches, for operands and for LDC, ask the same level behind them, 256 bytes at a time. LDC with an address per lane is served once
 for each distinct one, in the order of the lanes; what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the
 SM busy longer, unless an earlier lane named its group of 256 bytes; the more SMs use the level behind, which some of them share, the
-longer. LDC that waits for L2 holds one of a few entries as long as one with a single address takes; where none is free, it and all LDC
+longer. LDC that asks L2 holds one of a few entries as long as one with a single address takes; where none is free, it and all LDC
 behind it wait. Left out: that lines of operands, and of LDC with one address, keep the SM busy the same way.
 """
 
@@ -50,9 +50,9 @@ class Constants:
         if constant is None or not constant.late:
             return 0
         lines, groups, missing = self._lines(warp, constant), set[int](), 0
-        waits = self.entries and any(not self.loads.has(line) and self._lacks(line, now) for line in lines)
-        turn = self.began = max(now, self.began, min(self.entries) if waits else 0)
-        if waits:
+        asks = self.entries and any(not self.loads.has(line) and self._lacks(line) for line in lines)
+        turn = self.began = max(now, self.began, min(self.entries) if asks else 0)
+        if asks:
             taken = self.entries.index(min(self.entries))
             self.entries[taken] = turn + self.far + self.numbers.load_near + warp.instruction.latency
         if constant.lanes:
@@ -82,9 +82,9 @@ class Constants:
         come = self._behind(line, now) + near
         return cache.put(line, come if there is None else min(come, there))  # who asked for it may have its turn only later
 
-    def _lacks(self, line: int, now: int) -> bool:
-        """Return whether the level behind lacks a line now."""
-        return line >= self.present and self.groups.get(line // GROUP_LINES, now + 1) > now
+    def _lacks(self, line: int) -> bool:
+        """Return whether L2 has not been asked for a line's 256 bytes yet."""
+        return line >= self.present and line // GROUP_LINES not in self.groups
 
     def _behind(self, line: int, now: int) -> int:
         """Return the first cycle from now on in which the level behind has a line."""

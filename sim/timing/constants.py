@@ -1,7 +1,7 @@
 """Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2
 (sim.lowering.constant_lines). LDC with an address per lane is served once for each distinct one, in the order of the lanes;
 what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the SM busy longer, unless an earlier lane named its
-group of 256 bytes; the more SMs use the level behind, which some of them share, the longer. LDC that waits for L2 holds one of a few
+group of 256 bytes; the more SMs use the level behind, which some of them share, the longer. LDC that asks L2 holds one of a few
 entries as long as one with a single address takes; where none is free, it and all LDC behind it wait. Left out: that lines of operands,
 and of LDC with one address, keep the SM busy the same way.
 """
@@ -71,7 +71,7 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
     m, access = np.int64(warp.sm), np.int64(warp.access)
     if op.constant < 0:
         return np.int64(0)
-    entry = free_entry(m, sm) if waits_for_l2(warp, op, mask, now, code, sm, trace) else BEGAN
+    entry = free_entry(m, sm) if asks_l2(warp, op, mask, code, sm, trace) else BEGAN
     turn = max(now, sm.constant_free[m, BEGAN], sm.constant_free[m, entry])
     sm.constant_free[m, BEGAN] = turn
     if entry != BEGAN:
@@ -98,8 +98,8 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
 
 
 @inner
-def waits_for_l2(warp: np.record, op: np.record, mask: int, now: int, code: Code, sm: Machine, trace: TraceArrays) -> bool:
-    """Return whether LDC for the lanes of `mask` asks for a line that the level behind lacks, too."""
+def asks_l2(warp: np.record, op: np.record, mask: int, code: Code, sm: Machine, trace: TraceArrays) -> bool:
+    """Return whether LDC for the lanes of `mask` asks for a line of 256 bytes that L2 has not been asked for yet."""
     m, waits = np.int64(warp.sm), False
     for lane in range(32):
         if has_lane(mask, np.int64(lane)) and (op.lanes or not waits):
@@ -107,7 +107,7 @@ def waits_for_l2(warp: np.record, op: np.record, mask: int, now: int, code: Code
             if op.lanes:
                 line += lane_address(np.int64(warp.access), np.int64(lane), trace) // LINE
             place = find_line(sm.constants, 2 * m + LOADS, line, code.constant_sets[LOADS], code.constant_ways[LOADS])
-            far = line >= code.constant_present and sm.constant_group[m, line // GROUP_LINES] > now
+            far = line >= code.constant_present and sm.constant_group[m, line // GROUP_LINES] == NEVER
             waits |= far and sm.constants[2 * m + LOADS, place].line != line
     return waits
 

@@ -51,7 +51,7 @@ def test_256_bytes_that_a_cache_lacks_keep_the_sm(run, times: dict[str, float]) 
 
 
 @pytest.mark.parametrize(("entries", "there"), [(0, 8 + 150), (2, 150 + 150 + 150)])
-def test_ldc_that_waits_for_l2_holds_one_of_a_few_entries(run, entries: int, there: int) -> None:
+def test_ldc_that_asks_l2_holds_one_of_a_few_entries(run, entries: int, there: int) -> None:
     listing = "".join(f"LDC R{2 + n}, c[0x3][{256 * n:#x}]\n" for n in range(5)) + "IADD R8, R6, R6\nEXIT"
     times = {"constants__load_near": 40, "constants__far": 100, "constants__load_entries": entries, **THERE}
     assert run(listing, **times).first()[5] == there  # the third load begins with the first one's result, the fifth with the third one's

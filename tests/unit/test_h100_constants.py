@@ -23,7 +23,7 @@ def test_a_constant_comes_as_late_as_on_the_h100(blocks: int, l2: str) -> None:
 
 
 @pytest.mark.parametrize("loads", [4, 8, 16])
-@pytest.mark.parametrize(("threads", "apart", "shift"), [(32, 64, 0), (32, 256, 0), (256, 256, 4096)])
+@pytest.mark.parametrize(("threads", "apart", "shift"), [(32, 256, 0), (256, 256, 4096)])
 def test_misses_of_ldc_go_four_at_a_time(loads: int, threads: int, apart: int, shift: int) -> None:
     shape = {"loads": loads, "blocks": 1, "threads": threads, "apart": apart, "shift": shift, "cold": 0}
     row = next(row for row in rows(H100 / "ldc.csv") if all(row[name] == str(value) for name, value in shape.items()))
