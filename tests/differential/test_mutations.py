@@ -19,7 +19,7 @@ from tests.differential.aimed import AIMED, aimed
 from tests.differential.cases import EVERYTHING
 from tests.differential.pool import Job, caught_by, jobs, reference_result
 
-CASES = 320
+CASES = 250
 UNCOMPILED = 60  # cases of the uncompiled Numba engine
 ROOT = Path(__file__).parents[2]
 
