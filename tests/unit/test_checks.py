@@ -15,7 +15,8 @@ from sim.traces.hazard import Hazard
 from tests.listings import FOLDER, PROGRAMS
 
 BOTH = ("race", "init")
-KNOWN = {
+# One for this, a lecture's, which sets no register first; false: sums of products of warpgroups that begin without old ones.
+KNOWN = {"neighbour_race": {"race"}, "intervals/actual_loop": {"init"}, "cuda/attention_wgmma.sm_90": {"init"}}
     "cuda/attention_wgmma.sm_90": {"init"},
     "neighbour_race": {"race"},
     "intervals/actual_loop": {"init"},
