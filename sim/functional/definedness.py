@@ -7,6 +7,7 @@ Convergence registers start empty and are left out. A register found counts as w
 
 import numpy as np
 
+from isa import matrices
 from isa.dependences import predicates
 from isa.program import Program
 from isa.vocabulary import BARRIER_BASE, RZ, UNIFORM_BASE, Operation, Space
@@ -65,7 +66,7 @@ def scan(
 def unset_registers(trace: Trace) -> list[tuple[int, int, int, int]]:
     """Return (instruction, register, lanes, first warp) of every register read before it was written, each pair once."""
     program, arrays, found = trace.program, trace.arrays, dict[tuple[int, int], tuple[int, int]]()
-    reads, writes, kind = _numbers(program.encoded.reads), _numbers(program.encoded.writes), _kinds(program)
+    reads, writes, kind = _numbers(program.encoded.reads), _writes(program), _kinds(program)
     guard = np.array([next(iter(predicates((number,))), -1) for number in program.encoded.guard.tolist()], np.int64)
     rows = np.zeros((MOST, 3), np.int64)
     paths, first = np.unique(arrays.warp_path, return_index=True)
@@ -78,6 +79,17 @@ def unset_registers(trace: Trace) -> list[tuple[int, int, int, int]]:
         for i, register, lanes in rows[:count].tolist():
             found.setdefault((i, register), (lanes, int(warp)))
     return [(i, register, lanes, warp) for (i, register), (lanes, warp) in sorted(found.items())]
+
+
+def _writes(program: Program) -> np.ndarray:
+    """Return what each instruction writes, int64 [n, columns], with the sums of products of warpgroups, which are no dependences."""
+    e = program.encoded
+    products = np.flatnonzero(np.isin(e.operation, matrices.OF_WARPGROUP) & (e.destination >= 0) & (e.destination < RZ))
+    count = [matrices.sums_of_warpgroup(function) for function in e.function[products].tolist()]
+    sums = np.full((len(e.operation), max(count, default=0)), -1, np.int64)
+    for i, registers in zip(products.tolist(), count, strict=True):
+        sums[i, :registers] = e.destination[i] + np.arange(registers)
+    return np.hstack([_numbers(e.writes), sums])
 
 
 def _numbers(dependences: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Cases aimed at rules that few random ones meet: each decides one of the seeded bugs, by name.
 
-One warp on one SM; registers start as zero.
+One warp on one SM, unless it says more; registers start as zero.
 """
 
 from dataclasses import dataclass, field
@@ -26,6 +26,7 @@ class Aimed:
     gpu: str
     changes: dict[str, Any] = field(default_factory=dict)  # of the preset
     blocks: int = 1
+    threads: int = 32
 
     def job(self) -> Job:
         """Execute it."""
@@ -34,7 +35,7 @@ class Aimed:
         begin = f".kernel aimed\n.param ptr data\n{first}MOV R2, c[0x0][data]\n"
         program = isa.parse(f"{begin}{self.body}{last}EXIT\n")
         constants = {3: np.zeros(512, np.float32)}
-        trace = execute(Launch(program, (self.blocks,), (32,), (np.zeros(WORDS, np.float32),), constants=constants))
+        trace = execute(Launch(program, (self.blocks,), (self.threads,), (np.zeros(WORDS, np.float32),), constants=constants))
         return Job(trace, load(self.gpu).replace({"sms": 1} | self.changes))
 
 
@@ -100,6 +101,19 @@ AIMED = {
     ),
     # two warps of each scheduler: both are withheld, one issues, the other is withheld again
     "what was withheld is accounted twice": Aimed(CHOICES, "gtx480", {"core.policy": Witness}, blocks=4),
+    # the fifth waits until one of four is there
+    "LDC asks L2 without an entry": Aimed("".join(f"LDC R{10 + n}, c[0x3][{256 * n}]\n" for n in range(5)) + "FADD R5, R14, R14\n", "h100"),
+    "further passes over shared memory take no longer": Aimed(
+        f".shared 2048\n{BY_LANE.format(4)}LDS R4, [R7]\n{USE}", "h100", {"shared.pass_latency": 5}
+    ),
+    # the first warp waits at the barrier when the second one ends
+    "barrier latency dropped": Aimed(
+        "S2R R7, SR_TID.X\nISETP.GT.AND P0, PT, R7, 31, PT\n@P0 BRA late\n"
+        f"BAR.SYNC 0x0\n{USE}EXIT\nlate:\n" + "FADD R4, R4, R4\n" * 8,
+        "gtx480",
+        {"core.barrier_latency": 12},
+        threads=64,
+    ),
     # 32 lines of eight groups, which the cache lacks
     "each line that LDC lacks comes alone": Aimed(f"{BY_LANE.format(6)}LDC R4, c[0x3][R7]\n{USE}", "h100", {"constants.group_cycles": 200}),
     "a warp ends before its stores": Aimed("STG [R2], R4\n", "gtx480", FIXED),

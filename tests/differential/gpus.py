@@ -29,6 +29,7 @@ FETCH = {  # what each may be
 CONSTANTS = {
     "near": (0, 0, 5, 30),
     "load_near": (0, 0, 9, 40),
+    "load_entries": (0, 1, 2, 4),
     "far": (0, 0, 11, 80),
     "cold": (0, 0, 40),
     "bytes": (0, 64, 192, 256, 512),

@@ -36,7 +36,7 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "store_line_cycles": pick(0.0, 1.5, 2.25),
             "fence_latency": pick(3, 40, 700),
         },
-        "shared": {"rule": pick("fermi", "kepler4", "kepler8", "cc1"), "pass_cycles": pick(1, 2)},
+        "shared": {"rule": pick("fermi", "kepler4", "kepler8", "cc1"), "pass_cycles": pick(1, 2), "pass_latency": pick(0, 0, 1, 3)},
         "l1": None
         if pick(0, 0, 0, 1)
         else {

@@ -139,6 +139,7 @@ TABLES: dict[str, Callable[[Hierarchy], dict[str, Any]]] = {
     "word_cycles ignored": lambda mh: {"word_cycles": np.int64(0)},
     "replay ignored": lambda mh: {"replay": np.int64(1)},
     "loads from L1 never pass over banks": lambda mh: {"tags": np.int64(0)},
+    "further passes over shared memory take no longer": lambda mh: {"shared_pass_latency": np.int64(0)},
     "further passes over L1 take no longer": lambda mh: {"pass_latency": np.int64(0)},
     "loads that waited read their data at once": lambda mh: {"replay_cycles": np.int64(1)},
     "L1 always fetches sectors": lambda mh: {"l1_fetch": np.int64(32)},

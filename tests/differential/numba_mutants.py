@@ -37,6 +37,7 @@ TABLES: dict[str, Change] = {
     "an SM's start interval ignored": lambda hw: {"sm_interval": np.int64(0)},
     "code follows as fast as it is asked for": lambda hw: {"code_ticks": np.int64(0), "code_far_ticks": np.int64(0)},
     "caches of code of one line": lambda hw: {"code_sets": np.int64(1), "code_ways": np.int64(1)},
+    "LDC asks L2 without an entry": lambda hw: {"constant_entries": np.int64(0)},
     "one port per pipe": lambda hw: {"row_ports": np.ones_like(hw.row_ports)},
     "registers read in one cycle more": lambda hw: {"read_window": hw.read_window + 1},
     "ports of register banks ignored": lambda hw: {"banks": np.int64(0)},

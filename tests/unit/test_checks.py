@@ -15,8 +15,7 @@ from sim.traces.hazard import Hazard
 from tests.listings import FOLDER, PROGRAMS
 
 BOTH = ("race", "init")
-# One for this, a lecture's, which sets no register first; false: sums of products of warpgroups that begin without old ones.
-KNOWN = {"neighbour_race": {"race"}, "intervals/actual_loop": {"init"}, "cuda/attention_wgmma.sm_90": {"init"}}
+KNOWN = {"neighbour_race": {"race"}, "intervals/actual_loop": {"init"}}  # one for this, and a lecture's, which sets no register first
 THREAD = ".shared 512\nS2R R0, SR_TID.X\nSHL R1, R0, 2\n"
 VOLTA = "ISETP.LT.AND P0, PT, R0, 16, PT\nBSSY B0, meet\n@P0 BRA low\n"
 

@@ -8,17 +8,11 @@
 #define WAIT_FOR(x) asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0x7fffff01; @p exit; }" :: "r"(x) : "memory");
 #define CLOCK(c) asm volatile("mov.u32 %0, %%clock;" : "=r"(c) :: "memory");
 extern __shared__ uint2 noted[];
-__global__ void __launch_bounds__(1024) one_by_one(const char *a, const unsigned *order, int n, uint2 *out, unsigned long long *when) {
+__global__ void __launch_bounds__(1024) one_by_one(const char *a, const unsigned *order, int n, uint2 *out) {
     int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (int i = threadIdx.x; i < n; i += blockDim.x) noted[i] = make_uint2(order[i], 0);
     __syncthreads();
     if (threadIdx.x % 32 == 0) {
-        if (warp == 0) {
-            unsigned long long g; unsigned c;
-            asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(g) :: "memory");
-            CLOCK(c)
-            when[0] = g, when[1] = c;
-        }
         for (int i = warp; i < n; i += warps) {
             unsigned c0, c1, x, line = noted[i].x;
             CLOCK(c0)
@@ -62,22 +56,22 @@ int main(int argc, char **argv) {
     char *a, *other;
     unsigned *order, *o;
     uint2 *out;
-    unsigned long long *when, w[2];
-    cudaMalloc(&a, 4l << 30), cudaMalloc(&other, 256 << 20), cudaMalloc(&order, N * 4), cudaMalloc(&out, N * 8), cudaMalloc(&when, 16), cudaMalloc(&o, 1 << 20);
+    cudaMalloc(&a, 4l << 30), cudaMalloc(&other, 256 << 20), cudaMalloc(&order, N * 4), cudaMalloc(&out, N * 8), cudaMalloc(&o, 1 << 20);
     cudaMemset(a, 0, 4l << 30), cudaMemset(other, 0, 256 << 20);
     cudaFuncSetAttribute(one_by_one, cudaFuncAttributeMaxDynamicSharedMemorySize, N * 8), cudaFuncSetAttribute(rounds, cudaFuncAttributeMaxDynamicSharedMemorySize, N * 8);
     FILE *f = fopen(argv[1], "wb");
     std::vector<unsigned> h(N);
     std::vector<uint2> t(N);
+    for (int warm = 0; warm < 5000; warm++) read_all<<<1024, 256>>>((int *)other, 64 << 20, (int *)o);  // until the clock stays
     for (int launch = 0; launch < LAUNCHES; launch++) {
         for (int i = 0; i < N; i++) h[i] = i;
         for (int i = N - 1; i > 0; i--) std::swap(h[i], h[rand() % (i + 1)]);
         cudaMemcpy(order, h.data(), N * 4, cudaMemcpyHostToDevice);
         read_all<<<1024, 256>>>((int *)other, 64 << 20, (int *)o);
         cudaDeviceSynchronize();
-        one_by_one<<<1, 1024, N * 8>>>(a + (2l << 30), order, N, out, when);
-        cudaMemcpy(t.data(), out, N * 8, cudaMemcpyDeviceToHost), cudaMemcpy(w, when, 16, cudaMemcpyDeviceToHost);
-        fwrite(w, 16, 1, f), fwrite(h.data(), 4, N, f), fwrite(t.data(), 8, N, f);
+        one_by_one<<<1, 1024, N * 8>>>(a + (2l << 30), order, N, out);
+        cudaMemcpy(t.data(), out, N * 8, cudaMemcpyDeviceToHost);
+        fwrite(h.data(), 4, N, f), fwrite(t.data(), 8, N, f);
     }
     fclose(f);
     puts("lines,step,samples,mean,least,p10,p25,median,p75,p90,most");

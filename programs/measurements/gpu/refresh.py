@@ -12,22 +12,22 @@ from pathlib import Path
 import numpy as np
 
 LINES, LATE, MOST, AGREE, BINS = 16384, 130, 460, 0.985, 20  # cycles; AGREE: of a line that counts; BINS: of half a period
-HEAD, CLOCKS = 16, 12  # bytes before the lines of a launch, of each line
+BYTES = 12  # of each line: its number, when it was asked for and how long it took, uint32
 PIECES = tuple(1024 << shift for shift in range(12))
 
 
 def ends(data: bytes) -> tuple[np.ndarray, np.ndarray]:
     """Return float [launches, lines] when each line's bank came back, in cycles since the first launch, and bool whether it was late."""
-    size = HEAD + LINES * CLOCKS
+    size = LINES * BYTES
     took, asked = np.zeros((2, len(data) // size, LINES))
     begin, first = 0, None
     for launch in range(len(took)):
         part = data[launch * size : (launch + 1) * size]
-        clock = int(np.frombuffer(part[8:HEAD], np.uint64)[0])
+        order = np.frombuffer(part[: 4 * LINES], np.uint32)
+        times = np.frombuffer(part[4 * LINES :], np.uint32).reshape(LINES, 2).astype(np.int64)
+        clock = int(times[0, 0])
         begin += (clock - (clock if first is None else first)) % (1 << 32)
         first = clock
-        order = np.frombuffer(part[HEAD : HEAD + 4 * LINES], np.uint32)
-        times = np.frombuffer(part[HEAD + 4 * LINES :], np.uint32).reshape(LINES, 2).astype(np.int64)
         asked[launch, order] = begin + (times[:, 0] - clock) % (1 << 32)
         took[launch, order] = times[:, 1]
     late = took - np.percentile(took, 25, axis=0)
