@@ -108,8 +108,7 @@ AIMED = {
     ),
     # the first warp waits at the barrier when the second one ends
     "barrier latency dropped": Aimed(
-        "S2R R7, SR_TID.X\nISETP.GT.AND P0, PT, R7, 31, PT\n@P0 BRA late\n"
-        f"BAR.SYNC 0x0\n{USE}EXIT\nlate:\n" + "FADD R4, R4, R4\n" * 8,
+        f"S2R R7, SR_TID.X\nISETP.GT.AND P0, PT, R7, 31, PT\n@P0 BRA late\nBAR.SYNC 0x0\n{USE}EXIT\nlate:\n" + "FADD R4, R4, R4\n" * 8,
         "gtx480",
         {"core.barrier_latency": 12},
         threads=64,
