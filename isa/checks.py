@@ -172,13 +172,15 @@ def _atomic(row: Row, words: Collection[str]) -> str:
 
 
 def _reduced(row: Row, words: Collection[str]) -> str:
-    """Elements that UBLKRED reduces have the types that PTX gives each operation (`cp.reduce.async.bulk`), of 32 bits between blocks."""
-    kind, is_float = row.combine, row.flags & FLOAT  # of a tile the map says the type
-    if row.function == 0 and (is_float or (row.width == 8 and (kind != BulkReduction.ADD or row.flags & SIGNED))):
+    """What UBLKRED reduces has the types of PTX's `cp.reduce.async.bulk`, between blocks 32 bits; a tile's type is said by its map."""
+    kind, is_float, is_sum = row.combine, row.flags & FLOAT, row.combine == BulkReduction.ADD
+    if row.function == 0 and (is_float or (row.width == 8 and (not is_sum or row.flags & SIGNED))):
         return "to shared memory of the cluster go words of 32 bits, and sums of .U64"
     if kind in (BulkReduction.INC, BulkReduction.DEC) and (row.width == 8 or row.flags & (SIGNED | FLOAT)):
         return ".INC and .DEC are of .U32 only"
-    if is_float and (kind >= BulkReduction.AND or (kind != BulkReduction.ADD and row.width > 2)):
+    if row.flags & SIGNED and (kind >= BulkReduction.AND or (is_sum and row.width == 8)):
+        return "signed integers have .MIN and .MAX, of .S32 also .ADD"
+    if is_float and (kind >= BulkReduction.AND or (not is_sum and row.width > 2)):
         return "floats have .ADD, of .F16 and .BF16 also .MIN and .MAX"
     return ""
 
@@ -206,11 +208,9 @@ def _carried_pairs(row: Row) -> str:
     if row.source_kind[2] != Kind.NONE and (row.source_kind[2], row.source_value[2]) != (Kind.REGISTER, RZ):
         return "carries of 64-bit sums of three are not modelled"
     negated = [kind for kind, flags in zip(row.source_kind, row.source_flags, strict=True) if flags & SourceFlag.NEGATE]
-    return (
-        "carries of negated 64-bit constants, or into negated sums, are not modelled"
-        if (negated and (row.flags & X or Kind.CONSTANT in negated))
-        else ""
-    )
+    if negated and (row.flags & X or Kind.CONSTANT in negated):
+        return "carries of negated 64-bit constants, or into negated sums, are not modelled"
+    return ""
 
 
 def _alike(row: Row, words: Collection[str]) -> str:

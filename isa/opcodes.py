@@ -262,6 +262,8 @@ def decode(spelling: str, era: str = "") -> Decoded:
         used[group] = opcode.modifiers[group][modifier]
     if "sign_of_b" in used and used["sign_of_b"] != used.get("sign", used["sign_of_b"]):
         raise SpellingError(f"{name} of a signed and an unsigned factor is not modelled", name, ())
+    if "nearest" in used and not any(effect.set & Flag.FLOAT for effect in used.values()):
+        raise SpellingError(f".RN of {name} is of floats only", "RN", ())
     for group in opcode.modifiers:  # in the table's order: `scope` narrows what `order` said
         if effect := used.get(group):
             flags = flags & ~effect.clear | effect.set

@@ -34,6 +34,8 @@ def test_every_modifier_decodes(opcode: isa.opcodes.Opcode) -> None:
     for group, names in opcode.modifiers.items():
         for name in names:
             chosen = {**needed, group: name}
+            if group == "nearest":  # of floats only
+                chosen |= {other: "F32" for other, types in opcode.modifiers.items() if "F32" in types}
             assert decode(".".join([opcode.name, *(chosen[g] for g in opcode.modifiers if g in chosen)])).opcode is opcode
 
 
