@@ -97,7 +97,7 @@ def launch_of(row: Row) -> tuple[Launch, np.ndarray, np.ndarray]:
 
 def compared(path: Path) -> Iterator[str]:
     """Yield a line for each case of a GPU's file that is not the simulator's, and one for all. Raises UserError for no such file."""
-    count = equal = 0
+    count = equal = refused = 0
     for row in rows(path):
         count += 1
         name = f"{row['what']} {row['operation']} {row['type']}"
@@ -109,7 +109,7 @@ def compared(path: Path) -> Iterator[str]:
             if row["error"] == "0":
                 yield f"{name}: the GPU takes it, {says}"
             else:
-                equal += 1
+                refused += 1
             continue
         if row["error"] != "0":
             yield f"{name}: the GPU ends with error {row['error']}"
@@ -127,7 +127,7 @@ def compared(path: Path) -> Iterator[str]:
         for k in wrong[:5]:
             left = f"leave {chips[k]:#x} on the GPU, {result.view(bits)[k]:#x} here; {len(wrong)} differ"
             yield f"{name}: {there[k]:#x} and {came[k]:#x} {left}"
-    yield f"{equal} of {count} cases are the GPU's to the bit"
+    yield f"{equal + refused} of {count} cases as on the GPU: {equal} with the same bits, {refused} refused by both"
 
 
 def timed(row: Row) -> Scored:

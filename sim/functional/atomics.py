@@ -99,10 +99,14 @@ def exchange_quad(index: int, first: int, second: int, result: int, k: int, func
 def add_float(index: int, first: int, result: int, k: int, flags: int, words: np.ndarray, machine: Machine) -> None:
     """Add lane k's float to one in memory."""
     old = words[index]
-    x, y = as_float(old), machine.floats[first, k]
-    total = flush(fadd(flush(x), flush(y))) if flags & FTZ else fadd(x, y)
-    words[index] = as_word(total)
+    words[index] = as_word(sum_of_floats(as_float(old), machine.floats[first, k], flags & FTZ))
     machine.rows[result, k] = old
+
+
+@inner
+def sum_of_floats(x: np.float32, y: np.float32, is_flushed: int) -> np.float32:
+    """Return the sum; is_flushed: without subnormals."""
+    return flush(fadd(flush(x), flush(y))) if is_flushed else fadd(x, y)
 
 
 @outlined

@@ -7,9 +7,10 @@ import numpy as np
 from isa import matrices
 from isa.disassembly import registers_needed, takes_registers
 from isa.errors import UserError
-from isa.vocabulary import Flag, Operation, Space
+from isa.vocabulary import BulkReduction, Flag, Operation, Space
 from sim.functional.cluster_checks import check_cluster
 from sim.functional.constants import unknown
+from sim.functional.reductions import OF_TILES
 from sim.functional.state import LANES, LOCAL_BYTES, Fault, Log, Machine, Memory, Progress, Report, TileFault
 from sim.functional.translation import as_seen
 from sim.functional.warp_size import check_warp_size
@@ -17,7 +18,7 @@ from sim.launch.launch import Launch
 from sim.launch.parameters import STRUCTURE
 from sim.launch.placement import Placed, Places
 from sim.launch.pointers import Pointer, is_structure
-from sim.launch.tensor_maps import TYPES, UNIT
+from sim.launch.tensor_maps import UNIT, type_of
 
 MOST_WARPS = 100_000_000  # 16 bytes each
 MOST_THREADS = 1024  # of a block, on every GPU from Fermi on
@@ -57,11 +58,6 @@ TILES = {
     ),
     TileFault.MAP_ADDRESS: ("the tensor map's address {value:#x} is no multiple of 64", "let a map in memory be aligned to 64 bytes"),
     TileFault.SHARED_ADDRESS: ("the tile's place {value:#x} in shared memory is no multiple of 128", "let tiles be aligned to 128 bytes"),
-    TileFault.REDUCTION: (
-        "a tile of {kind} has no such reduction here",
-        ".ADD takes 32 and 64 bits, float16 and bfloat16; .MIN and .MAX the same but float32 and float64; .INC and .DEC uint32; "
-        ".AND, .OR and .XOR integers of 32 and 64 bits",
-    ),
 }
 VERBS = {Operation.STORE: "store", Operation.ATOM: "atomic", Operation.MBARRIER: "barrier access", Operation.BULK_COPY: "bulk copy"}
 VERBS |= dict.fromkeys(matrices.OF_WARPGROUP, "matrix")
@@ -144,10 +140,7 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
     if fault in (Fault.OUT_OF_RANGE, Fault.MISALIGNED, Fault.READ_ONLY):
         message, hint = access_message(launch, placed, memory, fault, i, int(report[Report.ADDRESS]), int(report[Report.EXPECTED]))
     elif fault == Fault.TILE:
-        value = int(report[Report.ADDRESS])
-        message, hint = TILES[TileFault(int(report[Report.EXPECTED]))]
-        kind = next((name for name, (number, _) in TYPES.items() if number == value), "tfloat32")
-        message = message.format(value=value, dimensions=value + 1, kind=kind)
+        message, hint = tile_message(launch, TileFault(int(report[Report.EXPECTED])), i, int(report[Report.ADDRESS]))
     elif fault == Fault.UNKNOWN_CONSTANT:
         message, hint = unknown(launch.program, int(report[Report.ADDRESS]))
     elif fault == Fault.DIVERGENT_BARRIER:
@@ -177,6 +170,15 @@ def explain(launch: Launch, placed: list[Placed], memory: Memory, machine: Machi
     elif not message:
         message, hint = "more than 160 groups of lanes wait in one warp", "an SSY in a loop needs a SYNC in the same loop"
     return UserError(f"{message}\n  {here}", path=launch.program.path, line=launch.program.instructions[i].line, hint=hint)
+
+
+def tile_message(launch: Launch, problem: TileFault, i: int, value: int) -> tuple[str, str]:
+    """Return what is wrong with the tile of instruction i, and a hint. value: as TileFault says."""
+    if problem == TileFault.REDUCTION:
+        reduction = BulkReduction(int(launch.program.encoded.combine[i]))
+        return f"a tile of {type_of(value)} has no .{reduction.name}", f".{reduction.name} takes tiles of {', '.join(OF_TILES[reduction])}"
+    message, hint = TILES[problem]
+    return message.format(value=value, dimensions=value + 1), hint
 
 
 def barrier_message(launch: Launch, machine: Machine, fault: Fault, i: int, expected: int) -> tuple[str, str]:

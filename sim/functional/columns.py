@@ -69,7 +69,7 @@ class TileFault(IntEnum):
     COORDINATE = 4  # bytes, no multiple of 16
     MAP_ADDRESS = 5
     SHARED_ADDRESS = 6
-    REDUCTION = 7  # the map's number of a type that this one does not take, 16 more where it rounds to TF32
+    REDUCTION = 7  # word 2 of a map whose type this reduction does not take
 
 
 class Report(IntEnum):

@@ -12,7 +12,7 @@ from isa.vocabulary import Space
 from sim.compiled.kernel import inner, outlined
 from sim.functional.memory import find
 from sim.functional.operands import row_of
-from sim.functional.reductions import ELEMENT_OF_MAP, is_reducible, reduce_words
+from sim.functional.reductions import ELEMENT_OF_MAP, IS_OF_TILES, reduce_words
 from sim.functional.state import (
     FIRST,
     FULL,
@@ -55,8 +55,8 @@ def read_map(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memor
     if control >> maps.INTERLEAVE & 3:
         return wrong(TileFault.INTERLEAVE, np.int64(0), progress)
     tile[REDUCTION], tile[ELEMENT] = code.combine[i], ELEMENT_OF_MAP[number]
-    if tile[REDUCTION] and not is_reducible(tile[REDUCTION], tile[ELEMENT]):
-        return wrong(TileFault.REDUCTION, number | (control >> maps.ROUND & 1) << 4, progress)
+    if not IS_OF_TILES[tile[REDUCTION], number]:
+        return wrong(TileFault.REDUCTION, control, progress)
     for d in range(5):
         there = d < dimensions
         tile[SIZES + d] = tile[WORDS + maps.SIZE + d] + 1

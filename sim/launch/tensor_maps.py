@@ -91,6 +91,12 @@ def array_of(value: Any) -> Any:
     return where.array if where is not value and isinstance(where, Pointer) else where
 
 
+def type_of(control: int) -> str:
+    """Return the name of a map's type, of those above, from its word 2."""
+    names = [name for name, (number, _) in TYPES.items() if number == control >> TYPE & 15]
+    return names[-(control >> ROUND & 1)]  # TF32 behind the float32 that it is made of
+
+
 def encoded(
     sizes: Sequence[int],
     strides: Sequence[int],
