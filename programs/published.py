@@ -3,7 +3,7 @@
 import csv
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,21 @@ def published(folder: Path, name: str = "published.toml") -> dict[str, Any]:
     return tomllib.loads((folder / name).read_text(encoding="utf-8"))
 
 
-def rows(path: Path) -> Iterator[dict[str, str]]:
-    """Yield the rows of a comma-separated table by column name; lines that begin with # are comments."""
-    with path.open(encoding="utf-8", newline="") as file:
-        yield from csv.DictReader(line for line in file if not line.startswith("#"))
+def rows(path: Path, columns: Iterable[str] = ()) -> Iterator[dict[str, str]]:
+    """Yield the rows of a comma-separated table by column name; lines that begin with # are comments.
+
+    columns: which it must have. Raises UserError for a table without them, or one that cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            table = csv.DictReader(line for line in file if not line.startswith("#"))
+            for column in columns:
+                if column not in (table.fieldnames or ()):
+                    raise UserError(f"the table has no column {column}", path=str(path))
+            yield from table
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UserError(f"cannot read the table: {reason}", path=str(path)) from None
 
 
 def fitted_to(gpu: Gpu, field: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 import isa
 import sim
+from isa.errors import UserError
 from programs.measurements.gpu.attention import COLUMNS, Row, arrays
 from programs.measurements.tensor import Scored
 from programs.measurements.warpgroups import LISTINGS, median, report, simulated
@@ -31,7 +32,7 @@ def launch_of(row: Row) -> Launch:
 
 def scores(table: Path) -> Iterator[Scored]:
     """Yield the launches of a table, active cycles of the busiest SM."""
-    for measured in rows(table):
+    for measured in rows(table, Row._fields):
         row = Row(measured["kernel"], *(int(measured[name]) for name in ("heads", "n", "stages")))
         result = simulated(launch_of(row))
         yield Scored(" ".join(map(str, row)), median(measured), float(result.counters["sm_active_cycles_max"]), measured, result)
@@ -39,6 +40,8 @@ def scores(table: Path) -> Iterator[Scored]:
 
 def main() -> None:
     """Print the table and its mean error."""
+    if len(sys.argv) > 2:
+        raise UserError("one file at most is compared", hint="python -m programs.measurements.attention [FILE.csv]")
     report({"attention": scores(Path(sys.argv[1]) if len(sys.argv) > 1 else TABLE)})
 
 

@@ -1,7 +1,8 @@
 """Bulk reductions (UBLKRED, UTMAREDG), on a GPU and simulated: `python -m programs.measurements.reductions FILE`.
 
-`gpu/reductions.cu results` writes what each operation leaves of pairs of numbers (all pairs of twenty of interest by type, then hashed
-words; `h100/reductions.csv` has their CRCs), `gpu/reductions.cu times` how long they take (`h100/reduction_times.csv`).
+`gpu/reductions.cu results` writes the 1,024 words that each operation leaves of pairs of numbers: all pairs of twenty of interest by type,
+then hashed words. In place of the words `h100/reductions.csv` has `zlib.crc32` of their 4,096 bytes, little-endian. `gpu/reductions.cu
+times` writes how long reductions take (`h100/reduction_times.csv`).
 """
 
 import sys
@@ -25,6 +26,7 @@ from sim.launch.tensor_maps import MAP, encoded
 
 CODE, BYTES, GIVEN, NEAR_ROOM = HERE / "reductions.sm_90.cubin", 4096, 5000, 128 << 10
 ROW, SHARED = 128, 200 << 10  # bytes of a row of a tile, of shared memory in loops
+CASE = ("what", "operation", "type", "number", "error")  # and words or crc32
 TIMED = ("what", "name", "bytes", "count", "places", "blocks")
 OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 OF_MAPS = (
@@ -96,9 +98,9 @@ def launch_of(row: Row) -> tuple[Launch, np.ndarray, np.ndarray]:
 
 
 def compared(path: Path) -> Iterator[str]:
-    """Yield a line for each case of a GPU's file that is not the simulator's, and one for all. Raises UserError for no such file."""
+    """Yield a line for each case of a GPU's file that is not the simulator's, and one for all. Raises UserError for no such table."""
     count = equal = refused = 0
-    for row in rows(path):
+    for row in rows(path, CASE):
         count += 1
         name = f"{row['what']} {row['operation']} {row['type']}"
         given, result, _ = launch_of(row)
@@ -167,13 +169,15 @@ def _mapped(array: np.ndarray, size: int, name: str) -> np.ndarray:
 
 def times(path: Path, what: str) -> Iterator[Scored]:
     """Yield the rows of a GPU's file of times that are of one kind: alone, flood or near."""
-    return (timed(row) for row in rows(path) if row["what"] == what and row["t0"].isdecimal())
+    return (timed(row) for row in rows(path, (*TIMED, "t0")) if row["what"] == what and row["t0"].isdecimal())
 
 
 def main() -> None:
     """Print what differs, or the times."""
+    if len(sys.argv) != 2:
+        raise UserError("a file is needed: what gpu/reductions.cu wrote", hint="python -m programs.measurements.reductions FILE")
     path = Path(sys.argv[1])
-    if {"words", "crc32"} & set(next(iter(rows(path)))):
+    if {"words", "crc32"} & set(next(rows(path, ["what"]), ())):
         sys.stdout.writelines(f"{line}\n" for line in compared(path))
     else:
         report({what: times(path, what) for what in ("alone", "flood", "near")})

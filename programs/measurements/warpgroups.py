@@ -125,6 +125,9 @@ def report(tables: dict[str, Iterator[Scored]]) -> None:
             if "stall" in score.row:
                 alike += largest(score.result) == score.row["stall"]
                 apart.append(abs(100 * tensor_share(score) - float(score.row["tensor_percent"])))
+        if not errors:
+            sys.stdout.write(f"{title}: no rows\n\n")
+            continue
         sys.stdout.write(f"{title}: {len(errors)}, mean error {np.mean(np.abs(errors)):.1%}, worst {max(errors, key=abs):+.1%}\n")
         if apart:
             off = f"off by {np.mean(apart):.1f} points, at most {max(apart):.1f}"

@@ -10,6 +10,7 @@ import sim
 from programs.measurements import attention as simulated
 from programs.measurements.gpu import attention as measured
 from programs.measurements.gpu.attention import Row
+from programs.published import ends_with_status
 from tests.compare import first_difference
 from tests.differential.cases import EVERYTHING
 
@@ -56,3 +57,35 @@ def test_counters_become_a_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     written = measured.write(found, tmp_path / "attention.csv")
     with written.open(encoding="utf-8") as file:
         assert [row["kernel"] for row in csv.DictReader(file)] == [row.kernel for row in measured.ROWS]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.csv"], "none.csv: cannot read the table: No such file or directory"),
+        (["other.csv"], "other.csv: the table has no column kernel"),
+        (["a.csv", "b.csv"], "one file at most"),
+    ],
+)
+def test_what_is_no_table_is_named(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["attention", *arguments])
+    with pytest.raises(SystemExit, match="2"):
+        ends_with_status(simulated.main)
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), [([], "usage"), (["out.csv"], "nvcc, ncu: not on the PATH"), (["a/b.csv"], "no folder a")]
+)
+def test_what_cannot_be_measured_is_said_before_it_begins(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SystemExit, match="2"):
+        measured.command(arguments)
+    assert message in capsys.readouterr().err

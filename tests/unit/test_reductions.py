@@ -1,7 +1,6 @@
 """Bulk reductions (UBLKRED, UTMAREDG) from a cubin of nvcc: each operation and type against NumPy, in time, and what cannot be."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 import isa
 import sim
 from isa.errors import UserError
-from programs.measurements.reductions import CODE, OF_MAPS, OPERATIONS, SIZES, compared, launch_of, times
+from programs.measurements.reductions import CODE, OF_MAPS, OPERATIONS, SIZES, launch_of
 from programs.measurements.tiles import TYPES
 from sim.analysis.bounds import bounds
 from sim.causes.memory_advice import waiting
@@ -116,47 +115,10 @@ def test_tiles_of_other_types_are_refused_by_name(operation: str) -> None:
             assert set(raised.value.hint.removeprefix(f".{operation.upper()} takes tiles of ").split(", ")) == taken
 
 
-@pytest.mark.slow
-def test_an_h100_takes_and_refuses_the_same_cases_and_leaves_the_same_bits() -> None:
-    assert list(compared(CODE.parent / "reductions.csv")) == ["143 of 143 cases as on the GPU: 72 with the same bits, 71 refused by both"]
-
-
-def test_a_gpus_file_is_compared_case_by_case(tmp_path: Path) -> None:
-    given, left, _ = launch_of({"what": "bulk", "operation": "add", "type": "u32", "number": "3"})
-    sim.execute(given)
-    text = "".join(f"{word:08x}" for word in left)
-    file = tmp_path / "reductions.csv"
-    lines = ["what,operation,type,number,error,words", f"bulk,add,u32,3,0,{text}", f"bulk,add,u32,3,0,{'f' * 8}{text[8:]}"]
-    lines += ["tile,inc,f32,9,715,", "tile,inc,f32,9,0,", "bulk,add,u32,3,715,"]
-    file.write_text("\n".join(lines) + "\n", "utf-8")
-    found = list(compared(file))
-    assert [line.split(":")[0] for line in found[:-1]] == ["bulk add u32", "tile inc f32", "bulk add u32"]
-    assert found[-1] == "2 of 5 cases as on the GPU: 1 with the same bits, 1 refused by both"
-
-
 def timed(name: str, *sizes: int, blocks: int = 1, dtype: str = "u4") -> Launch:
     """Return a launch of a loop over pieces. sizes: bytes, count, step and apart."""
     arguments = (np.zeros(1 << 18, dtype), np.zeros(1024, np.int32), *(np.int32(size) for size in sizes))
     return Launch(isa.load(CODE, name), (blocks,), (32,), arguments, shared_dynamic=65536)
-
-
-def test_times_of_a_file_are_set_beside_those_of_the_same_launch(tmp_path: Path) -> None:
-    file = tmp_path / "times.csv"
-    lines = ["what,name,bytes,count,places,blocks,t0,t1,t2,t3,t4,t5,t6,t7", "alone,add_f16,1024,2,one,1,0,0,0,0,0,500"]
-    lines += [
-        "alone,add_u32,16,1,apart,1,cudaErrorNoDevice",
-        "flood,tile_add_f64,1024,4,apart,3,1,400,1",
-        "near,xor_b32,128,2,one,2,0,0,0,0,0,0,0,900",
-    ]
-    file.write_text("\n".join(lines) + "\n", "utf-8")
-    scores = [score for what in ("alone", "flood", "near") for score in times(file, what)]
-    assert [score.name for score in scores] == [
-        "alone add_f16 1024 2 one 1",
-        "flood tile_add_f64 1024 4 apart 3",
-        "near xor_b32 128 2 one 2",
-    ]
-    assert [score.measured for score in scores] == [500, 400, 900]
-    assert all(50 < score.simulated < 5000 for score in scores)
 
 
 @pytest.mark.parametrize("name", ["time_add_f32", "flood_add_f16", "time_store"])

@@ -7,8 +7,10 @@ instructions, the tensor pipe's share of the SMs' active cycles, the largest sta
 then the shares and stalls themselves.
 """
 
+import argparse
 import csv
 import ctypes
+import shutil
 import statistics
 import subprocess
 import sys
@@ -26,6 +28,7 @@ REPEAT, COLUMNS, TILE_BYTES, TOLERANCE = 5, 64, 16384, 5e-4
 SHARED, FLOAT16, SWIZZLE_128B = 8, 6, 3  # the driver's: attribute of a kernel; type, swizzle of a map
 TIMES = {"cycles": "sm__cycles_active.max", "elapsed": "sm__cycles_elapsed.max"}
 TENSOR = ("sm__pipe_tensor_cycles_active", "sm__pipe_tensor_op_gmma_cycles_active", "sm__pipe_tensor_op_hmma_cycles_active")
+TOOLS = ("nvcc", "ncu")
 STALLS = (*counters.STALLS, "gmma")
 
 
@@ -208,8 +211,21 @@ def main(path: Path) -> None:
         raise SystemExit(f"wrong results (nothing measured counts): {wrong}")
 
 
-if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        run(Path(sys.argv[1]), sys.argv[2])
+def command(arguments: list[str]) -> None:
+    """Measure into the table that is named, or launch for the profiler; what cannot be ends with a message and status 2."""
+    parser = argparse.ArgumentParser(prog="python3 -m programs.measurements.gpu.attention")
+    parser.add_argument("table", type=Path, help="the file to write")
+    parser.add_argument("mode", nargs="?", help=argparse.SUPPRESS)  # of a launch by `launched`, from a folder of cubins
+    given = parser.parse_args(arguments)
+    if given.mode:
+        run(given.table, given.mode)
+    elif not given.table.parent.is_dir():
+        parser.error(f"there is no folder {given.table.parent}")
+    elif absent := [tool for tool in TOOLS if not shutil.which(tool)]:
+        parser.error(f"{', '.join(absent)}: not on the PATH")
     else:
-        main(Path(sys.argv[1]))
+        main(given.table)
+
+
+if __name__ == "__main__":
+    command(sys.argv[1:])
