@@ -9,6 +9,7 @@
 
 import math
 
+from isa.vocabulary import Operation
 from sim.analysis.lanes import lanes, threads_per_warp
 from sim.analysis.resources import ISSUE, resources
 from sim.causes.memory_advice import Verdict, full_memory, queue, waiting, wasteful
@@ -65,7 +66,7 @@ def diagnose(result: Result) -> Verdict:
         if cause in ("lg_throttle", "mio_throttle") and (verdict := queue(result, cause)):
             return verdict
     if cause == "barrier":
-        return _barrier(result)
+        return _barrier(result, resource, use)
     if cause in PAUSES:
         does, remedy = PAUSES[cause]
         return Verdict(cause, f"Warps {does} ({_idle_for(result, cause)}): {remedy}, or more warps that work meanwhile, would help.")
@@ -136,15 +137,13 @@ def _tail(result: Result) -> Verdict:
     )
 
 
-def _barrier(result: Result) -> Verdict:
+def _barrier(result: Result, resource: str, use: float) -> Verdict:
     waited = result.stalls_by_instruction[:, StallCause.BARRIER]
-    products = sum(int(waited[one.index]) for one in result.program.instructions if one.opcode.startswith("WARPGROUP.DEPBAR"))
-    if products >= AT_PRODUCTS * waited.sum():
+    if waited[result.program.encoded.operation == Operation.WARPGROUP_WAIT].sum() >= AT_PRODUCTS * waited.sum():
         return Verdict(
             "barrier",
-            f"Warps wait for products of their group of four ({_idle_for(result, 'barrier')}), though the wgmma pipe is only "
-            f"{utilisation(result)['wgmma pipe']:.0%} used: products asked for earlier (wgmma.wait_group N leaves N groups under way), or "
-            f"other groups that ask meanwhile, would help; {room(result)}.",
+            f"Warps wait for products of their group of four ({_idle_for(result, 'barrier')}), though {_only(resource, use)}: products asked "
+            f"for earlier (wgmma.wait_group N leaves N groups under way), or other groups that ask meanwhile, would help; {room(result)}.",
         )
     return Verdict(
         "barrier",

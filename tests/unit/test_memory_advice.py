@@ -54,6 +54,13 @@ def test_what_bulk_copies_moved_is_drawn_though_no_thread_loads() -> None:
             "barrier",
             "Warps wait for products of their group of four",
         ),
+        (
+            "cuda/attention_wgmma.sm_90",
+            "h100",
+            {"warpgroup__column_cycles": 8, "units__wgmma__pipe": "tensor"},
+            "barrier",
+            "the busiest resource, the tensor pipe, is only 88% used: products asked for earlier",
+        ),
         ("copy/copy_1_float", "gtx480", {"blocks__start_interval": 20}, "blocks", "one each 20 cycles on the whole chip"),
         ("copy/copy_1_float", "gtx480", {"blocks__start_latency": 3000}, "blocks", "3000 go to starting and retiring it"),
         ("copy/copy_8_float", "gtx480", {"l2__bytes_per_cycle": 2.0}, "l2", "L2 bandwidth binds"),
