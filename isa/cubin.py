@@ -30,7 +30,7 @@ def disassemble(path: Path) -> str:
     return _text(tool, str(path), path.read_bytes())
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)  # kernels are taken from one file after another, and the text of a library has hundreds of megabytes
 def _text(tool: str, path: str, contents: bytes) -> str:
     """Return what the tool prints for a file with those contents. It starts for a quarter of a second, and a file may have many kernels."""
     done = subprocess.run([tool, "-c", "-hex", path], capture_output=True, text=True, check=False)

@@ -27,5 +27,5 @@ def check_cluster(launch: Launch, is_sample: bool) -> None:
     if program.parameter_base != parameter_base("sm_90"):
         base, target = parameter_base("sm_90"), program.architecture or "no architecture"
         message = f"clusters are modelled for sm_90, whose parameters lie from {base:#x} on; the program is for {target}"
-        hint = f"compile it for sm_90; a listing of your own says `.target sm_90` and `.parameter_base {base:#x}`"
+        hint = f"compile it for sm_90; in a listing of your own write `.target sm_90` and `.parameter_base {base:#x}` behind `.kernel`"
         raise UserError(message, path=program.path, hint=hint)

@@ -115,7 +115,7 @@ def test_what_cannot_be_is_said() -> None:
     good = measured("barriers", 2, 1, 2)
     refused(Launch(good.program, (3,), (32,), good.args, cluster=(2,)), "is not a multiple of the cluster")
     refused(Launch(good.program, (32,), (32,), good.args, cluster=(32,)), "at most 16 blocks")
-    refused(Launch(isa.parse("EXIT"), (2,), (32,), (), cluster=(2,)), "modelled for sm_90")
+    refused(Launch(isa.parse("EXIT"), (2,), (32,), (), cluster=(2,)), "modelled for sm_90(.|\n)*0x210` behind `.kernel`")
     refused(good, "has no clusters of blocks", "a100")
     refused(good, "emptiest group", **{"blocks.order": "largest_first"})
     refused(measured("barriers", 16, 1, 2), "does not fit a group of SMs", **{"clusters.groups": (2, 2)})
