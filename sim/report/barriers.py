@@ -12,8 +12,8 @@ class Span(NamedTuple):
     """One phase of a barrier. Times are cycles."""
 
     number: int  # of the barrier's phases, from 0
-    begun: int  # when the first arrival or byte counts
-    over: int  # when the last one does: those who wait for the phase go on
+    first: int  # when its first arrival or byte counts
+    last: int  # when the last one that came does: if the phase is complete, those who wait for it go on
 
 
 class Lane(NamedTuple):
@@ -32,8 +32,8 @@ def lanes(result: Result, tracks: Tracks) -> list[Lane]:
     first = tracks.first[:-1]
     sm_of = dict(zip(tracks.rows.block[first].tolist(), tracks.rows.sm[first].tolist(), strict=True))
     found: dict[tuple[int, int, int], list[Span]] = {}
-    for block, barrier, begun, over in np.transpose(result.phases).tolist():
+    for block, barrier, first_came, last_came in np.transpose(result.phases).tolist():
         if block in sm_of:
             spans = found.setdefault((sm_of[block], block, barrier), [])
-            spans.append(Span(len(spans), begun, over))
+            spans.append(Span(len(spans), first_came, last_came))
     return [Lane(*key, spans) for key, spans in sorted(found.items())]

@@ -173,6 +173,11 @@ def test_two_machines_with_what_differs(browser: Any, address: str) -> None:
         "B is 1.67 times as fast. B less A, cycles: tail −40 (no warp is left on this scheduler), wait −31 (the next warp waits for"
     )
     assert tab.frame().locator(".run").count() == 2
+    opened = "() => { const { state, name } = lab.exercises[0]; lab.show(state, name); return lab.now().machines.map(({ set }) => set); }"
+    before = tab.page.evaluate("lab.now().machines.map(({ set }) => set)")
+    assert [len(before), before[1]] == [2, {"units.fp32.latency": 9}]
+    assert len(tab.page.evaluate(opened)) == 1  # at once, before the server has described an exercise's sliders
+    assert tab.page.evaluate("Object.keys(lab.ofSecond.values).length + document.querySelectorAll('#of-second .knob').length") == 0
     tab.close()
 
 

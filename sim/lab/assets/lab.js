@@ -65,6 +65,9 @@ class Lab {
       get("gpu").value = one.gpu;
       this.ofLaunch.show([], values);
       this.ofMachine.show([], one.set ?? {});
+      this.ofSecond.show([], other?.set ?? {});
+      if (other) get("gpu-b").value = other.gpu;
+      this.two = other !== undefined;
     }
     await this.sliders(one, other ?? null, values);
     this.simulate();

@@ -90,7 +90,7 @@ def _barriers(result: Result, found: Tracks) -> Iterator[dict[str, Any]]:
         yield {"ph": "M", "name": "thread_name", **thread, "args": {"name": f"block {lane.block} mbarrier {lane.barrier:#x}"}}
         yield {"ph": "M", "name": "thread_sort_index", **thread, "args": {"sort_index": warps + place}}
         for span in lane.spans:
-            yield {"ph": "X", **thread, "ts": span.begun, "dur": span.over - span.begun, "name": f"phase {span.number}", "cat": "mbarrier"}
+            yield {"ph": "X", **thread, "ts": span.first, "dur": span.last - span.first, "name": f"phase {span.number}", "cat": "mbarrier"}
 
 
 def _flows(found: Tracks) -> Iterator[dict[str, Any]]:

@@ -5,9 +5,9 @@ function drawPhases(timeline, context, phases, top, height) {
   const { state } = timeline;
   context.font = `${Math.min(height - 1, 10)}px system-ui, sans-serif`;
   context.textBaseline = "middle";
-  for (const { number, begun, over } of phases) {
-    if (over <= state.from || begun >= state.to) continue;
-    const left = timeline.x(begun), width = Math.max(timeline.x(over) - left, 2), text = `phase ${number}`;
+  for (const { number, first, last } of phases) {
+    if (last <= state.from || first >= state.to) continue;
+    const left = timeline.x(first), width = Math.max(timeline.x(last) - left, 2), text = `phase ${number}`;
     context.fillStyle = number % 2 ? INK.odd : INK.even;
     context.fillRect(left, top + 1, width, height - 2);
     context.fillStyle = INK.ink;
@@ -17,8 +17,8 @@ function drawPhases(timeline, context, phases, top, height) {
 
 /** What a barrier in shared memory does in a cycle, in the row of it. */
 function phaseSentence(run, row, cycle) {
-  const { number, begun, over } = run.phaseIn(row, cycle), at = (one) => one.toLocaleString("en");
-  const counted = over === begun ? `counts all in cycle ${at(over)}` : `counts from cycle ${at(begun)} to ${at(over)}, ${cycles(over - begun)}`;
-  const now = cycle < begun ? "nothing has arrived yet" : cycle < over ? "arrivals or bytes are missing" : "all that came have arrived";
-  return `<b>cycle ${at(cycle)}: mbarrier ${escaped(run.rowNames[row].replace("mbar ", ""))}</b><br>Phase ${number}: ${now}. It ${counted}; then warps that wait for it go on.`;
+  const { number, first, last } = run.phaseIn(row, cycle), at = (one) => one.toLocaleString("en");
+  const counted = last === first ? `All of it counts in cycle ${at(last)}` : `It counts from cycle ${at(first)} to ${at(last)}, ${cycles(last - first)}`;
+  const now = cycle < first ? "nothing has arrived yet" : cycle < last ? "arrivals or bytes are missing" : "nothing more arrives in this phase";
+  return `<b>cycle ${at(cycle)}: mbarrier ${escaped(run.rowNames[row].replace("mbar ", ""))}</b><br>Phase ${number}: ${now}. ${counted}; once it is complete, warps that wait for it go on.`;
 }

@@ -10,7 +10,7 @@ class Run {
     this.rowOfWarp = this.warps.row;
     this.warpsOfRow = this.rowNames.map(() => []);
     this.phasesOfRow = this.rowNames.map(() => []); // of barriers in shared memory, whose rows have no warps
-    for (const [row, number, begun, over] of this.phases) this.phasesOfRow[row].push({ number, begun, over });
+    for (const [row, number, first, last] of this.phases) this.phasesOfRow[row].push({ number, first, last });
     this.sms = [...new Set(this.rowSm)];
     this.causesSeen = new Set(this.waits?.exact ? this.waits.warps.flatMap((waits) => waits.map((wait) => wait[2])) : this.cause);
     for (let warp = 0; warp < this.warpCount; warp++) this.warpsOfRow[this.rowOfWarp[warp]].push(warp);
@@ -43,7 +43,7 @@ class Run {
   /** The phase that a barrier's row has in a cycle: the one that is counted, or else the next, or the last; undefined for a row of warps. */
   phaseIn(row, cycle) {
     const phases = this.phasesOfRow[row] ?? [];
-    return phases.find(({ over }) => cycle < over) ?? phases[phases.length - 1];
+    return phases.find(({ last }) => cycle < last) ?? phases[phases.length - 1];
   }
 
   /** The warps of an SM, or of all. */
