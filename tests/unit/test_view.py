@@ -68,6 +68,16 @@ def notes_loop() -> Result:
     return sim.run(load_launch(PROGRAMS / "intervals" / "simple_loop.toml").launch, loops.device(), timeline=EVERYTHING)
 
 
+def test_a_phase_says_no_more_than_what_came(browser: Any, tmp_path: Path) -> None:
+    opened = Opened(browser, write(tmp_path, notes_loop()))
+    says = "(cycle) => phaseSentence({ phaseIn: () => ({ number: 1, first: 10, last: 20 }), rowNames: ['mbar 0x8'] }, 0, cycle)"
+    found = [opened.tab.evaluate(says, cycle).split("Phase 1: ")[1] for cycle in (5, 15, 20)]
+    counted = "It counts from cycle 10 to 20, 10 cycles; once it is complete, warps that wait for it go on."
+    now = ("nothing has arrived yet", "arrivals or bytes are missing", "nothing more arrives in this phase")
+    assert found == [f"{one}. {counted}" for one in now]
+    opened.close()
+
+
 def test_the_cause_of_a_known_cycle_and_its_chain(browser: Any, tmp_path: Path) -> None:
     opened = Opened(browser, write(tmp_path, notes_loop()), "cycle=200&warp=b0w0")
     assert opened.tab.get_attribute("#panel", "data-cause") == "long_scoreboard"
