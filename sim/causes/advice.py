@@ -142,8 +142,9 @@ def _barrier(result: Result, resource: str, use: float) -> Verdict:
     if waited[result.program.encoded.operation == Operation.WARPGROUP_WAIT].sum() >= AT_PRODUCTS * waited.sum():
         return Verdict(
             "barrier",
-            f"Warps wait for products of their group of four ({_idle_for(result, 'barrier')}), though {_only(resource, use)}: products asked "
-            f"for earlier (wgmma.wait_group N leaves N groups under way), or other groups that ask meanwhile, would help; {room(result)}.",
+            f"Warps wait for products of their group of four ({_idle_for(result, 'barrier')}), though {_only(resource, use)}: products "
+            "asked for earlier (wgmma.wait_group N leaves N groups under way), or other groups that ask meanwhile, would help; "
+            f"{room(result)}.",
         )
     return Verdict(
         "barrier",

@@ -10,13 +10,14 @@ from sim.compiled.kernel import first_bit
 from sim.functional.definedness import unset_registers
 from sim.functional.device import BASE
 from sim.functional.state import Memory, Watch
-from sim.functional.watch import INIT, MOST_FOUND, RACE, Found, Kind
+from sim.functional.watch import ATOMIC, INIT, MOST_FOUND, RACE, READ, WRITE, Found, Kind
 from sim.launch.launch import Launch
 from sim.launch.placement import Placed, Places
 from sim.traces.hazard import CHECKS, Hazard
 from sim.traces.trace import Trace
 
 MOST_WARPS = 32  # of a block that is checked
+VERBS = {int(READ): "read", int(WRITE): "write", int(ATOMIC): "update"}
 BITS = {"race": RACE, "init": INIT}
 BARRIER = "put __syncthreads() (BAR.SYNC) between them"
 TOGETHER = "put __syncwarp() (BSYNC or WARPSYNC) between them, where all these lanes come"
@@ -98,16 +99,11 @@ def _of_row(row: list[int], launch: Launch, placed: list[Placed]) -> Hazard:
     else:
         same = pairs[0][0] == pairs[-1][0]
         who = "two lanes of a warp" if same else "two warps"
-        message = f"{who} {'write' if kind == Kind.RACE_AFTER_WRITE else 'read'} and {_verb(launch, last)} shared memory with no "
+        message = f"{who} {'write' if kind == Kind.RACE_AFTER_WRITE else 'read'} and {VERBS[row[Found.HOW]]} shared memory with no "
         message += "instruction between that both execute together" if same else "barrier between"
         remedy = TOGETHER if same else BARRIER
     check = "race" if kind < Kind.UNSET_SHARED else "init"
     return _hazard(launch, check, message, remedy, row[Found.BLOCK], pairs, where, row[Found.COUNT])
-
-
-def _verb(launch: Launch, i: int) -> str:
-    opcode = launch.program.instructions[i].opcode
-    return "update" if opcode.startswith("ATOM") else "read" if opcode.startswith("LDS") and not opcode.startswith("LDGSTS") else "write"
 
 
 def of_registers(trace: Trace) -> list[Hazard]:

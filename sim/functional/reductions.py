@@ -19,7 +19,7 @@ from sim.launch.tensor_maps import TYPES
 FLUSHED = 32  # a further type of elements beside NumberType: float32 with FTZ
 F16, BFLOAT, F32, F64 = int(NumberType.F16), int(NumberType.BF16), int(NumberType.F32), int(NumberType.F64)
 U32, S32, U64, S64 = int(NumberType.U32), int(NumberType.S32), int(NumberType.U64), int(NumberType.S64)
-NONE = -1
+NONE = -1  # of what no reduction takes
 ELEMENT_OF_MAP = np.array([NONE, NONE, U32, S32, U64, S64, F16, F32, FLUSHED, F64, BFLOAT], np.int64)  # by number
 ADD, MIN = int(BulkReduction.ADD), int(BulkReduction.MIN)
 WORDS, HALVES = ("uint32", "int32", "uint64"), ("float16", "bfloat16")
@@ -30,6 +30,7 @@ OF_TILES = {  # types of maps whose tiles each reduction takes, as an H100 does;
     **dict.fromkeys((BulkReduction.INC, BulkReduction.DEC), ("uint32",)),
     **dict.fromkeys((BulkReduction.AND, BulkReduction.OR, BulkReduction.XOR), WORDS),
 }
+# bool [BulkReduction, number of a map's type].
 IS_OF_TILES = np.array([[k in {TYPES[name][0] for name in OF_TILES[of]} for k in range(len(ELEMENT_OF_MAP))] for of in BulkReduction])
 
 

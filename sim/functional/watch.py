@@ -49,6 +49,7 @@ class Found(IntEnum):
     BLOCK = 7
     ADDRESS = 8
     COUNT = 9
+    HOW = 10  # READ, WRITE or ATOMIC
 
 
 class Seen(NamedTuple):
@@ -211,7 +212,7 @@ def add(kind: int, first: int, address: int, seen: Seen, machine: Machine, watch
     row[Found.FIRST_INSTRUCTION], row[Found.FIRST_WARP], row[Found.FIRST_LANE] = instruction, warp_of(first), first & (LANES - 1)
     shape = machine.grid_shape
     row[Found.BLOCK] = (machine.block[2] * shape[1] + machine.block[1]) * shape[0] + machine.block[0]
-    row[Found.ADDRESS], row[Found.COUNT] = address, 1
+    row[Found.ADDRESS], row[Found.COUNT], row[Found.HOW] = address, 1, seen.how
 
 
 @outlined

@@ -56,6 +56,26 @@ def test_a_read_before_another_warp_writes_is_the_same_race() -> None:
     assert (race.lines, race.warps, race.message) == ((9, 7), (0, 1), "two warps write and read shared memory with no barrier between")
 
 
+COPY = "ISETP.NE.AND P0, PT, R0, 32, PT\n@P0 EXIT\nMOV R6, c[0x0][out]\nR2UR UR6, R6\nR2UR UR7, RZ\nMOV R9, 8\nR2UR UR5, R9\nR2UR UR4, RZ\n"
+GENERIC = "ISETP.LT.AND P0, PT, R0, 32, PT\n@P0 EXIT\nLOP.XOR R2, R1, 128\nMOV R3, 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "verb"),
+    [
+        (COPY + "UBLKCP.G.S [UR6], [UR4], UR5", "read"),
+        (COPY + "UBLKRED.G.S.ADD [UR6], [UR4], UR5", "read"),
+        (GENERIC + "LD.E R4, [R2]", "read"),
+        (GENERIC + "RED.E.ADD [R2], R0", "update"),
+        (GENERIC + "ST.E [R2], R0", "write"),
+    ],
+)
+def test_a_race_says_what_the_second_access_does(text: str, verb: str) -> None:
+    stored = ".kernel races\n.target sm_90\n.parameter_base 0x210\n.param ptr out\n" + THREAD + "STS [R1], R0\n"
+    [race] = found(f"{stored}{text}\nEXIT", np.zeros(64, np.uint32), check=("race",))
+    assert race.message == f"two warps write and {verb} shared memory with no barrier between"
+
+
 def test_a_named_barrier_orders_its_own_warps_and_no_others() -> None:
     halves = "ISETP.GE.AND P0, PT, R0, 64, PT\n@P0 BRA upper\nBAR.SYNC 1, 64\nBRA both\nupper:\nBAR.SYNC 2, 64\nboth:\n"
     text = THREAD + "STS [R1], R0\n" + halves + "LOP.XOR R2, R1, {}\nLDS R3, [R2]\nEXIT"
