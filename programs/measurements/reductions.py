@@ -173,12 +173,14 @@ def times(path: Path, what: str) -> Iterator[Scored]:
 
 
 def main() -> None:
-    """Print what differs, or the times."""
+    """Print what differs, and end with status 1 where something does; or the times."""
     if len(sys.argv) != 2:
         raise UserError("a file is needed: what gpu/reductions.cu wrote", hint="python -m programs.measurements.reductions FILE")
     path = Path(sys.argv[1])
     if {"words", "crc32"} & set(next(rows(path, ["what"]), ())):
-        sys.stdout.writelines(f"{line}\n" for line in compared(path))
+        lines = list(compared(path))
+        sys.stdout.write("\n".join(lines) + "\n")
+        sys.exit(int(len(lines) > 1))
     else:
         report({what: times(path, what) for what in ("alone", "flood", "near")})
 

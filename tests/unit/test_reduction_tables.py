@@ -14,7 +14,7 @@ def test_an_h100_takes_and_refuses_the_same_cases_and_leaves_the_same_bits() -> 
     assert list(compared(CODE.parent / "reductions.csv")) == ["143 of 143 cases as on the GPU: 72 with the same bits, 71 refused by both"]
 
 
-def test_a_gpus_file_is_compared_case_by_case(tmp_path: Path) -> None:
+def test_a_gpus_file_is_compared_case_by_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     given, left, _ = launch_of({"what": "bulk", "operation": "add", "type": "u32", "number": "3"})
     sim.execute(given)
     text = "".join(f"{word:08x}" for word in left)
@@ -25,6 +25,12 @@ def test_a_gpus_file_is_compared_case_by_case(tmp_path: Path) -> None:
     found = list(compared(file))
     assert [line.split(":")[0] for line in found[:-1]] == ["bulk add u32", "tile inc f32", "bulk add u32"]
     assert found[-1] == "2 of 5 cases as on the GPU: 1 with the same bits, 1 refused by both"
+    monkeypatch.setattr("sys.argv", ["reductions", str(file)])
+    for kept, status in ((lines, 1), (lines[:2], 0)):
+        file.write_text("\n".join(kept) + "\n", "utf-8")
+        with pytest.raises(SystemExit, match=str(status)):
+            ends_with_status(main)
+    assert capsys.readouterr().out.splitlines()[-1] == "1 of 1 cases as on the GPU: 1 with the same bits, 0 refused by both"
 
 
 def test_times_of_a_file_are_set_beside_those_of_the_same_launch(
