@@ -3,14 +3,16 @@
 Numba freezes what a function names when it compiles it: the code of the functions that it calls, and the values of its constants. This
 follows the same names, from function to function, and takes in what stands there: bytecode, so that a comment changes nothing; numbers,
 arrays, members of enumerations and fields of named tuples by value, wherever they came from. Of this room, which says how Numba
-compiles, whole files are taken. What is none of these is refused, in words for whoever wrote the kernel.
+compiles, whole files are taken. Where somebody's `overload` or `register_jitable` says what a function becomes, that is followed, too.
+What is none of these is refused, in words for whoever wrote the kernel. Left out: what a file adds to Numba beyond these two
+(`overload_method`, `lower_builtin`, types of its own).
 """
 
 import functools
 import hashlib
 import importlib.metadata
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -21,6 +23,7 @@ import numpy as np
 from numba import types
 from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
+from numba.core.typing.templates import builtin_registry
 from numba.extending import _Intrinsic
 
 LIBRARIES = {"numpy", "math", "builtins", "numba", "llvmlite", "operator", "typing"}  # of which the versions are taken
@@ -75,6 +78,10 @@ class _Walk:
         self.waiting: list[Any] = []  # functions: what they name is not followed yet
         self.names: set[str] = set()
         self.parts = 0
+        self.overloads: dict[int, list[Any]] = {}  # by the identity of the function, what `overload` says of it
+        for function, kind in builtin_registry.globals:
+            found = [one for one in getattr(kind, "templates", ()) if hasattr(one, "_overload_func")]
+            self.overloads.setdefault(id(function), []).extend(found)
 
     def feed(self, *values: object) -> None:
         for value in values:
@@ -101,9 +108,7 @@ class _Walk:
         if isinstance(value, DISPATCHER):
             if self.seen and not isinstance(value._cache, NullCache):  # of what is kept of it nothing can be linked in
                 raise TypeError(f"{name} is a kernel: others call what is `inner` or `outlined`")
-            self.feed(
-                sorted((key, str(option)) for key, option in value.targetoptions.items()), value._compiler.pipeline_class.__qualname__
-            )
+            self.feed(_options(value.targetoptions), value._compiler.pipeline_class.__qualname__)
             self.parts += id(value.py_func) not in self.seen
             self.later(value.py_func)
         elif isinstance(value, ModuleType):
@@ -111,12 +116,16 @@ class _Walk:
         elif isinstance(value, FunctionType) and value in REPLACED:
             self.names.add(f"{value.__module__}.{value.__qualname__}")
             self.feed(value.__module__, value.__qualname__)
-        elif isinstance(value, _Intrinsic) or (isinstance(value, FunctionType) and _file(value).parent == ROOM):
+        elif isinstance(value, _Intrinsic | FunctionType) and _file(value).parent == ROOM:
             self.feed(_text(str(_file(value))))  # how it compiles is written there
-        elif isinstance(value, FunctionType | BuiltinFunctionType | np.ufunc | type) and _root(value) in LIBRARIES:
+        elif isinstance(value, _Intrinsic):
+            raise TypeError(f"{name} is an intrinsic: what writes its LLVM code is followed in sim.compiled alone")
+        elif isinstance(value, FunctionType | BuiltinFunctionType | np.ufunc | type) and _is_of_library(value):
             self.feed(getattr(value, "__module__", ""), value.__name__)
+            self.overloaded(value)
         elif isinstance(value, FunctionType):
             self.later(value)
+            self.overloaded(value)
         elif isinstance(value, type):
             self.of_class(value, name, user)
         else:
@@ -129,11 +138,24 @@ class _Walk:
             self.seen.add(id(function))
             self.waiting.append(function)
 
+    def overloaded(self, function: Any) -> None:
+        """Take in what is compiled in place of a function, and how; what Numba itself has in place of one goes with its version."""
+        found = ((str(_options(one._jit_options)), one._overload_func) for one in self.overloads.get(id(function), ()))
+        for options, made in dict.fromkeys(found):
+            is_registered = made.__qualname__.startswith("register_jitable.")  # then the function itself is compiled
+            if is_registered or not _is_of_library(made):
+                self.feed(options)
+            if not _is_of_library(made):
+                self.later(made)
+
     def module(self, module: ModuleType, user: CodeType) -> None:
         self.feed(module.__name__)
-        if module.__name__.partition(".")[0] not in LIBRARIES:
-            for name in _names(user):
-                if name in vars(module):
+        is_library = module.__name__.partition(".")[0] in LIBRARIES and sys.modules.get(module.__name__) is module
+        for name in _names(user):
+            if name in vars(module):
+                if is_library:
+                    self.overloaded(vars(module)[name])
+                else:
                     self.value(vars(module)[name], f"{module.__name__}.{name}", user)
 
     def of_class(self, value: type, name: str, user: CodeType) -> None:
@@ -153,7 +175,7 @@ class _Walk:
         if isinstance(value, np.ndarray):
             self.feed(value.dtype.descr, value.shape, np.ascontiguousarray(value).tobytes())
         elif isinstance(value, tuple):
-            self.feed(type(value).__qualname__, len(value))
+            self.feed(fields_of(type(value)) if hasattr(value, "_fields") else type(value).__qualname__, len(value))
             for item in value:
                 self.constant(item, name)
         elif value is None or isinstance(value, bool | int | float | complex | str | bytes | np.generic | np.dtype):
@@ -176,8 +198,20 @@ def describe(kind: Any) -> str:
     return str(kind)
 
 
-def _root(value: Any) -> str:
-    return (getattr(value, "__module__", None) or "numpy").partition(".")[0]  # ufuncs have no module
+def _is_of_library(value: Any) -> bool:
+    """Return whether a function or a class is a library's, and not of a file that is only called as one is."""
+    name = getattr(value, "__module__", None) or "numpy"  # ufuncs have no module
+    root = name.partition(".")[0]
+    if root not in LIBRARIES:
+        return False
+    if isinstance(value, FunctionType):  # `math` has no file, and no such functions
+        home = Path(getattr(sys.modules[root], "__file__", "")).resolve()
+        return _file(value).is_relative_to(home.parent if home.name == "__init__.py" else home)
+    return not isinstance(value, type) or getattr(sys.modules.get(name), value.__name__, None) is value
+
+
+def _options(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return sorted((key, str(option)) for key, option in options.items())
 
 
 def _file(value: Any) -> Path:

@@ -5,7 +5,7 @@ import numpy as np
 from isa.program import Program
 from isa.vocabulary import Cache, Flag, Operation, Space
 from sim.gpus.model import Gpu
-from sim.lowering.phases import answers_nothing
+from sim.lowering.phases import COPY_OUT, answers_nothing, copies, reduces
 from sim.result.causes import StallCause
 
 LONGEST_SLEEP = 1_000_000  # ns, of NANOSLEEP (PTX ISA, nanosleep)
@@ -28,9 +28,14 @@ def memory_place(gpu: Gpu, program: Program, i: int) -> int:
 
 
 def access_kind(program: Program, i: int) -> int:
-    """Return what a memory instruction does: LOAD, STORE, ATOMIC or REDUCTION."""
+    """Return what instruction i does in memory: LOAD, STORE, ATOMIC or REDUCTION; LOAD, too, of one that does nothing there.
+
+    A bulk copy stores, or is reduced, where it goes to global memory.
+    """
     encoded = program.encoded
-    access = ACCESS[Operation(encoded.operation[i])]
+    if copies(program, i) == COPY_OUT:
+        return REDUCTION if reduces(program, i) else STORE
+    access = ACCESS.get(Operation(encoded.operation[i]), LOAD)
     if access == ATOMIC and not (encoded.writes[i] >= 0).any():
         return REDUCTION
     return STORE if answers_nothing(program, i) else access

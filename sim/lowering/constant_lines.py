@@ -13,7 +13,7 @@ import numpy as np
 from isa.architecture import CONSTANT_BANK_BYTES
 from isa.program import Program
 from isa.vocabulary import Kind
-from sim.lowering.fetch import Level
+from sim.lowering.fetch import Level, level_of
 from sim.traces.trace import names_lanes
 
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ def _sharing(gpu: "Gpu", launch: "Launch") -> int:
 
 def _cache(gpu: "Gpu", lines: ConstantLines, served: np.ndarray) -> Level:
     """Return the cache that serves some instructions."""
-    places = gpu.constants.bytes // LINE
-    ways = min(gpu.constants.ways, places)
-    sets = places // ways if places else 0
+    sets, ways = level_of(gpu.constants.bytes // LINE, gpu.constants.ways)
     named = np.unique(lines.line[served & (lines.line >= 0)])
     if not sets or (not (served & lines.lanes).any() and np.bincount(named % sets, minlength=1).max() <= ways):
         return Level(max(lines.all, 1), 1)

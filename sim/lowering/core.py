@@ -11,7 +11,7 @@ from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
 from sim.launch.launch import Launch
-from sim.lowering.accesses import ACCESS, NOWHERE, REDUCTION, access_kind, is_cached, memory_place, pauses, source_read
+from sim.lowering.accesses import ACCESS, NOWHERE, access_kind, is_cached, memory_place, pauses, source_read
 from sim.lowering.barriers import barrier
 from sim.lowering.clusters import cluster_groups, cluster_numbers, may_leave
 from sim.lowering.constant_lines import constant_tables, cycles_of_group, cycles_of_line
@@ -29,7 +29,7 @@ from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
 from sim.lowering.listing import listing
 from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.ops import Op
-from sim.lowering.phases import CLUSTER_WAITS, answers_nothing, copies, phase_use, reduces, result_cause
+from sim.lowering.phases import CLUSTER_WAITS, answers_nothing, copies, phase_use, result_cause
 from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_timing
 from sim.lowering.warpgroups import turn
@@ -206,12 +206,12 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> dict[
         "store": operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
         "arithmetic": results > 0 and operation not in ACCESS,
         "memory": memory,
-        "access": access_kind(program, i) if memory else REDUCTION if reduces(program, i) else 0,
+        "access": access_kind(program, i),
         "width": encoded.width[i],
         "cached": bool(memory and is_cached(gpu, program, i)),
         "address": hold,
         "landing": landing(gpu, program, i),
-        "reads": read_cycles(gpu, program, i),
+        "reads": read_cycles(gpu, program, i) if obeyed else 0,
         "phase": phase_use(program, i),
         "turn": product.cycles,
         "copies": copied,

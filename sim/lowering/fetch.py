@@ -14,10 +14,16 @@ LINE_INSTRUCTIONS, LINE = 8, 128  # bytes
 
 
 class Level(NamedTuple):
-    """A cache of code; a program that fits needs no more places than it has lines."""
+    """A cache of code or constants; a program that fits needs no more places than it has lines."""
 
     sets: int
     ways: int
+
+
+def level_of(places: int, ways: int) -> Level:
+    """Return a cache of so many lines: of no more ways than lines, and of no set where it has none."""
+    ways = min(ways, places)
+    return Level(places // ways if ways else 0, ways)
 
 
 class Fetch(NamedTuple):
@@ -87,8 +93,7 @@ def _level(size: int, ways: int, lines: int) -> Level:
     """Return the sets and ways of a cache of so many bytes, 0 = without limit."""
     if size == 0 or lines <= size // LINE:
         return Level(lines, 1)
-    ways = min(ways, size // LINE)
-    return Level(size // LINE // ways, ways)
+    return level_of(size // LINE, ways)
 
 
 def _interval(latency: int, ahead: int) -> int:

@@ -7,17 +7,21 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from isa.program import Program
-from isa.vocabulary import Flag, Operation, Unit
+from isa.vocabulary import Operation
 from sim.lowering.constant_lines import ConstantLines, constant_lines
 from sim.lowering.control_words import counter_table, dense_columns
+from sim.lowering.ports import is_uniform_load
 from sim.lowering.register_ports import alike, port_registers
 from sim.traces.trace import logged
 
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
-    """What is made of a program once: for the last `most` that were asked for. By identity, so the programs are kept alive meanwhile."""
+class PerProgram(Generic[T]):
+    """What is made of a program once, kept for the `most` that were asked for last.
+
+    By identity, so they are kept alive meanwhile, and their arrays are made read-only: what was made would not follow a change.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -28,11 +32,17 @@ class Kept(Generic[T]):
         """Return what belongs to a program, and to what else it depends on; it is made when first asked for."""
         key = (id(program), more)
         with self.making:
-            if key not in self.found:
-                while len(self.found) >= self.most:
-                    self.found.pop(next(iter(self.found)))
-                self.found[key] = program, make()
-            return self.found[key][1]
+            known = self.found.pop(key, None) or (_frozen(program), make())
+            self.found[key] = known  # behind all others: the first is the one to go
+            if len(self.found) > self.most:
+                self.found.pop(next(iter(self.found)))
+            return known[1]
+
+
+def _frozen(program: Program) -> Program:
+    for array in (*program.encoded, *(program.control or ())):
+        array.flags.writeable = False
+    return program
 
 
 class Listing(NamedTuple):
@@ -50,7 +60,7 @@ class Listing(NamedTuple):
     sources: np.ndarray  # int16 [n, SOURCES, 2] registers of the word's fields that go through the ports of the banks; -1 = none
 
 
-_listings = Kept[Listing](32)
+_listings = PerProgram[Listing](32)
 
 
 def listing(program: Program) -> Listing:
@@ -66,12 +76,11 @@ def _listing(program: Program) -> Listing:
     writes = dense_columns(encoded.writes, number)
     results = (writes >= 0).sum(axis=1)
     first, kind = alike(
-        *(encoded.operation, encoded.unit, encoded.function, encoded.space, encoded.width, encoded.cache, results),
-        encoded.flags & int(Flag.ASYNC | Flag.WIDE | Flag.HIGH | Flag.CLUSTER),
+        *(encoded.operation, encoded.unit, encoded.function, encoded.flags, encoded.combine),
+        *(encoded.space, encoded.width, encoded.cache, results),
         np.where(encoded.operation == Operation.BAR, encoded.address_offset, 0),
-        np.where(encoded.operation == Operation.BULK_COPY, encoded.combine, 0),
         encoded.address_register >= 0,
-        (encoded.unit == Unit.CONSTANT) & [one.opcode.startswith("ULDC") for one in program.instructions],
+        np.array([is_uniform_load(program, i) for i in range(len(program))], bool),
     )
     counters = counter_table(program) if program.control is not None else np.full((len(program), 1), -1, np.int16)
     return Listing(

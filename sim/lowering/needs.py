@@ -6,8 +6,10 @@ from typing import NamedTuple
 from isa import matrices
 from isa.vocabulary import Flag, Mbarrier, Operation, Space, Unit
 from sim.gpus.model import Gpu
-from sim.lowering.constant_lines import LINE, constant_lines
-from sim.lowering.used import ACCESSES, BEYOND, Used
+from sim.lowering.accesses import ACCESS
+from sim.lowering.constant_lines import LINE
+from sim.lowering.listing import listing
+from sim.lowering.used import BEYOND, Used
 
 
 class Need(NamedTuple):
@@ -29,7 +31,7 @@ def _far_code(gpu: Gpu, used: Used) -> bool:
 
 def _many_constants(gpu: Gpu, used: Used) -> bool:
     """Return whether the constant caches may lack room for some lines, by their number of ways: sets times ways is more than half."""
-    lines = constant_lines(used.program)
+    lines = listing(used.program).constants
     return (used.operands or used.loads_constants) and (used.lanes_of_constants or lines.all > gpu.constants.bytes // LINE // 2)
 
 
@@ -66,7 +68,7 @@ NEEDS = {
     "loads_read": Need("no executed load has a read barrier", lambda gpu, used: (used.of(Operation.LOAD) & used.read_barriers).any()),
     "answers": Need(NO_LOADS, lambda gpu, used: used.answers.any()),
     "stores": Need(NO_STORES, lambda gpu, used: used.stores.any()),
-    "ends": Need("nothing that is executed writes to memory", lambda gpu, used: used.of(*ACCESSES[1:]).any()),
+    "ends": Need("nothing that is executed writes to memory", lambda gpu, used: used.of(*ACCESS.keys() - {Operation.LOAD}).any()),
     "writes_read": Need(
         "no store or atomic of global or local memory with a read barrier is executed",
         lambda gpu, used: (used.at(*BEYOND) & ~used.of(Operation.LOAD) & used.read_barriers).any(),
@@ -75,7 +77,7 @@ NEEDS = {
         "no executed instruction but accesses to memory has a read barrier",
         lambda gpu, used: (
             used.read_barriers
-            & ~used.of(*ACCESSES if gpu.memory.kind == "hierarchy" else (), *matrices.OF_WARPGROUP)
+            & ~used.of(*ACCESS if gpu.memory.kind == "hierarchy" else (), *matrices.OF_WARPGROUP)
             & ~(used.of(Operation.LDC) & (used.program.encoded.address_register[used.rows] >= 0))
         ).any(),
     ),
@@ -121,7 +123,7 @@ NEEDS = {
     "constant_loads": Need("no LDC is executed", lambda gpu, used: used.loads_constants),
     "lane_constants": Need("no LDC with an address from a register is executed", lambda gpu, used: used.lanes_of_constants),
     "far_constants": Need("neither code nor constants come from L2", lambda gpu, used: used.beyond_present or _far_code(gpu, used)),
-    "far_constant_loads": Need("no LDC asks L2", lambda gpu, used: used.loads_constants and used.beyond_present),
+    "far_constant_loads": Need("no LDC asks L2", lambda gpu, used: used.loads_far_constants),
     "far_code": Need("the SM's cache of code has it all", _far_code),
     "much_code": Need("the code fits in fetch.bytes", lambda gpu, used: used.code_bytes > gpu.fetch.bytes),
     "near_code": Need("the code fits in fetch.near_bytes", lambda gpu, used: used.code_bytes > gpu.fetch.near_bytes),

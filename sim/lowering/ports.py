@@ -38,15 +38,19 @@ def ports_of(gpu: Gpu) -> tuple[Ports, list[list[int]]]:
     return Ports(number, first, width, twin), [rows[name] for name, *_ in named]
 
 
-def unit_timing(gpu: Gpu, program: Program, i: int) -> UnitTiming | None:
-    """Return the pipe and the latency of instruction i, None of one that needs no pipe. Raises UserError where the GPU has none for it.
+def is_uniform_load(program: Program, i: int) -> bool:
+    """Return whether instruction i is a ULDC: it takes an issue slot and no more, seen on an H100 (h100/queues.csv).
 
-    ULDC takes an issue slot and no more, seen on an H100 (h100/queues.csv); Blackwell's LDCU keeps its pipe.
+    Blackwell's LDCU keeps its pipe.
     """
+    return program.instructions[i].opcode.startswith("ULDC")
+
+
+def unit_timing(gpu: Gpu, program: Program, i: int) -> UnitTiming | None:
+    """Return the pipe and the latency of instruction i, None of one that needs no pipe. Raises UserError where the GPU has none for it."""
     unit = Unit(program.encoded.unit[i])
-    is_uniform = unit == Unit.CONSTANT and program.instructions[i].opcode.startswith("ULDC")
     try:
-        return None if unit == Unit.NONE or is_uniform else gpu.serving(unit)
+        return None if unit == Unit.NONE or is_uniform_load(program, i) else gpu.serving(unit)
     except UserError as error:
         instruction = program.instructions[i]
         message = f"{instruction.opcode}: {error.message}"

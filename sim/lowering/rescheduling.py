@@ -21,12 +21,12 @@ from sim.gpus.checks import LATENCY_ELSEWHERE
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.lowering.control_words import PORTED, obeys_control_words
-from sim.lowering.listing import Kept
+from sim.lowering.listing import PerProgram
 from sim.result.words import Words
 from sim.traces.trace import Trace
 
 HELD = ("core.issue_width", "core.reissue_distance", "core.warp_size", "core.kind", "compute_capability")
-_schedules = Kept[Program](32)
+_schedules = PerProgram[Program](32)
 
 
 def rescheduled(trace: Trace, gpu: Gpu) -> tuple[Trace, Words]:

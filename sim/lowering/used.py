@@ -9,14 +9,13 @@ import numpy as np
 from isa.program import Program
 from isa.vocabulary import Flag, Mbarrier, Operation, Space, Unit
 from sim.gpus.model import Gpu
-from sim.lowering.accesses import is_cached
-from sim.lowering.constant_lines import constant_lines
+from sim.lowering.accesses import ACCESS, is_cached
 from sim.lowering.fetch import LINE as CODE_LINE
 from sim.lowering.fetch import LINE_INSTRUCTIONS
+from sim.lowering.listing import listing
 from sim.result.result import Result
 from sim.result.words import Words
 
-ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM, Operation.MBARRIER)
 BEYOND = (Space.GLOBAL, Space.GENERIC, Space.LOCAL)
 WORD = 4  # bytes
 
@@ -57,7 +56,7 @@ class Used:
 
     def at(self, *spaces: Space) -> np.ndarray:
         """Return which instructions access these spaces."""
-        return self.of(*ACCESSES) & np.isin(self.program.encoded.space[self.rows], spaces)
+        return self.of(*ACCESS) & np.isin(self.program.encoded.space[self.rows], spaces)
 
     def has(self, flag: int) -> np.ndarray:
         """Return which instructions have one of these flags."""
@@ -97,7 +96,7 @@ class Used:
     @cached_property
     def far(self) -> np.ndarray:
         """Accesses that may go to shared memory of another block."""
-        return self.of(*ACCESSES) & self.has(int(Flag.CLUSTER))
+        return self.of(*ACCESS) & self.has(int(Flag.CLUSTER))
 
     @property
     def is_wide(self) -> np.ndarray:
@@ -129,26 +128,32 @@ class Used:
     @cached_property
     def operands(self) -> bool:
         """Whether an instruction waits for an operand from the constant caches."""
-        lines = constant_lines(self.program)
+        lines = listing(self.program).constants
         return bool(((lines.line >= 0) & ~lines.late)[self.rows].any())
 
     @cached_property
     def loads_constants(self) -> bool:
         """Whether an LDC was executed."""
-        lines = constant_lines(self.program)
+        lines = listing(self.program).constants
         return bool(((lines.line >= 0) & lines.late)[self.rows].any())
 
     @cached_property
     def lanes_of_constants(self) -> bool:
         """Whether an LDC was executed with an address from a register."""
-        lines = constant_lines(self.program)
+        lines = listing(self.program).constants
         return bool((lines.lanes & lines.late)[self.rows].any())
 
     @cached_property
     def beyond_present(self) -> bool:
         """Whether constants are named that do not come with the launch."""
-        lines = constant_lines(self.program)
-        return bool((lines.lanes | (lines.line >= lines.present))[self.rows].any())
+        lines = listing(self.program).constants
+        return bool((lines.line >= lines.present)[self.rows].any())
+
+    @cached_property
+    def loads_far_constants(self) -> bool:
+        """Whether an LDC was executed that names such constants."""
+        lines = listing(self.program).constants
+        return bool((lines.late & (lines.line >= lines.present))[self.rows].any())
 
     @property
     def code_bytes(self) -> int:

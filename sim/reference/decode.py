@@ -14,7 +14,6 @@ from isa.vocabulary import Kind as OperandKind
 from sim.gpus.model import Gpu
 from sim.lowering.accesses import pauses
 from sim.lowering.clusters import may_leave
-from sim.lowering.constant_lines import constant_lines
 from sim.lowering.control_words import (
     PORTED,
     Groups,
@@ -28,6 +27,7 @@ from sim.lowering.control_words import (
     read_cycles,
     waited_counters,
 )
+from sim.lowering.listing import listing
 from sim.lowering.phases import COPY_OUT, NO_COPY, answers_nothing, copies, phase_use, reduces, result_cause
 from sim.lowering.ports import unit_timing
 from sim.lowering.warpgroups import turn
@@ -138,7 +138,7 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
         _with_turn(_with_part(_instruction(program, gpu, i), parts, i, landing(gpu, program, i)), gpu, program, i)
         for i in range(len(program))
     ]
-    named = constant_lines(program)
+    named = listing(program).constants
     for i in (named.line >= 0).nonzero()[0]:
         line = int(named.line[i])
         plain[i] = plain[i]._replace(constant=Constant(line, bool(named.late[i]), bool(named.lanes[i])))

@@ -7,8 +7,8 @@ import simpy
 
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import residency
-from sim.lowering.constant_lines import constant_lines
 from sim.lowering.control_words import obeys_control_words
+from sim.lowering.listing import listing
 from sim.lowering.phases import counts_of_phases
 from sim.reference.account import Account
 from sim.reference.clock import clock
@@ -30,7 +30,7 @@ class Machine:
         self.trace, self.gpu = trace, gpu
         self.occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block, launch.program.architecture)
         self.program = decode(trace.program, gpu)
-        self.constant_lines = constant_lines(trace.program)
+        self.constant_lines = listing(trace.program).constants
         self.control = obeys_control_words(gpu, trace.program)
         self.paths = paths(trace)
         self.record = Record(record)

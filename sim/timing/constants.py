@@ -13,11 +13,10 @@ from sim.lowering.constant_lines import GROUP_LINES, LINE
 from sim.lowering.core import Code, Hardware
 from sim.timing.fetch import find_line
 from sim.timing.memory.coalescer import has_lane, lane_address
-from sim.timing.state import NEVER, Machine
+from sim.timing.state import BEGAN, ENTRIES, FREE, NEVER, Machine
 from sim.traces.trace import SCATTERED, TraceArrays
 
 OPERANDS, LOADS = np.int64(0), np.int64(1)
-FREE, BEGAN, ENTRIES = np.int64(0), np.int64(1), 2  # columns of constant_free
 
 
 @inner
@@ -100,16 +99,19 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
 @inner
 def asks_l2(warp: np.record, op: np.record, mask: int, code: Code, sm: Machine, trace: TraceArrays) -> bool:
     """Return whether LDC for the lanes of `mask` asks for a line of 256 bytes that L2 has not been asked for yet."""
-    m, waits = np.int64(warp.sm), False
+    m = np.int64(warp.sm)
     for lane in range(32):
-        if has_lane(mask, np.int64(lane)) and (op.lanes or not waits):
+        if has_lane(mask, np.int64(lane)):
             line = np.int64(op.constant)
             if op.lanes:
                 line += lane_address(np.int64(warp.access), np.int64(lane), trace) // LINE
-            place = find_line(sm.constants, 2 * m + LOADS, line, code.constant_sets[LOADS], code.constant_ways[LOADS])
-            far = line >= code.constant_present and sm.constant_group[m, line // GROUP_LINES] == NEVER
-            waits |= far and sm.constants[2 * m + LOADS, place].line != line
-    return waits
+            if line >= code.constant_present and sm.constant_group[m, line // GROUP_LINES] == NEVER:
+                place = find_line(sm.constants, 2 * m + LOADS, line, code.constant_sets[LOADS], code.constant_ways[LOADS])
+                if sm.constants[2 * m + LOADS, place].line != line:
+                    return True
+            if not op.lanes:  # all lanes name the same
+                return False
+    return False
 
 
 @inner

@@ -28,6 +28,7 @@ NEVER = np.int64(2**62)
 WINDOW = 64  # cycles that the run loop takes at once, at most
 OF_L1 = 1 << Hook.LOOKUP | 1 << Hook.EVICT  # hooks for which L1 has to know whose its lines are
 NO_PHASES = np.zeros(1, np.int64)
+FREE, BEGAN, ENTRIES = np.int64(0), np.int64(1), 2  # columns of `constant_free`; of the entries of LDC the first
 WHEEL = 64  # cycles ahead that a scheduler's wake-up wheel reaches; later wake-ups wait in `far`
 
 
@@ -81,9 +82,7 @@ class Machine(NamedTuple):
     constants: Any  # CacheLine [2 * m, places] each SM's caches of constants: of operands, of LDC
     constant_turn: np.ndarray  # int64 [2 * m]
     constant_group: np.ndarray  # int64 [m, groups of lines] cycle from which the level behind has them, NEVER = nobody has asked
-    constant_free: (
-        np.ndarray
-    )  # int64 [m, 2 + entries] cycle from which LDC may: use the next address, begin, hold each entry (constants.py)
+    constant_free: np.ndarray  # int64 [m, ENTRIES + entries] cycle from which LDC may: take an address, begin, hold each entry
     constant_missing: np.ndarray  # int64 [m] groups of lines that the LDC issued last has asked the level behind for
     row_free: np.ndarray  # int64 [m, rows] first cycle each pipe has a free port
     row_open: np.ndarray  # int64 [m, rows] first cycle the queue behind it has room, NEVER while it is full
@@ -128,7 +127,7 @@ def constant_caches(hw: Hardware, code: Code, room: records.Room) -> dict[str, A
         "constants": lines,
         "constant_turn": room.zeros(2 * sms, np.int64),
         "constant_group": room.full((sms, -(-int(code.constant_lines) // GROUP_LINES)), NEVER, np.int64),
-        "constant_free": room.zeros((sms, 2 + int(hw.constant_entries)), np.int64),
+        "constant_free": room.zeros((sms, ENTRIES + int(hw.constant_entries)), np.int64),
         "constant_missing": room.zeros(sms, np.int64),
     }
 

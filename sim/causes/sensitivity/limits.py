@@ -17,8 +17,8 @@ from sim.causes.sensitivity import ideal
 from sim.gpus.fields import ContradictionError
 from sim.gpus.model import Gpu
 from sim.gpus.path import path
-from sim.lowering.constant_lines import constant_lines
 from sim.lowering.control_words import obeys_control_words
+from sim.lowering.listing import listing
 from sim.result.result import Result
 from sim.traces.trace import Trace
 
@@ -150,7 +150,7 @@ def least_latencies(gpu: Gpu, least: int = 1) -> Gpu:
 
 
 def _constants(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    named = bool((constant_lines(trace.program).line >= 0).any()) and gpu.constants.near > 0
+    named = bool((listing(trace.program).constants.line >= 0).any()) and gpu.constants.near > 0
     used = named or (trace.program.encoded.operation == Operation.LDC).any()
     times = ("near", "load_near", "far", "cold", "address_latency", "address_cycles", "group_cycles", "shared_cycles")
     return (trace, gpu.replace({"memory.constant_load": 1} | {f"constants.{name}": 0 for name in times})) if used else None
