@@ -1,4 +1,4 @@
-"""Which presets are of an architecture, and which stands for the machine that its compilers write control words for."""
+"""Which presets are of an architecture; which of them compilers write control words for, and which one a GPU is a what-if of."""
 
 import functools
 import re
@@ -29,5 +29,23 @@ def _capability(name: str) -> str:
 @functools.cache
 def assumed(architecture: str) -> Gpu | None:
     """Return the preset whose pipes compilers of an architecture such as "sm_90" count on, None when there is none."""
-    name = COUNTED_ON.get(architecture) or next(iter(presets_of(architecture)), None)
-    return load(name) if name else None
+    return next(iter(_shipped(architecture)), None)
+
+
+def shipped(gpu: Gpu) -> Gpu | None:
+    """Return the preset that a GPU is a what-if of, for which its compilers' words hold: of its architecture the one with the most equal
+    units and pipes, of several the one of its name, or that compilers count on. None when its architecture has no preset.
+    """
+    return min(_shipped(gpu.architecture), key=lambda preset: (_apart(gpu, preset), preset.name != gpu.name), default=None)
+
+
+@functools.cache
+def _shipped(architecture: str) -> tuple[Gpu, ...]:
+    """Return the presets of an architecture, the one that compilers count on first."""
+    counted_on = COUNTED_ON.get(architecture)
+    return tuple(load(name) for name in sorted(presets_of(architecture), key=lambda name: name != counted_on))
+
+
+def _apart(gpu: Gpu, preset: Gpu) -> int:
+    """Return how many units and pipes are not those of a preset."""
+    return sum(mine.get(name) != one for mine, own in ((gpu.units, preset.units), (gpu.pipes, preset.pipes)) for name, one in own.items())

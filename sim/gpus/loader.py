@@ -23,13 +23,14 @@ def load(name_or_path: str | Path) -> Gpu:
     """Return a preset by name, or the GPU of a TOML file. Raises UserError for a name, file, key or value that cannot be."""
     path = _find(str(name_or_path))
     if path.parent == FOLDER:
-        return _preset(path, max(file.stat().st_mtime_ns for file in FOLDER.glob("*.toml")))
+        edited = tuple((file, file.stat().st_mtime_ns) for file in sorted(FOLDER.glob("*.toml")))
+        return _preset(path, edited).model_copy(deep=True)
     return _load(path)
 
 
 @lru_cache(maxsize=32)
-def _preset(path: Path, edited: int) -> Gpu:
-    """Return a preset, which nothing can change but its file, or one that it extends. edited: when the last of all was, ns."""
+def _preset(path: Path, edited: tuple[tuple[Path, int], ...]) -> Gpu:
+    """Return a preset, for copies of it. edited: all presets and when each was, ns, for it may extend any of them."""
     return _load(path)
 
 

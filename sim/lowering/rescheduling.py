@@ -1,7 +1,7 @@
 """Control words for a machine that is not the one a compiler wrote them for: rescheduled, or kept; and what was done.
 
 A compiler knows how late results of fixed latency come, how long an instruction holds its pipe, how far apart a warp's instructions must
-be, and which may issue together. Where a machine differs in one of these from the preset of its architecture, words that hold the old
+be, and which may issue together. Where a machine differs in one of these from the preset that it is a what-if of, words that hold the old
 numbers would make the change do nothing, or make code wrong. What a program computes does not depend on them.
 """
 
@@ -16,7 +16,7 @@ from isa.program import Program
 from isa.vocabulary import Unit
 from sim.control_words import latency, schedule
 from sim.control_words.change import UNCHANGED, Change
-from sim.gpus.assumed import assumed
+from sim.gpus.assumed import shipped
 from sim.gpus.checks import LATENCY_ELSEWHERE
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
@@ -65,7 +65,7 @@ def _wanted(launch: Launch, gpu: Gpu) -> tuple[Words, Change]:
 
 def difference(program: Program, gpu: Gpu) -> tuple[Change, tuple[str, ...], str]:
     """Return by how much `gpu` differs in what a compiler of `program` knows, in which fields, and why nothing can heed it."""
-    base = assumed(gpu.architecture)
+    base = shipped(gpu)
     if base is None:
         return UNCHANGED, (), ""
     units = [Unit(int(unit)) for unit in np.unique(program.encoded.unit) if unit != Unit.NONE]

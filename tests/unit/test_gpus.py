@@ -1,5 +1,7 @@
 """Presets, users' GPU files and overrides: what loads, what is refused, and in which words."""
 
+import os
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,8 @@ import pytest
 
 from isa.errors import UserError
 from isa.vocabulary import Unit
+from sim.gpus import loader
+from sim.gpus.assumed import shipped
 from sim.gpus.loader import FOLDER, load, names
 from sim.gpus.model import Gpu, Source
 
@@ -239,3 +243,29 @@ def test_replace_refuses(override: dict[str, Any], says: list[str]) -> None:
 def test_a_gpu_cannot_be_changed_in_place() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load("gtx480").sms = 3
+
+
+def test_a_preset_is_a_callers_own() -> None:
+    load("h100").units.pop("fp32")
+    assert "fp32" in load("h100").units
+
+
+def test_a_preset_follows_every_file_that_it_may_extend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The latest time of all files was its key: one that is put back from a copy is older than the one that it replaces."""
+    for path in FOLDER.glob("*.toml"):
+        shutil.copy2(path, tmp_path)
+    monkeypatch.setattr(loader, "FOLDER", tmp_path)
+    base, before = tmp_path / "v100.toml", load("t4").limits.registers
+    text = base.read_text(encoding="utf-8")
+    write(base, text.replace("registers = 65536", "registers = 32768"))
+    os.utime(base, (0, 0))
+    assert (before, load("t4").limits.registers) == (65536, 32768)
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_preset_is_a_what_if_of_itself_and_so_is_what_extends_it(name: str, tmp_path: Path) -> None:
+    gpu = load(name)
+    mine = load(write(tmp_path / "mine.toml", f'extends = "{name}"\nname = "Mine"\nsms = 1\n[dram]\nlatency = 900\n'))
+    assert shipped(gpu) == gpu
+    assert (found := shipped(mine)) is not None
+    assert found.units == gpu.units

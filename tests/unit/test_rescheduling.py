@@ -43,6 +43,15 @@ def test_a_preset_is_the_machine_that_compilers_write_for(name: str) -> None:
     assert difference(found, gpu)[1:] == ((), "")
 
 
+@pytest.mark.parametrize("name", ["t4", "rtx2080ti"])
+def test_words_of_products_hold_for_every_preset_of_their_architecture(name: str) -> None:
+    """A GeForce takes twice the time of a T4 for float sums; nvcc's words are the same for both, and are no what-if of either."""
+    found = load_launch(CUDA / "attention_mma.sm_75.sass").launch.program
+    assert difference(found, sim.gpu(name))[1:] == ((), "")
+    changed = sim.gpu(name).replace({"units.hmma_1688_f32.passes": 32})
+    assert difference(found, changed)[1] == ("units.hmma_1688_f32.passes",)
+
+
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 @pytest.mark.parametrize("name", ["n_body", "dgemm", "softmax"])
 def test_lint_finds_nothing_wrong_with_the_new_words(name: str, changes: dict[str, int]) -> None:
