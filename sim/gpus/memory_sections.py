@@ -106,7 +106,9 @@ class SharedMemory(Section):
         default=1, description="cycles of one pass over the banks, which serve one in a cycle at most"
     )
     pass_latency: Annotated[int, Field(ge=0, le=64)] = Field(
-        default=0, description="cycles by which each further pass delays a load's result, if more than pass_cycles"
+        default=0,
+        description="cycles that a load's result comes later for each pass after the first, where the passes themselves take no longer; "
+        "of stores and atomics pass_cycles alone",
     )
     copy_latency: Annotated[int, Field(ge=1, le=4096)] = Field(
         default=1, description="cycles from the issue of a bulk copy until it asks for its first line; it has had this cycle's turn"

@@ -57,7 +57,7 @@ NEEDS = {
         ),
     ),
     "shared_loads": Need(
-        "no load of shared memory takes more than one pass",
+        "no load of shared memory takes more than one pass over the banks",  # passes are counted with those of stores
         lambda gpu, used: (
             (used.of(Operation.LOAD) & used.at(Space.SHARED)).any()
             and used.counters.get("shared_wavefronts", 1) > used.counters.get("shared_requests", 0)

@@ -212,3 +212,21 @@ def test_what_a_program_does_is_read() -> None:
     used = used_by(run := sim.simulate(result, gpu))
     for field in ("memory.shared_load", "core.barrier_latency", "shared.rule", "lsu.latency", "l2.latency", "dram.latency"):
         assert why_unread_by(gpu, field, run.words, used) == "", field
+
+
+ENTRIES = """.kernel entries
+LDC R4, c[{ldc}][0x0]
+LDC R5, c[{ldc}][0x100]
+FADD R6, R4, c[{operand}][0x100]
+FADD R6, R6, R5
+EXIT"""
+
+
+@pytest.mark.parametrize(("banks", "is_read"), [({"ldc": "0x0", "operand": "0x3"}, False), ({"ldc": "0x3", "operand": "0x0"}, True)])
+def test_entries_of_ldc_are_read_where_ldc_asks_l2_and_not_where_an_operand_does(banks: dict[str, str], is_read: bool) -> None:
+    words = np.zeros(1024, np.uint32)
+    trace = sim.execute(launch(ENTRIES.format(**banks), 1, 32, constants={0: words, 3: words}))
+    one, two = (sim.simulate(trace, sim.gpu("h100").replace({"constants.load_entries": entries}), threads=1) for entries in (1, 2))
+    assert (one.cycles != two.cycles) is is_read
+    says = why_unread_by(one.gpu, "constants.load_entries", one.words, used_by(one))
+    assert says == ("" if is_read else "not read: no LDC asks L2")
