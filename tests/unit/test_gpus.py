@@ -269,3 +269,9 @@ def test_a_preset_is_a_what_if_of_itself_and_so_is_what_extends_it(name: str, tm
     assert shipped(gpu) == gpu
     assert (found := shipped(mine)) is not None
     assert found.units == gpu.units
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_number_that_somebody_remembers_is_assumed(name: str) -> None:
+    remembered = {field: origin for field, origin in load(name).source.items() if "from memory" in origin.text}
+    assert {field for field, origin in remembered.items() if origin.kind != "assumed"} == set()
