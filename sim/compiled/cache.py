@@ -41,6 +41,7 @@ HEAD = b"simtlab kernel 1\n"
 SUM = 32  # bytes of SHA-256
 POLICY = "policy."  # names of kernels that are policies with state, or of a user's, begin so
 MANY = 50  # functions, from which on compiling takes so long that it is said
+NUMBERED = hasattr(FunctionIdentity, "_unique_ids")  # in a Numba without it, symbols of policies that two processes kept could be the same
 
 
 def kept() -> list[Path]:
@@ -210,7 +211,7 @@ class KernelCache(_Cache):
 
 
 class CallbackCache(KernelCache):
-    """The same for a function that kernels call by its address: one that cannot be kept is compiled each time."""
+    """The same for a function that kernels call by its address: one that cannot be kept is compiled in each process."""
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep machine code, unless it has an address of this process in it."""
@@ -218,12 +219,13 @@ class CallbackCache(KernelCache):
             super().save_overload(sig, data)
 
     def parts_of(self, data: Any) -> tuple[Any, ...]:
-        """Return what rebuilds it, where no other process may import the module that it is of: machine code asks for none of its names."""
+        """Return what rebuilds it without its module: a policy's file cannot be imported elsewhere, and machine code needs no names."""
         first, kind, own, *rest, others = super().parts_of(data)
         return first, kind, _of_no_module(own), *rest, tuple(_of_no_module(one) for one in others)
 
 
 def _of_no_module(environment: Environment) -> Environment:
+    """Return the constants of a function, under the name by which its machine code finds them, with a module that is always there."""
     made = Environment({"__name__": "builtins"})
     made.consts[:], made.env_name = environment.consts, environment.env_name
     return made
@@ -231,7 +233,9 @@ def _of_no_module(environment: Environment) -> Environment:
 
 @contextlib.contextmanager
 def numbered_by(digest: str) -> Iterator[None]:
-    """Meanwhile, number functions that are compiled after a digest: symbols have the numbers, and what several processes keep meets."""
+    """Meanwhile, number functions that are compiled from a digest on: symbols contain the numbers, and a process may load what several
+    processes kept.
+    """
     with global_compiler_lock:
         before = FunctionIdentity._unique_ids
         FunctionIdentity._unique_ids = itertools.count(int(digest[:12], 16) << 16)
@@ -242,12 +246,17 @@ def numbered_by(digest: str) -> Iterator[None]:
 
 
 def callback(name: str, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> Any:
-    """Return a function as machine code that is called by its address, kept on disk if all that it names is known (`digest`)."""
+    """Return a function as machine code that is called by its address, kept on disk if all that it names is known (`digest`).
+
+    Otherwise it is compiled in each process, without a word: that takes a second or two.
+    """
     code: Any = CFunc(function, sigutils.normalize_signature(signature), {}, options)
     cache = CallbackCache(njit(**options)(function), f"{POLICY}{re.sub(r'[^A-Za-z0-9_]', '_', name)}")
     try:
-        digest = cache.dependences.digest
-    except TypeError:  # it names what could be anything: compiled each time
+        digest = cache.dependences.digest if NUMBERED else ""
+    except TypeError:  # it names what could be anything
+        digest = ""
+    if not digest:
         code.compile()
         return code
     code._cache = cache

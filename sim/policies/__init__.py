@@ -1,4 +1,4 @@
-"""How schedulers choose among ready warps. See README.md beside this file."""
+"""Names of policies: which ready warp a scheduler issues, which line of a cache goes. See README.md beside this file."""
 
 from enum import IntEnum
 from typing import Literal

@@ -1,7 +1,8 @@
 """A scheduling policy with state: a class of hooks, of which only `choose` must be there. README.md says when each is called.
 
 Both engines keep, for each scheduler, a row of int64 of its own (`own`), and one for each of its 64 warp slots (`warps`), all zero before
-`begin`. The SimPy engine calls the hooks as they are; the Numba engine compiles them once, with bounds checks, and calls them by address.
+`begin`. The SimPy engine calls the hooks as they are; the Numba engine compiles them, with bounds checks, keeps them on disk like any
+policy, and calls them by address.
 """
 
 from __future__ import annotations

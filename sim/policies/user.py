@@ -6,8 +6,9 @@
     gpu = sim.gpu("gtx480").replace({"core.policy": youngest})
 
 slot: 0 to 63, the warp's place in its scheduler. age: its place in launch order, smaller is older. last: the slot that issued last, at
-the start 63. again: whether this very warp issued last. Both engines take it: the SimPy engine calls it as it is, the Numba engine
-compiles it once (about a second) and calls it by its address, so the engine itself is not compiled again. It must depend on nothing else.
+the start 63. again: whether this very warp issued last. What it returns must depend on nothing else. Both engines take it: the SimPy
+engine calls it as it is; the Numba engine calls its machine code by address, and is not compiled again itself. That code takes about a
+second to compile, and is kept on disk unless the policy names what the cache cannot follow (`sim.compiled.digest`).
 One that has to remember something is a class: `sim.policies.stateful`.
 """
 

@@ -9,6 +9,7 @@ import pytest
 import sim
 from programs.measurements import attention as simulated
 from programs.measurements.gpu import attention as measured
+from programs.measurements.gpu import counters
 from programs.measurements.gpu.attention import Row
 from programs.published import ends_with_status
 from tests.compare import first_difference
@@ -54,7 +55,7 @@ def test_counters_become_a_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert [row["cycles_3"] for row in found] == [1002] * len(measured.ROWS)
     assert {row["stall"] for row in found} == {"wait"}
     assert found[1]["tensor_percent"] == 6
-    written = measured.write(found, tmp_path / "attention.csv")
+    written = counters.write(found, tmp_path / "attention.csv")
     with written.open(encoding="utf-8") as file:
         assert [row["kernel"] for row in csv.DictReader(file)] == [row.kernel for row in measured.ROWS]
 

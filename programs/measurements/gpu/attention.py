@@ -8,7 +8,6 @@ then the shares and stalls themselves.
 """
 
 import argparse
-import csv
 import ctypes
 import shutil
 import statistics
@@ -181,15 +180,6 @@ def table(folder: Path, errors: list[float]) -> Iterator[dict[str, Any]]:
         yield found | {"error": f"{error:.1e}"} | counts
 
 
-def write(found: list[dict[str, Any]], path: Path) -> Path:
-    """Write the table."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found)
-    return path
-
-
 def run(folder: Path, mode: str) -> None:
     """Launch every row from a folder of cubins; mode: as of `launched`."""
     driver = Driver(folder)
@@ -205,7 +195,7 @@ def main(path: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         compiled(Path(scratch))
         errors = [float(word) for word in launched(Path(scratch), "check").split()]
-        write(list(table(Path(scratch), errors)), path)
+        counters.write(list(table(Path(scratch), errors)), path)
     wrong = [row for row, error in zip(ROWS, errors, strict=True) if not error <= TOLERANCE]
     if wrong:
         raise SystemExit(f"wrong results (nothing measured counts): {wrong}")

@@ -2,7 +2,7 @@
 
 `nvcc -O3 -std=c++17 -gencode arch=compute_90a,code=sm_90a -o beside beside.cu && ./beside > beside.csv`. Of one block, the first four warps
 multiply (four products, then a wait), others execute 4,096 instructions of one kind each, with and without the products beside them; the
-least of four launches. product: cycles of each product beside them. With 100 % of FP32 the products starve.
+least of four launches. product: cycles of each product beside them. Beside FP32 at full rate products take three times as long.
 """
 
 import sys

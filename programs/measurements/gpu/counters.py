@@ -1,8 +1,10 @@
-"""Counters: our names for them, Nsight Compute's names, and how its table is read."""
+"""Counters: our names for them, Nsight Compute's names, how its table is read, and how ours is written."""
 
 import csv
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 Sizes = tuple[tuple[int, ...], tuple[int, ...]] | None  # grid and block
 PROFILER = (
@@ -62,3 +64,17 @@ def _sizes(*texts: str | None) -> Sizes:
 
 def _is_number(text: str | None) -> bool:
     return bool(text) and text.replace(",", "").replace(".", "", 1).replace("e+", "", 1).replace("-", "").isdigit()  # type: ignore[union-attr]
+
+
+def write(table: list[dict[str, Any]], path: Path) -> Path:
+    """Write rows as comma-separated values; a column that only some have is empty for the others."""
+    columns = list(dict.fromkeys(name for one in table for name in one))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: _number(value) for name, value in one.items()} for one in table)
+    return path
+
+
+def _number(value: Any) -> Any:
+    return value if not isinstance(value, float) else int(value) if value.is_integer() else round(value, 3)

@@ -1,6 +1,5 @@
 """Plans -> a table of measurements: compile, launch under Nsight Compute and alone, take medians and spreads."""
 
-import csv
 import json
 import statistics
 import subprocess
@@ -42,12 +41,12 @@ def measure(plan: Path, folder: Path, architecture: str, repeat: int = REPEAT) -
         cycles = [found[start : start + repeat] for start in range(0, len(found), repeat)]
         counted, _ = profile(given, work, 1, counters.METRICS)
     rows = zip(jobs, warm, cycles, counted, strict=True)
-    write(
+    counters.write(
         [_which(job, listings[job.source]) | row(clocks, spread, counts) for job, clocks, spread, counts in rows],
         folder / f"{plan.stem}.csv",
     )
     if any(job.clocks for job in jobs):
-        write(list(clock_rows(jobs, listings, {"warm": warm, "cold": cold})), folder / f"{plan.stem}.clocks.csv")
+        counters.write(list(clock_rows(jobs, listings, {"warm": warm, "cold": cold})), folder / f"{plan.stem}.clocks.csv")
     return folder / f"{plan.stem}.csv"
 
 
@@ -113,17 +112,3 @@ def clock_rows(jobs: list[Job], listings: dict[Path, Path], found: dict[str, Clo
             if launches:
                 cycles = " ".join(str(stop - start) for start, stop in launches[-1][:MOST_CLOCKS])
                 yield _which(job, listings[job.source]) | {"caches": caches, "cycles": cycles}
-
-
-def write(table: list[dict[str, Any]], path: Path) -> Path:
-    """Write rows as comma-separated values; a column that only some have is empty for the others."""
-    columns = list(dict.fromkeys(name for one in table for name in one))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: _number(value) for name, value in one.items()} for one in table)
-    return path
-
-
-def _number(value: Any) -> Any:
-    return value if not isinstance(value, float) else int(value) if value.is_integer() else round(value, 3)
