@@ -38,6 +38,10 @@ ARG_B = Annotated[
     list[str] | None, typer.Option("--arg-b", callback=once, metavar="NAME=VALUE", help="A scalar argument of B only; may be repeated.")
 ]
 REGISTERS_B = Annotated[int | None, typer.Option("--registers-b", min=1, metavar="N", help="32-bit registers per thread of B.")]
+DLCM_B = Annotated[
+    str | None,
+    typer.Option("--dlcm-b", metavar="ca|cg|cs|cv", help="What loads that name no cache ask for, of B; left out: that of A."),
+]
 SHARED_B = Annotated[int | None, typer.Option("--shared-b", min=0, metavar="BYTES", help="Static shared memory per block of B.")]
 
 
@@ -56,6 +60,7 @@ class GivenB(NamedTuple):
     set_b: SET_B = None
     policy_b: POLICY_B = None
     block_policy_b: BLOCK_POLICY_B = None
+    dlcm_b: DLCM_B = None
 
 
 @command()

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import sim
+from isa.errors import UserError
 from sim.cli.commands import app
 from sim.cli.options import JSON, SET, assignments
 from sim.cli.output import show, write_json, write_text
@@ -44,6 +45,12 @@ def all_fields(output: OUTPUT = None) -> None:
         typer.echo(tables.page(), nl=False)
     else:
         write_text(output, tables.page())
+
+
+@commands.command("compare", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def compare() -> None:
+    """Say which command is meant: runs are compared by a command of that name."""
+    raise UserError("gpus has no command compare", hint="`simtlab gpus diff A B` compares two GPUs, `simtlab compare` two runs")
 
 
 @commands.command()

@@ -20,7 +20,10 @@ from sim.report.words import count
 GPU = Annotated[
     str | None, typer.Option("--gpu", metavar="NAME|FILE", help="For occupancy; default: a preset of the listing's architecture.")
 ]
-BLOCK = Annotated[str, typer.Option("--block", metavar="X[xYxZ]", help="Threads in a block, for occupancy.")]
+ASSUMED_BLOCK = "256"
+BLOCK = Annotated[
+    str | None, typer.Option("--block", metavar="X[xYxZ]", help=f"Threads in a block, for occupancy; default: {ASSUMED_BLOCK}.")
+]
 ALL = Annotated[bool, typer.Option("--all", help="Also list every place that loses cycles.")]
 
 
@@ -30,15 +33,17 @@ def lint(
     kernel: KERNEL = None,
     gpu: GPU = None,
     set_: SET = None,
-    block: BLOCK = "256",
+    block: BLOCK = None,
     list_all: ALL = False,
     json: JSON = None,
 ) -> None:
     """Check the control words of a listing: stall counts too small, missing waits, lost cycles. Exit 1 when there is a hazard."""
     check_writable(json)
-    use, changes = sizes(block, "--block"), assignments(set_, "--set")
+    use, changes = sizes(block or ASSUMED_BLOCK, "--block"), assignments(set_, "--set")
     found = programs(listing, kernel)
-    results = {program.name: _check(program, list_all) | _registers(program, gpu, changes, threads_of(use)) for program in found}
+    results = {
+        program.name: _check(program, list_all) | _registers(program, gpu, changes, threads_of(use), block is None) for program in found
+    }
     write_json(json, results)
     if any(result["hazards"] for result in results.values()):
         raise typer.Exit(1)
@@ -65,8 +70,8 @@ def _check(program: Program, list_all: bool) -> dict[str, Any]:
     }
 
 
-def _registers(program: Program, name: str | None, changes: dict[str, Any], threads: int) -> dict[str, Any]:
-    """Print the blocks that an SM holds, and how few registers less would admit more; return both."""
+def _registers(program: Program, name: str | None, changes: dict[str, Any], threads: int, is_assumed: bool) -> dict[str, Any]:
+    """Print the blocks that an SM holds, and how few registers less would admit more; return both. is_assumed: nobody gave the threads."""
     gpu = assumed(program.architecture) if name is None else sim.gpu(name)
     if gpu is None:
         return {}
@@ -74,6 +79,7 @@ def _registers(program: Program, name: str | None, changes: dict[str, Any], thre
     use = Use(threads, program.registers, program.shared_bytes)
     found = occupancy(gpu, *use)
     steps = next_steps(gpu, use)
-    held = f"{count(found.blocks, 'block')} of {threads} threads per SM of {gpu.name} ({found.fraction:.0%} occupancy)"
+    given = f"{threads} threads (assumed, --block says others)" if is_assumed else f"{threads} threads"
+    held = f"{count(found.blocks, 'block')} of {given} per SM of {gpu.name} ({found.fraction:.0%} occupancy)"
     typer.echo(f"  {count(program.registers, 'register')} per thread: {held}{''.join(f'; {step}' for step in steps)}")
     return {"registers": program.registers, "gpu": gpu.name, "blocks": found.blocks, "next_steps": steps}

@@ -9,19 +9,29 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from isa.errors import UserError
+from sim.gpus.section import NUMBER
 
+CLOSE, ALIKE = 0.66, 0.6  # of difflib, of last parts and of whole names: one letter of three is another
 UNIT = re.compile(r"(?:^|, |: )(cycles|bytes|GB/s|MHz)\b")  # in a description: at its beginning, or behind a comma or colon
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the name of `known` most like `name`, by its last part if nothing else fits; "" when nothing comes close."""
-    names = list(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    if close:
-        return close[0]
-    by_last_part = {candidate.rsplit(".", 1)[-1]: candidate for candidate in reversed(names)}
-    close = difflib.get_close_matches(name.rsplit(".", 1)[-1], list(by_last_part), n=1, cutoff=0.6)
-    return by_last_part[close[0]] if close else ""
+    """Return the name of `known` most like `name`, of those whose last part is hardly different; "" when none is, or none stands out."""
+    by_last_part: dict[str, list[str]] = {}
+    for candidate in known:
+        by_last_part.setdefault(_last(candidate), []).append(candidate)
+    same = by_last_part.get(_last(name), [])
+    if len(same) == 1:
+        return same[0]
+    close = difflib.get_close_matches(_last(name), list(by_last_part), n=3, cutoff=CLOSE)
+    found = [candidate for part in close for candidate in by_last_part[part]]
+    likeness = {one: 1.0 if one.endswith(f".{name}") else difflib.SequenceMatcher(None, name, one).ratio() for one in found}
+    best = max(found, key=lambda one: likeness[one], default="")
+    return best if likeness.get(best, 0.0) >= ALIKE else ""
+
+
+def _last(name: str) -> str:
+    return name.rsplit(".", 1)[-1]
 
 
 class ContradictionError(UserError):
@@ -118,13 +128,15 @@ def legal(root: dict[str, Any], node: dict[str, Any]) -> str:
 
 def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[str, Any], path: str = "") -> UserError:
     """Turn pydantic's report about `table` into one message in the words of the schema."""
-    messages, hints = [], []
+    messages, hints, halves = [], [], dict[str, list[str]]()
     for problem in error.errors():
         name = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden":
             near = nearest(name, leaves(model, table))
             messages.append(f"unknown field {name}")
             hints.append(f"did you mean {near}? {meaning(model, near)}" if near else "")
+        elif problem["type"] == "missing" and _may_be_absent(model, section := name.rpartition(".")[0]):
+            halves.setdefault(section, []).append(name)
         elif problem["type"] == "missing":
             needed = list(required(model, name)) or [name]
             messages += [f"{field} is missing" for field in needed]
@@ -136,7 +148,11 @@ def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[st
             messages.append(f"{name} = {problem['input']!r} is not legal")
             of_text = f'; write it as text: {name} = "{problem["input"]}", with --set \'{name}="{problem["input"]}"\''
             asked = of_text if problem["type"] == "string_type" and isinstance(problem["input"], int | float) else ""
+            asked = "; a number has no quotes" if problem["type"] == NUMBER and isinstance(problem["input"], str) else asked
             hints.append(f"{known}: {meaning(model, known) or _section_words(model, table, known)}{asked}")
+    for section, lacking in halves.items():
+        messages.append(f"a GPU has a whole section {section}, or none; still missing: {', '.join(lacking)}")
+        hints.append(f"leave {section} out, or give all of it, as `simtlab gpus show h100` lists it")
     if len(messages) == 1 and hints and hints[0]:
         return UserError(f"{messages[0]}; {hints[0]}", path=path)
     kind = ContradictionError if all(problem["type"] == "value_error" for problem in error.errors()) else UserError
@@ -155,9 +171,13 @@ def required(model: type[BaseModel], name: str) -> Iterator[str]:
 
 def _section_words(model: type[BaseModel], table: Mapping[str, Any], name: str) -> str:
     """Return what a whole section may be and what its fields are called."""
-    options = _schema(model).get("properties", {}).get(name, {}).get("anyOf", ())
-    absent = "'none' takes it away" if {"type": "null"} in options else "it cannot be taken away"
+    absent = "'none' takes it away" if _may_be_absent(model, name) else "it cannot be taken away"
     return f"a section, {absent}; its fields: {', '.join(leaf for leaf in leaves(model, table) if leaf.startswith(f'{name}.'))}"
+
+
+def _may_be_absent(model: type[BaseModel], name: str) -> bool:
+    """Return whether a GPU may be without the section `name`."""
+    return {"type": "null"} in _schema(model).get("properties", {}).get(name, {}).get("anyOf", ())
 
 
 def _prefixes(name: str) -> Iterator[str]:

@@ -54,8 +54,14 @@ def _find(name: str, beside: Path | None = None) -> Path:
     if name.endswith(".toml"):
         raise UserError(f"no such GPU file: {path}", path=str(beside or ""), hint=f"presets: {', '.join(names())}")
     near = nearest(name.lower(), names())
+    near = near if _model(near) == _model(name.lower()) or not re.search(r"\d", name) else ""
     hint = (f"did you mean {near}? " if near else "") + f"presets: {', '.join(names())}; or give a .toml file"
     raise UserError(f"no GPU is called '{name}'", path=str(beside or ""), hint=hint)
+
+
+def _model(name: str) -> str:
+    """Return the letters and the first digit of a GPU's name: with others it is another product, and no slip."""
+    return "".join(re.findall(r"^\D*\d?", name))
 
 
 def _resolve(path: Path, children: tuple[Path, ...]) -> dict[str, Any]:
@@ -125,7 +131,7 @@ def _paths(table: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 def _line(path: Path, message: str) -> int:
     """Return the line that assigns the field a message names, 0 when that is not clear."""
-    named = re.search(r"\b(?:\w+\.)+([a-z_]\w*)\b|field (\w+)(?![\w.])", message)
-    key = (named.group(1) or named.group(2)) if named else ""
+    named = re.search(r"\b(?:\w+\.)+([a-z_]\w*)\b|field (\w+)(?![\w.])|^(\w+) = ", message)
+    key = next(filter(None, named.groups()), "") if named else ""
     lines = [number for number, text in enumerate(path.read_text().splitlines(), 1) if key and re.match(rf'\s*"?{key}"?\s*=', text)]
     return lines[0] if len(lines) == 1 else 0

@@ -1,17 +1,35 @@
 """What the sections of a GPU's preset have in common."""
 
-from typing import Annotated, Any
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
+NUMBER = "number_expected"  # what is wrong with text in place of a number
 Positive = Annotated[int, Field(gt=0)]
 Count = Annotated[int, Field(ge=0)]
 
 
 class Section(BaseModel):
-    """A table of the preset: immutable, and an unknown name is a mistake."""
+    """A table of the preset: immutable, and an unknown name is a mistake, as is text where a number belongs."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _not_in_quotes(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse "12" for 12, which pydantic takes, and true for 1."""
+        if isinstance(value, str | bool) and _is_number(cls.model_fields[str(info.field_name)].annotation):
+            raise PydanticCustomError(NUMBER, "not a number")
+        return value
+
+
+def _is_number(annotation: Any) -> bool:
+    """Return whether a field is a number, or none."""
+    if get_origin(annotation) in (Annotated, Union, UnionType):
+        return any(_is_number(one) for one in get_args(annotation)[: 1 if get_origin(annotation) is Annotated else None])
+    return annotation in (int, float)
 
 
 def needs(default: str = "nothing", **fields: str) -> ConfigDict:

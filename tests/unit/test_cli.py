@@ -280,6 +280,8 @@ def test_help_and_version() -> None:
         (["occupancy", "--block", "0", "--registers", "1"], "not one to three sizes"),
         (["occupancy", "--block", "32"], "--registers"),
         (["gpus", "show", "gtx481"], "did you mean gtx480?"),
+        (["gpus", "compare", "h100", "a100"], "`simtlab gpus diff A B` compares two GPUs"),
+        (["run", CHAIN, "--set", "clusters.latency=9"], "a GPU has a whole section clusters, or none; still missing: clusters.groups"),
         (["reproduce", "volkov"], "did you mean volkov-copy or volkov-demmel or volkov-tlp-ilp?"),
         (["reproduce", "nothing"], "there are: "),
         (["reproduce", "notes-loops", "--gpu", "h100"], "not for h100"),

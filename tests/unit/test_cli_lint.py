@@ -26,7 +26,8 @@ def test_a_clean_listing_exits_0() -> None:
     result = simtlab("lint", HISTOGRAM)
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("histogram (sm_80, 40 instructions): no hazards")
-    assert "10 registers per thread: 8 blocks of 256 threads per SM of NVIDIA A100" in result.stdout
+    assert "10 registers per thread: 8 blocks of 256 threads (assumed, --block says others) per SM of NVIDIA A100" in result.stdout
+    assert "10 registers per thread: 16 blocks of 128 threads per SM" in simtlab("lint", HISTOGRAM, "--block", "128").stdout
 
 
 def test_a_hazard_is_printed_and_exits_1(racy: Path, tmp_path: Path) -> None:

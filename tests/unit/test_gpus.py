@@ -12,6 +12,7 @@ from isa.errors import UserError
 from isa.vocabulary import Unit
 from sim.gpus import loader
 from sim.gpus.assumed import shipped
+from sim.gpus.fields import nearest
 from sim.gpus.loader import FOLDER, load, names
 from sim.gpus.model import Gpu, Source
 
@@ -160,6 +161,9 @@ REFUSED = {
     "out of range": ('extends = "gtx480"\n[core]\nissue_width = 5', ["mine.toml:3", "core.issue_width = 5", "from 1 to 4"]),
     "not a choice": ('extends = "gtx480"\n[core]\npolicy = "fifo"', ["core.policy = 'fifo'", "gto"]),
     "not a number": ('extends = "gtx480"\nsms = "many"', ["sms = 'many'", "integer"]),
+    "a number in quotes": ('extends = "gtx480"\nsms = "12"', ["mine.toml:2: sms = '12' is not legal", "a number has no quotes"]),
+    "truth for a number": ('extends = "gtx480"\n[core]\nissue_width = true', ["mine.toml:3", "core.issue_width = True is not legal"]),
+    "half a section": ('extends = "gtx480"\n[clusters]\nlatency = 9', ["a whole section clusters, or none", "clusters.groups", "h100"]),
     "latency given twice": ('extends = "gtx480"\n[units]\nshared = { latency = 9 }', ["units.shared.latency", "memory.shared_load"]),
     "inconsistent": ('extends = "gtx480"\n[limits]\nshared_per_block = 50000', ["limits.shared_per_block = 50000", "49152"]),
     "source of nothing": ('extends = "gtx480"\n[source]\nsmz = { kind = "paper", text = "x" }', ["source.'smz' names no field", "sms"]),
@@ -243,6 +247,24 @@ def test_replace_refuses(override: dict[str, Any], says: list[str]) -> None:
 def test_a_gpu_cannot_be_changed_in_place() -> None:
     with pytest.raises(ValueError, match="frozen"):
         load("gtx480").sms = 3
+
+
+@pytest.mark.parametrize("name", ["rtx3090", "b200", "gtx580", "h800"])
+def test_another_product_is_no_slip(name: str) -> None:
+    with pytest.raises(UserError) as caught:
+        load(name)
+    assert "did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        *(("dram.speed", ""), ("l2.size", ""), ("core.clock", ""), ("l1.banks", ""), ("fp32.latency", "units.fp32.latency")),
+        *(("core.warps", "limits.warps"), ("l2.latancy", "l2.latency"), ("registers", "limits.registers")),
+    ],
+)
+def test_a_field_is_named_that_somebody_may_have_meant_and_no_other(name: str, near: str) -> None:
+    assert nearest(name, load("gtx480").names()) == near
 
 
 def test_a_preset_is_a_callers_own() -> None:

@@ -49,6 +49,14 @@ def test_a_cache_operator_that_nothing_heeds(listing: Path, options: tuple[str, 
     assert all(text in line for text, line in zip(says, found, strict=True))
 
 
+def test_two_cache_operators_are_compared() -> None:
+    same = simtlab("compare", SAXPY, *SMALL, "--dlcm-b", "ca")
+    other = simtlab("compare", SAXPY, *SMALL, "--dlcm-b", "cg")
+    assert (same.exit_code, other.exit_code) == (0, 0)
+    assert "l1_sectors" in other.stdout
+    assert "l1_sectors" not in same.stdout
+
+
 def test_an_architecture_for_what_is_not_compiled_is_refused() -> None:
     for command in (("run", SAXPY), ("sweep", SAXPY, "--over", "l2.latency=300,400")):
         assert "--arch sm_90 says what CUDA is compiled for, and changes nothing of a listing" in refused(*command, "--arch", "sm_90")

@@ -64,7 +64,7 @@ def test_rows_give_median_and_spread(tmp_path: Path) -> None:
     clocks = [[[0, 90], [3, 100]], [[0, 80], [2, 94]]]
     row = measure.row(clocks, [{"cycles": 7.0}, {"cycles": 3.0}, {"cycles": 4.0}], {"cycles": 99.0, "warp_instructions": 12.0})
     assert row == {"cycles": 4, "cycles_least": 3, "cycles_most": 7, "clock_cycles": 97, "clock_least": 94, "warp_instructions": 12}
-    path = measure.write([row, {"cycles": 1.25, "other": 2}], tmp_path / "table.csv")
+    path = counters.write([row, {"cycles": 1.25, "other": 2}], tmp_path / "table.csv")
     rows = list(csv.DictReader(path.open()))
     assert (rows[0]["cycles"], rows[1]["cycles"], rows[0]["other"], rows[1]["other"]) == ("4", "1.25", "", "2")
 

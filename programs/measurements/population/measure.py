@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from programs.measurements.gpu import build, counters
-from programs.measurements.gpu.measure import write
+from programs.measurements.gpu.counters import write
 from programs.measurements.population.cases import population, sources
 
 REPEAT = 9
