@@ -140,12 +140,14 @@ class _Walk:
 
     def overloaded(self, function: Any) -> None:
         """Take in what is compiled in place of a function, and how; what Numba itself has in place of one goes with its version."""
-        found = ((str(_options(one._jit_options)), one._overload_func) for one in self.overloads.get(id(function), ()))
-        for options, made in dict.fromkeys(found):
-            is_registered = made.__qualname__.startswith("register_jitable.")  # then the function itself is compiled
-            if is_registered or not _is_of_library(made):
-                self.feed(options)
-            if not _is_of_library(made):
+        found: dict[tuple[str, Any], None] = {}  # in their order; a function that several policies share is registered for each
+        for one in self.overloads.pop(id(function), ()):  # so once
+            is_numbas = _is_of_library(one._overload_func)
+            if not is_numbas or one._overload_func.__qualname__.startswith("register_jitable."):  # then the function itself is compiled
+                found[str(_options(one._jit_options)), None if is_numbas else one._overload_func] = None
+        for options, made in found:
+            self.feed(options)
+            if made:
                 self.later(made)
 
     def module(self, module: ModuleType, user: CodeType) -> None:
@@ -204,8 +206,8 @@ def _is_of_library(value: Any) -> bool:
     root = name.partition(".")[0]
     if root not in LIBRARIES:
         return False
-    if isinstance(value, FunctionType):  # `math` has no file, and no such functions
-        home = Path(getattr(sys.modules[root], "__file__", "")).resolve()
+    if isinstance(value, FunctionType):
+        home = _resolved(getattr(sys.modules[root], "__file__", ""))
         return _file(value).is_relative_to(home.parent if home.name == "__init__.py" else home)
     return not isinstance(value, type) or getattr(sys.modules.get(name), value.__name__, None) is value
 
@@ -216,7 +218,12 @@ def _options(options: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _file(value: Any) -> Path:
     function = value._defn if isinstance(value, _Intrinsic) else value
-    return Path(function.__code__.co_filename).resolve()
+    return _resolved(function.__code__.co_filename)
+
+
+@functools.cache
+def _resolved(file: str) -> Path:
+    return Path(file).resolve()
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -121,3 +121,9 @@ def test_options_of_functions_that_are_registered_count(tmp_path: Path) -> None:
 def test_an_intrinsic_of_the_users_is_not_followed_but_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"policy\.helper is an intrinsic"):
         digest(tmp_path, INTRINSIC)
+
+
+def test_a_helper_that_two_policies_register_counts_once(tmp_path: Path) -> None:
+    text = JITABLE.format(options="error_model='python'")
+    again = text + "\nregister_jitable(error_model='python')(helper)\n"
+    assert digest(tmp_path, again) == digest(tmp_path, text)
