@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-LINES, LATE, MOST, AGREE, BINS = 16384, 130, 460, 0.985, 20  # cycles; AGREE: of a line that counts; BINS: of half a period
+LINES, LATE, MOST, AGREE, BINS = 16384, 130, 460, 0.985, 20  # cycles; AGREE: of a line that counts, of 1; BINS: of half a period
 BYTES = 12  # of each line: its number, when it was asked for and how long it took, uint32
+WRAP = 1 << 32  # of the clock
+GUESS = 3800.0  # cycles: between two refreshes of an H200's bank there are 3,740
 PIECES = tuple(1024 << shift for shift in range(12))
 
 
@@ -20,15 +22,15 @@ def ends(data: bytes) -> tuple[np.ndarray, np.ndarray]:
     """Return float [launches, lines] when each line's bank came back, in cycles since the first launch, and bool whether it was late."""
     size = LINES * BYTES
     took, asked = np.zeros((2, len(data) // size, LINES))
-    begin, first = 0, None
+    begin, before = 0, None
     for launch in range(len(took)):
         part = data[launch * size : (launch + 1) * size]
         order = np.frombuffer(part[: 4 * LINES], np.uint32)
         times = np.frombuffer(part[4 * LINES :], np.uint32).reshape(LINES, 2).astype(np.int64)
         clock = int(times[0, 0])
-        begin += (clock - (clock if first is None else first)) % (1 << 32)
-        first = clock
-        asked[launch, order] = begin + (times[:, 0] - clock) % (1 << 32)
+        begin += (clock - (clock if before is None else before)) % WRAP
+        before = clock
+        asked[launch, order] = begin + (times[:, 0] - clock + WRAP // 2) % WRAP - WRAP // 2  # some were asked for before the first
         took[launch, order] = times[:, 1]
     late = took - np.percentile(took, 25, axis=0)
     return asked + late, (late > LATE) & (late < MOST)
@@ -42,7 +44,7 @@ def agreement(ends: np.ndarray, late: np.ndarray, period: float) -> np.ndarray:
 
 def period_of(ends: np.ndarray, late: np.ndarray) -> float:
     """Return the period at which the ends of each line agree best, cycles."""
-    best = 3800.0
+    best = GUESS
     for step, reach, launches in ((0.1, 100, 3), (0.01, 0.5, 6), (0.001, 0.05, len(ends))):
         tried = np.arange(best - reach, best + reach, step)
         sums = [(np.abs(agreement(ends[:launches], late[:launches], period)) ** 2).sum() for period in tried]  # as many as pairs agree
