@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from isa.errors import UserError
+from programs.published import ends_with_status
+
 LINES, LATE, MOST, AGREE, BINS = 16384, 130, 460, 0.985, 20  # cycles; AGREE: of a line that counts, of 1; BINS: of half a period
 BYTES = 12  # of each line: its number, when it was asked for and how long it took, uint32
 WRAP = 1 << 32  # of the clock
@@ -53,8 +56,14 @@ def period_of(ends: np.ndarray, late: np.ndarray) -> float:
 
 
 def main() -> None:
-    """Print the table."""
-    found, late = ends(Path(sys.argv[1]).read_bytes())
+    """Print the table. Raises UserError for no file, or one that is not whole launches."""
+    if len(sys.argv) != 2:
+        raise UserError("a file is needed: what refresh.cu wrote", hint="python -m programs.measurements.gpu.refresh refresh.bin")
+    path = Path(sys.argv[1])
+    data = path.read_bytes() if path.is_file() else b""
+    if not data or len(data) % (LINES * BYTES):
+        raise UserError(f"no launches of {LINES:,} lines in it: refresh.cu writes them", path=str(path))
+    found, late = ends(data)
     period = period_of(found, late)
     sums, count = agreement(found, late, period), late.sum(axis=0)
     good = (count >= 2) & (np.abs(sums) > AGREE * count)
@@ -72,4 +81,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    ends_with_status(main)
