@@ -36,6 +36,7 @@ class Unit(IntEnum):
     DMMA_1688 = 26
     DMMA_16816 = 27
     WGMMA = 28  # products of a warpgroup (wgmma): the tensor cores of all schedulers together
+    UNIFORM = 29  # no opcode's own: INT32's and SHIFT's of uniform registers, where a GPU has a pipe for them
 
 
-MATRIX_UNITS = tuple(unit for unit in Unit if unit >= Unit.HMMA_1688_F16)  # a GPU may lack them
+MATRIX_UNITS = tuple(unit for unit in Unit if Unit.HMMA_1688_F16 <= unit <= Unit.WGMMA)  # a GPU may lack them

@@ -309,9 +309,39 @@ def with_words() -> dict[str, sim.Launch | None]:
     return {
         "products with words": scheduled(PRODUCTS.format(products=beside).replace(".target sm_90\n", ""), 8, 256),
         "products of warpgroups with words": scheduled(group_products().replace(".target sm_90\n", ""), 2, 128),
+        "arithmetic beside products of warpgroups": scheduled(BESIDE, 1, 384),
         "units with words": scheduled(UNITS, 8, 256),
         "arithmetic with words": scheduled(ARITHMETIC, 8, 256),
     }
+
+
+BESIDE = """
+.kernel beside
+.shared 65536
+S2R R0, SR_TID.X
+ISETP.GE.AND P0, PT, R0, 128, PT
+@P0 BRA others
+.rept 12
+WARPGROUP.ARRIVE
+HGMMA.64x128x16.F32 R24, gdesc[UR4], R24
+HGMMA.64x128x16.F32 R24, gdesc[UR4], R24, gsb0
+WARPGROUP.DEPBAR.LE gsb0, 0x0
+.endr
+EXIT
+others:
+.rept 12
+FADD R4, R4, R20
+FADD R5, R5, R20
+FADD R6, R6, R20
+FADD R7, R7, R20
+FMNMX R8, R8, R20, PT
+MUFU.EX2 R9, R9
+.rept 40
+FADD R10, R11, R12
+.endr
+.endr
+EXIT
+"""  # one warp of those that add reads on and on
 
 
 def group_products() -> str:

@@ -11,6 +11,7 @@ HIERARCHY = ("lsu", "shared", "l1", "interconnect", "l2", "dram")
 READ_ALL_THE_SAME = ("lsu.fence_latency", "shared.pass_cycles", "l2.start")  # by fences, products of warpgroups, code and constants
 MISSES = ("near", "load_near", "far", "cold", "group_cycles", "shared_cycles")
 WAYS_OF = {"fetch.near_ways": "near_bytes", "fetch.ways": "bytes"}
+PORTS = ("warpgroup.port_cycles", "warpgroup.port_backlog")
 READS = ("core.register_banks", "core.read_window", "core.source_read")
 OF_POLICIES = {"core.group_size": ("two_level", "two_level_active"), "core.policy_seed": ("random",)}
 CONTROL = (
@@ -42,8 +43,10 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: dram.turnaround = 0, so writes go in order"
     if name in ("l1.pass_latency", "l1.replay_cycles") and not (gpu.l1 and gpu.l1.tags_per_cycle):
         return "not read: l1.tags_per_cycle = 0, so loads from L1 pass over no banks"
-    if (name == "core.read_window" or name.endswith(".reads")) and not gpu.core.register_banks:
+    if (name == "core.read_window" or name.endswith(".reads") or name in PORTS) and not gpu.core.register_banks:
         return "not read: without register banks reads never conflict"
+    if name == "warpgroup.port_backlog" and gpu.warpgroup and not gpu.warpgroup.port_cycles:
+        return "not read: warpgroup.port_cycles = 0, so products need no ports"
     if name in OF_POLICIES and gpu.core.policy not in OF_POLICIES[name] and not getattr(gpu.core.policy, "begins", False):
         what = "fetch groups" if name == "core.group_size" else "random numbers"
         return f"not read: core.policy = '{gpu.core.policy}' has no {what}"

@@ -32,7 +32,7 @@ from sim.lowering.ops import Op
 from sim.lowering.phases import CLUSTER_WAITS, answers_nothing, copies, phase_use, result_cause
 from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_timing
-from sim.lowering.warpgroups import turn
+from sim.lowering.warpgroups import ported, turn
 from sim.result.causes import PORT_CAUSE, StallCause, WakeRule
 
 # What an issued instruction does to the flow of its warp (Op.flow).
@@ -58,6 +58,8 @@ class Hardware(NamedTuple):
     in_flight_cap: np.int64  # 0 = none
     read_window: np.int64  # cycles in which an instruction reads all its registers
     banks: np.int64  # register banks per scheduler; 0 = reads never conflict, as without control words
+    product_ports: np.int64  # cycles in a row that a product of a warpgroup takes the ports of the banks
+    product_backlog: np.int64  # such cycles, at most, that it makes up for afterwards
     branch_latency: np.int64
     barrier_latency: np.int64
     store_latency: np.int64
@@ -142,6 +144,8 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         in_flight_cap=np.int64(0 if obeyed else core.in_flight_cap),
         read_window=np.int64(core.read_window),
         banks=np.int64(core.register_banks if obeyed else 0),
+        product_ports=np.int64(gpu.warpgroup.port_cycles if gpu.warpgroup else 0),
+        product_backlog=np.int64(gpu.warpgroup.port_backlog if gpu.warpgroup else 0),
         branch_latency=np.int64(core.branch_latency),
         barrier_latency=np.int64(core.barrier_latency),
         store_latency=np.int64(gpu.memory.global_store),
@@ -212,6 +216,7 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> dict[
         "address": hold,
         "landing": landing(gpu, program, i),
         "reads": read_cycles(gpu, program, i) if obeyed else 0,
+        "ported": 0,
         "phase": phase_use(program, i),
         "turn": product.cycles,
         "copies": copied,
@@ -230,6 +235,7 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     fields |= {"constant": constants.line, "late": constants.late, "lanes": constants.lanes}
     fields["skips"] = known.logged & (fields["memory"] == NOWHERE)
     fields["loads"] = (fields["result_cause"] == StallCause.LONG_SCOREBOARD) & ((known.results > 0) | parts.joins)
+    fields["ported"] = ported(program)
     fields["distance"] += distances(program) if obeyed else 0
     table = np.zeros(len(program), Op)
     for name in Op.names or ():

@@ -10,7 +10,7 @@ from isa.program import Program
 from isa.vocabulary import Operation
 from sim.lowering.constant_lines import ConstantLines, constant_lines
 from sim.lowering.control_words import counter_table, dense_columns
-from sim.lowering.ports import is_uniform_load
+from sim.lowering.ports import is_uniform, needs_no_pipe
 from sim.lowering.register_ports import alike, port_registers
 from sim.traces.trace import logged
 
@@ -80,7 +80,7 @@ def _listing(program: Program) -> Listing:
         *(encoded.space, encoded.width, encoded.cache, results),
         np.where(encoded.operation == Operation.BAR, encoded.address_offset, 0),
         encoded.address_register >= 0,
-        np.array([is_uniform_load(program, i) for i in range(len(program))], bool),
+        np.array([(needs_no_pipe(program, i), is_uniform(program, i)) for i in range(len(program))], bool),
     )
     counters = counter_table(program) if program.control is not None else np.full((len(program), 1), -1, np.int16)
     return Listing(

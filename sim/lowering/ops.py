@@ -39,6 +39,7 @@ Op = np.dtype(
         ("lanes", "u4"),  # 1 = with an address from a register, from that line's first byte on
         ("skips", "u4"),  # 1 = the trace has its addresses, and no load/store unit takes them
         ("loads", "u4"),  # 1 = its result comes from beyond shared memory
+        ("ported", "u4"),  # 1 = reads registers, and so waits for what products of warpgroups take of their ports
         ("phase", "u4"),  # of a barrier in shared memory: sim.lowering.phases
         ("turn", "i4"),  # cycles that the tensor core takes for it, a product of a warpgroup: from source_read on at the earliest; 0 = none
         ("copies", "u4"),  # a bulk copy: sim.lowering.phases

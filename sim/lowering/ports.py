@@ -38,19 +38,31 @@ def ports_of(gpu: Gpu) -> tuple[Ports, list[list[int]]]:
     return Ports(number, first, width, twin), [rows[name] for name, *_ in named]
 
 
-def is_uniform_load(program: Program, i: int) -> bool:
-    """Return whether instruction i is a ULDC: it takes an issue slot and no more, seen on an H100 (h100/queues.csv).
+def is_uniform(program: Program, i: int) -> bool:
+    """Return whether instruction i is named for the uniform data path."""
+    return program.instructions[i].opcode.startswith("U")
+
+
+def needs_no_pipe(program: Program, i: int) -> bool:
+    """Return whether instruction i takes an issue slot and no more: ULDC, seen on an H100 (h100/queues.csv), and UMOV, in no pipe's counter.
 
     Blackwell's LDCU keeps its pipe.
     """
-    return program.instructions[i].opcode.startswith("ULDC")
+    return program.instructions[i].opcode.startswith(("ULDC", "UMOV"))
+
+
+def unit_of(gpu: Gpu, program: Program, i: int) -> Unit:
+    """Return the unit that instruction i needs: of uniform registers that of its own, if the GPU has one (h100/uniform.csv)."""
+    unit = Unit(program.encoded.unit[i])
+    has_own = unit in (Unit.INT32, Unit.SHIFT) and is_uniform(program, i) and "uniform" in gpu.units
+    return Unit.UNIFORM if has_own else unit
 
 
 def unit_timing(gpu: Gpu, program: Program, i: int) -> UnitTiming | None:
     """Return the pipe and the latency of instruction i, None of one that needs no pipe. Raises UserError where the GPU has none for it."""
-    unit = Unit(program.encoded.unit[i])
+    unit = unit_of(gpu, program, i)
     try:
-        return None if unit == Unit.NONE or is_uniform_load(program, i) else gpu.serving(unit)
+        return None if unit == Unit.NONE or needs_no_pipe(program, i) else gpu.serving(unit)
     except UserError as error:
         instruction = program.instructions[i]
         message = f"{instruction.opcode}: {error.message}"

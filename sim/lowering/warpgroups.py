@@ -6,11 +6,14 @@ A warp's products are counted like results under control words, whatever the mac
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from isa import matrices
 from isa.program import Program
-from isa.vocabulary import COUNTERS
+from isa.vocabulary import COUNTERS, RZ, UNIFORM_BASE, Kind
 from sim.gpus.model import Gpu
 from sim.gpus.path import LINE
+from sim.traces.trace import ACCESSES
 
 PRODUCTS, QUEUED = COUNTERS, COUNTERS + 1  # beside SB0 to SB5: gsb0, of groups of products; the places of a warp's queue
 ROWS, ROW_BYTES = 64, 32  # of the left factor and, as the right one's columns, of both (PTX ISA, wgmma)
@@ -39,3 +42,10 @@ def turn(gpu: Gpu, program: Program, i: int) -> Turn:
     passes = (columns if in_registers else columns + ROWS) * ROW_BYTES / LINE
     cycles = max(made, math.ceil(passes * gpu.shared.pass_cycles), group.register_cycles if in_registers else 1)
     return Turn(group.start_registers if in_registers else group.start_shared, cycles, made)
+
+
+def ported(program: Program) -> np.ndarray:
+    """Return which instructions read a vector register as arithmetic does, bool [n]: no accesses, no products."""
+    encoded = program.encoded
+    reads = ((encoded.source_kind == Kind.REGISTER) & (encoded.source_value < RZ)).any(axis=1)
+    return reads & ~np.isin(encoded.operation, (*ACCESSES, *matrices.OF_WARPGROUP)) & (encoded.destination < UNIFORM_BASE)

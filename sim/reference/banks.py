@@ -3,9 +3,11 @@
 An instruction of arithmetic reads all its registers within `read_window` cycles, each port one register per cycle, in the order of
 issue. While the ports are too far behind for that, it waits, and the scheduler issues nothing else until it has begun; from there its stall
 count counts. The cache has one place for each bank and source slot; it serves the same warp, register and slot, once: any read replaces
-what it had. A product of matrices takes all ports for `units.*.reads` cycles.
+what it had. A product of matrices takes all ports for `units.*.reads` cycles; one of a warpgroup takes them again and again for its sums, and
+leaves them to others for a cycle each time.
 """
 
+from sim.gpus.front_sections import WarpGroup
 from sim.gpus.model import Core
 from sim.reference.decode import Instruction
 
@@ -43,3 +45,33 @@ class RegisterBanks:
                 else:
                     self.kept.pop((bank, slot), None)
         return reads
+
+
+class ProductPorts:
+    """What products of warpgroups take of a scheduler's ports, for the sums that they read and write: cycles in a row, time and again."""
+
+    def __init__(self, group: WarpGroup) -> None:
+        self.group = group
+        self.products = range(0)  # cycles in which products that follow one another take the ports
+        self.owed = 0  # cycles in a row that these take next
+        self.last, self.slot = 0, 0  # first cycle after the one in which they left the ports to an instruction last; the slot of its warp
+
+    def multiply(self, begins: int, over: int) -> None:
+        """A product takes the ports from one cycle to another."""
+        if begins >= self.products.stop:
+            self.products, self.owed = range(begins, begins), 0
+        self.products = range(self.products.start, over)
+
+    def wait(self, warp_slot: int, begins: int) -> int:
+        """Return for how many cycles an instruction of a warp that could begin to read then waits until it has the ports."""
+        if begins not in self.products:
+            return 0
+        turn, owed = max(begins, self.last), 1
+        if turn == self.last and warp_slot == self.slot:
+            owed = self.owed
+        else:
+            late = turn - max(self.last, self.products.start) - self.owed  # after the product has left the ports
+            turn += -late if late < 0 else -late % (self.group.port_cycles + 1)
+        self.slot, self.last = warp_slot, turn + 1
+        self.owed = min(owed + self.group.port_cycles - 1, self.group.port_backlog)
+        return turn - begins

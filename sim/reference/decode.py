@@ -30,7 +30,7 @@ from sim.lowering.control_words import (
 from sim.lowering.listing import listing
 from sim.lowering.phases import COPY_OUT, NO_COPY, answers_nothing, copies, phase_use, reduces, result_cause
 from sim.lowering.ports import unit_timing
-from sim.lowering.warpgroups import turn
+from sim.lowering.warpgroups import ported, turn
 from sim.result.causes import PORT_CAUSE, StallCause
 from sim.traces.trace import logged
 
@@ -112,6 +112,7 @@ class Instruction(NamedTuple):
     logged: bool = False  # the trace has its addresses
     copies: int = NO_COPY  # a bulk copy: sim.lowering.phases
     reduces: bool = False  # a bulk copy that the atomic units of L2 reduce
+    ported: bool = False  # reads registers, and so waits for what products of warpgroups take of their ports
     turn: int = 0  # cycles of the tensor core that a product of a warpgroup takes, from source_read after its issue on at the earliest
     far: bool = False  # may access shared memory of another block of the cluster
     pause: tuple[int, StallCause] = (0, StallCause.WAIT)  # cycles that it holds its warp: a fence of the whole GPU, NANOSLEEP
@@ -142,8 +143,9 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
     for i in (named.line >= 0).nonzero()[0]:
         line = int(named.line[i])
         plain[i] = plain[i]._replace(constant=Constant(line, bool(named.late[i]), bool(named.lanes[i])))
+    waits = ported(program).tolist()
     held = [(int(cycles), StallCause(cause)) for cycles, cause in zip(*pauses(gpu, program), strict=True)]
-    plain = [one._replace(far=may_leave(program, k), pause=held[k]) for k, one in enumerate(plain)]
+    plain = [one._replace(far=may_leave(program, k), pause=held[k], ported=waits[k]) for k, one in enumerate(plain)]
     for i in logged(program).nonzero()[0]:
         plain[i] = plain[i]._replace(logged=True, copies=copies(program, int(i)), reduces=reduces(program, int(i)))
     if not obeyed:

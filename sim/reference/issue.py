@@ -18,7 +18,7 @@ from sim.policies.stateful import Failure, Hook, HookedPolicy, signed
 from sim.policies.supplied import stateful
 from sim.policies.user import ScoredPolicy
 from sim.reference.account import IssueSlots
-from sim.reference.banks import RegisterBanks
+from sim.reference.banks import ProductPorts, RegisterBanks
 from sim.reference.moments import ISSUE_SLOT, Moment, latest
 from sim.reference.pipes import Ports
 from sim.result.causes import StallCause
@@ -43,6 +43,8 @@ class Scheduler:
         self.interval = Ports(self.machine.env)  # held for the issue interval of the last issue
         self.dispatch = Ports(self.machine.env)  # held that long, or until the lanes are in (core.dispatch = "scheduler")
         self.banks = RegisterBanks(self.core) if self.machine.control and self.core.register_banks else None
+        group = self.machine.gpu.warpgroup
+        self.beside = ProductPorts(group) if self.banks and group else None
         self.reads: list[int] = []  # cycles for which the instructions issued together hold the scheduler
         self.product_free: Moment | None = None  # when the tensor core may begin another product of a warpgroup
         self.delay = 0  # cycles until the instruction issued last begins to read its registers
@@ -191,14 +193,13 @@ class Scheduler:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
         instruction, issued = warp.instruction, warp.issue()
         self.tell(Hook.ISSUE, warp, instruction.number)
-        self.sm.pipes.hold(instruction, self.number, issued)
-        self.delay = 0
-        if self.banks and instruction.reads:
-            self.reads.append(self.banks.take(instruction, self.sm.slot_of(warp), int(self.machine.env.now)))
-            self.delay = self.reads[-1] - 1
-        pending, late = warp.scoreboard.record(instruction), 0
-        if warp.lanes:
+        self.delay, late = self._read(warp, instruction)
+        ports = issued.then(issued.cycle + late, "warpgroup.port_cycles") if late else issued
+        self.sm.pipes.hold(instruction, self.number, ports)
+        pending, there = warp.scoreboard.record(instruction), ports
+        if warp.lanes and instruction.constant and instruction.constant.late:
             late = self.sm.constants.load(warp)
+            there = issued.then(issued.cycle + late, "constants.near") if late else issued
         if instruction.logged and not (self.sm.lsu and instruction.access):
             warp.next_access += 1  # no load/store unit takes its addresses
         copied = instruction.copies in COPIES and bool(warp.lanes and self.machine.trace.bytes_of_copy(warp.next_access - 1))
@@ -206,7 +207,6 @@ class Scheduler:
             self.sm.lsu.far.use(warp, warp.next_access - 1)
         elif copied and self.sm.lsu:
             self.sm.lsu.copies.start(warp, warp.next_access - 1, pending if instruction.stores_bulk else None)
-        there = issued.then(issued.cycle + late, "constants.near") if late else issued
         if instruction.turn:
             there = self._begin_product(instruction, issued)
             late = there.cycle - issued.cycle
@@ -245,7 +245,19 @@ class Scheduler:
         begins = latest(ready, self.product_free) if self.product_free else ready
         begins = begins.then(begins.cycle, work=issued.work)
         self.product_free = begins.then(begins.cycle + instruction.turn, "warpgroup.column_cycles")
+        if self.beside:
+            self.beside.multiply(begins.cycle, begins.cycle + instruction.latency)
         return begins
+
+    def _read(self, warp: Warp, instruction: Instruction) -> tuple[int, int]:
+        """Let the instruction read its registers; return in how many cycles it begins to, and how many of them products of warpgroups cost."""
+        now, slot, delay, late = int(self.machine.env.now), self.sm.slot_of(warp), 0, 0
+        if self.banks and instruction.reads:
+            self.reads.append(self.banks.take(instruction, slot, now))
+            delay = self.reads[-1] - 1
+        if self.beside and instruction.ported:
+            late = self.beside.wait(slot, now + delay)
+        return delay + late, late
 
     def _forbids(self, warp: Warp, before: Instruction) -> StallCause:
         """Return SELECTED if the warp's next instruction may issue together with the one before, else what forbids it."""

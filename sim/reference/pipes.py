@@ -101,7 +101,7 @@ class Pipes:
         return instruction.pipe is None or self.ports[instruction.pipe, q].accept
 
     def hold(self, instruction: Instruction, q: int, issued: Moment) -> None:
-        """Send the instruction of scheduler q, issued now, through a free port."""
+        """Send the instruction of scheduler q, issued now or held up until then, through a free port."""
         if instruction.pipe is not None:
             until = issued.then(issued.cycle + instruction.port_cycles, f"pipes.{instruction.pipe}.lanes")
             self.ports[instruction.pipe, q].hold(until)

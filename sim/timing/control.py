@@ -4,8 +4,10 @@ Stages: 1. a warp's next instruction issues no sooner than the stall count of th
 that it waits for is zero; 2. an instruction raises its write counter until its result is there and its read counter until its
 sources have been read; 3. arithmetic reads its registers through one port per bank, unless the reuse cache has them, all within
 `read_window` cycles: while it cannot, it waits, nothing is issued behind it, and its stall count does not count; a product of
-matrices takes all ports for `units.*.reads` cycles. A counter that several instructions hold is zero with the last of them.
-Leaves out: two groups of one warp taking turns.
+matrices takes all ports for `units.*.reads` cycles; 4. a product of a warpgroup takes the ports for its sums, `port_cycles` in a row, and
+leaves them for one cycle each time; a warp that reads cycle after cycle goes on, and the product makes up for it. A counter that several
+instructions hold is zero with the last of them.
+Leaves out: two groups of one warp taking turns; products are no slower for what they leave to others.
 """
 
 import numpy as np
@@ -121,11 +123,24 @@ def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: in
         reads = sm.bank_reads[m, q, bank]
         if reads:
             sm.bank_free[m, q, bank] = max(sm.bank_free[m, q, bank], begins) + reads
-    scheduler.reads = begins + op.reads
+    scheduler.begins, scheduler.reads = begins, begins + op.reads
     scheduler.free = max(scheduler.free, begins + 1)
 
 
 @inner
-def begun(warp: np.record, op: np.record, now: int, hw: Hardware, sm: Machine) -> int:
-    """Return the cycle from which the stall count of the warp's instruction, issued now, counts: in which it begins to read."""
-    return sm.schedulers[warp.sm, warp.scheduler].reads - op.reads if hw.banks and op.reads else now
+def pass_product(scheduler: np.record, slot: int, hw: Hardware, sm: Machine) -> int:
+    """Let an instruction of a warp wait until a product of a warpgroup leaves it the ports; return for how many cycles."""
+    m, q, begins, owed = scheduler.sm, scheduler.number, np.int64(scheduler.begins), np.int64(1)
+    begun, last = sm.product_begun[m, q], sm.product_beside[m, q]
+    if not begun <= begins < sm.product_over[m, q]:
+        return np.int64(0)
+    turn = max(begins, last)
+    if turn == last and slot == sm.product_slot[m, q]:
+        owed = np.int64(sm.product_owed[m, q])
+    else:
+        late = turn - max(last, begun) - sm.product_owed[m, q]  # after the product has left the ports
+        turn += -late if late < 0 else -late % (hw.product_ports + 1)
+    sm.product_slot[m, q], sm.product_beside[m, q] = slot, turn + 1
+    sm.product_owed[m, q] = min(owed + hw.product_ports - 1, hw.product_backlog)
+    scheduler.begins = turn
+    return turn - begins

@@ -17,7 +17,7 @@ from sim.timing.barriers import arrive
 from sim.timing.blocks import end_warp
 from sim.timing.clusters import wait_for_cluster
 from sim.timing.constants import operand_line, result_delay
-from sim.timing.control import begun, read_registers, record_control
+from sim.timing.control import pass_product, read_registers, record_control
 from sim.timing.fetch import code_there
 from sim.timing.memory.copies import start_copy
 from sim.timing.memory.lsu import enqueue, flush_stores, plan
@@ -96,12 +96,15 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     tell_of(ISSUE, warp, np.int64(warp.instruction), np.int64(0), now, hw, sm)
     if op.shared:
         account_sharers(scheduler, now, hw, sm)
-    take_port(warp.sm, warp.scheduler, op.pipe, now, now + op.hold, hw, sm)
-    if hw.dispatch_holds:
-        scheduler.free = max(scheduler.free, now + op.hold)
+    scheduler.begins = now
+    row, late = np.int64(-1), np.int64(0)
     if hw.banks and op.reads:
         read_registers(scheduler, warp, op, now, hw, code, sm)
-    row, late = np.int64(-1), np.int64(0)
+    if hw.banks and op.ported:
+        late = pass_product(scheduler, np.int64(warp.slot), hw, sm)
+    take_port(warp.sm, warp.scheduler, op.pipe, now, now + op.hold + late, hw, sm)
+    if hw.dispatch_holds:
+        scheduler.free = max(scheduler.free, now + op.hold)
     if op.late and trace.mask[warp.position] != np.uint32(0):
         late = result_delay(warp, op, trace.mask[warp.position], now, hw, code, sm, trace)
     if op.turn:
@@ -143,7 +146,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
         arrive(warp, op, now, hw, code, sm)
         if not op.passes:
             return False
-    earliest, cause = begun(warp, op, now, hw, sm) + op.distance, np.int64(WAIT)
+    earliest, cause = sm.schedulers[warp.sm, warp.scheduler].begins + op.distance, np.int64(WAIT)
     if op.flow == CLUSTER_WAIT and lanes != 0:
         wait_for_cluster(warp, earliest, now, hw, code, sm, trace)
         return False

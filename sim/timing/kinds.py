@@ -99,6 +99,7 @@ Scheduler = records.kind(
     ("visit", "i8"),  # next cycle in which it has something to do
     ("free", "i8"),  # first cycle its dispatch port is free
     ("issued", "i8"),  # cycle after the issue interval of its last issue
+    ("begins", "i8"),  # when the instruction issued last begins to read its registers
     ("reads", "i8"),  # first cycle in which another instruction may begin to read its registers
     ("last", "i8"),  # bit that issued last; ~bit once that warp has ended
     ("classes", "u8"),  # bit p: warps are ready for pipe p

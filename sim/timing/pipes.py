@@ -53,6 +53,9 @@ def begin_product(warp: np.record, op: np.record, now: int, code: Code, sm: Mach
     """Queue the product of a warpgroup that the warp issues now; return in how many cycles it begins."""
     m, q = np.int64(warp.sm), np.int64(warp.scheduler)
     begins = max(now + op.source_read, sm.product_free[m, q])
+    if begins >= sm.product_over[m, q]:
+        sm.product_begun[m, q], sm.product_owed[m, q] = begins, 0
     sm.product_free[m, q] = begins + op.turn
+    sm.product_over[m, q] = begins + op.latency
     join(m, np.int64(warp.slot), np.int64(QUEUED), begins + op.turn, np.int64(op.port_cause), True, code, sm)
     return begins - now

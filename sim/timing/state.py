@@ -67,6 +67,11 @@ class Machine(NamedTuple):
     bank_free: np.ndarray  # int64 [m, q, banks] first cycle in which the port of a register bank is free
     bank_reads: np.ndarray  # int64 [m, q, banks] registers that the instruction issued now reads from it
     product_free: np.ndarray  # int64 [m, q] when the tensor core may begin another product of a warpgroup
+    product_begun: np.ndarray  # int64 [m, q] when it began those that follow one another without a gap
+    product_over: np.ndarray  # int64 [m, q] when the sums of the last of them are there
+    product_beside: np.ndarray  # int64 [m, q] first cycle after the one in which they left the ports to an instruction last
+    product_slot: np.ndarray  # int64 [m, q] the slot of its warp
+    product_owed: np.ndarray  # int64 [m, q] cycles that they take the ports of registers for, once others leave them a cycle
     waiting: np.ndarray  # uint64 [m, q, pipes] ready warps by the pipe they need
     wheel: np.ndarray  # uint64 [m, q, WHEEL] warps that wake in cycle c, at c % WHEEL
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
@@ -181,6 +186,11 @@ def allocate(
         bank_free=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
         bank_reads=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
         product_free=room.zeros((sms, schedulers), np.int64),
+        product_begun=room.zeros((sms, schedulers), np.int64),
+        product_over=room.zeros((sms, schedulers), np.int64),
+        product_beside=room.zeros((sms, schedulers), np.int64),
+        product_slot=room.zeros((sms, schedulers), np.int64),
+        product_owed=room.zeros((sms, schedulers), np.int64),
         waiting=room.zeros((sms, schedulers, pipes), np.uint64),
         wheel=room.zeros((sms, schedulers, WHEEL), np.uint64),
         throttle=room.zeros((sms, schedulers, pipes), np.int64),

@@ -25,6 +25,16 @@ KINDS = {
     "hfma2": 'asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(u[i]) : "r"(u[i + 3 & 15]), "r"(u[i + 6 & 15]));',
     "mix": "f[i] = i & 1 ? __fmaf_rn(f[i], g, h) : fmaxf(f[i], f[i + 2 & 15]);",
     "ex2_fma4": 'if (i % 5) f[i] = __fmaf_rn(f[i], g, h); else asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[i]));',
+    "fadd_chain": 'asm volatile("add.f32 %0, %0, %1;" : "+f"(f[0]) : "f"(f[12 + i % 4]));',
+    "fadd_2chains": 'asm volatile("add.f32 %0, %0, %1;" : "+f"(f[i % 2]) : "f"(f[12 + i % 4]));',
+    "fadd_3chains": 'asm volatile("add.f32 %0, %0, %1;" : "+f"(f[j % 3]) : "f"(f[12 + i % 4]));',
+    "fadd_4chains": 'asm volatile("add.f32 %0, %0, %1;" : "+f"(f[i % 4]) : "f"(f[12 + i % 4]));',
+    "fmnmx_chain": 'asm volatile("max.f32 %0, %0, %1;" : "+f"(f[0]) : "f"(f[1 + i % 15]));',
+    "fmnmx_2chains": 'asm volatile("max.f32 %0, %0, %1;" : "+f"(f[i % 2]) : "f"(f[2 + i % 14]));',
+    "imad_chain": 'asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(u[0]) : "r"(u[1 + i % 15]), "r"(u[1 + (i + 3) % 15]));',
+    "ex2_chain": 'asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[0]));',
+    "ex2_fadd3": 'if (i % 4) asm volatile("add.f32 %0, %0, %1;" : "+f"(f[4 + i % 8]) : "f"(f[12 + i % 4]));\n'
+    '                else asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[i / 4]));',
     "ex2_max4": 'if (i % 5) f[i] = fmaxf(f[i], f[i + 5 & 15]); else asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(f[i]));',
 }
 KERNEL = """extern "C" __global__ void __launch_bounds__(384, 1)

@@ -38,6 +38,7 @@ SENTENCES = {
     "lsu.interval": "the load/store unit was busy with {who}",
     "lsu.depth": "the queue behind the issue port was full until the load/store unit took {who}",
     "lsu.replay": "the address unit of the port was busy with {who}, pass by pass",
+    "warpgroup.port_cycles": "the product beside {who} had the ports of the registers",
     "lsu.load_read": "{who} read its address registers",
     "lsu.store_read": "{who} read its registers",
     "lsu.shared_store_read": "{who} read its registers",
