@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,7 @@ EXERCISED = pytest.StashKey[Counter[str]]()
 ENOUGH = 1000  # random cases that reach every rule
 # What a shell or a service has set would change widths, colours and threads of what is printed and run: tests start from nothing.
 FOREIGN = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "SIMTLAB_THREADS")
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # many containers set it: each of some hundred processes would parse all sources anew
 # The first example of a test may compile kernels, and a busy machine is slow; examples are the same in every run, on a service (CI) or not.
 settings.register_profile("simtlab", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("simtlab")
@@ -45,8 +47,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name in FOREIGN:
+    for name in (*FOREIGN, NO_BYTECODE):
         os.environ.pop(name, None)
+    sys.dont_write_bytecode = False
     config.addinivalue_line("markers", "slow: not in `pytest` without arguments, but in `pytest -m slow` and where a file is named")
     if not config.option.markexpr and config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.option.markexpr = "not slow"  # pytest-xdist hands it to its workers
