@@ -71,9 +71,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let Python's collector pass over what lives to the end: thousands of tests, and all modules."""
+    """Let Python's collector pass over what lives to the end: thousands of tests, and all modules; and seldom over what tests keep."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5000, 10, 100)
 
 
 @pytest.fixture
