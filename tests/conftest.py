@@ -81,6 +81,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """
     from xdist.scheduler import LoadScopeScheduling
 
+    if config.getvalue("dist") != "loadscope":
+        return None  # what the command line asks for
+
     class Files(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
