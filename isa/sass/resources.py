@@ -50,7 +50,7 @@ class Resources:
 
 
 def of_image(image: Image, function: str | None = None) -> list[Resources]:
-    """Return the resources of every function of a cubin or of full nvdisasm text, or of one by name. Raises UserError for damaged records."""
+    """Return the resources of every function of a cubin or of full nvdisasm text, or of one. Raises UserError for damaged records."""
     names = [name.removeprefix(".text.") for name in image.sections if name.startswith(".text.")]
     if not names:
         raise UserError("there is no code inside", path=image.path, hint="compile with nvcc -cubin for a real architecture")
