@@ -3,6 +3,7 @@
 import importlib.util
 import shutil
 import subprocess
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from isa.errors import UserError
 from isa.sass import elf
 
 TOOL = "nvdisasm"
+NAME = "kernel.cubin"  # what the tool is told to read
 INSTALL = f"pip install 'simtlab[disassembler]', or put {TOOL} of a CUDA toolkit on the PATH; or give the text of `cuobjdump -sass`"
 
 
@@ -27,16 +29,22 @@ def disassemble(path: Path) -> str:
     tool = disassembler()
     if tool is None:
         raise UserError(f"reading a cubin needs {TOOL}, which is not installed", path=str(path), hint=INSTALL)
-    return _text(tool, str(path), path.read_bytes())
+    try:
+        return _text(tool, path.read_bytes())
+    except UserError as error:
+        raise UserError(error.message.replace(NAME, path.name), path=str(path), hint=error.hint) from None
 
 
 @lru_cache(maxsize=4)  # kernels are taken from one file after another, and the text of a library has hundreds of megabytes
-def _text(tool: str, path: str, contents: bytes) -> str:
-    """Return what the tool prints for a file with those contents. It starts for a quarter of a second, and a file may have many kernels."""
-    done = subprocess.run([tool, "-c", "-hex", path], capture_output=True, text=True, check=False)
+def _text(tool: str, contents: bytes) -> str:
+    """Return what the tool prints for those contents. It starts for a quarter of a second, and the same kernel may come from many files."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / NAME
+        file.write_bytes(contents)
+        done = subprocess.run([tool, "-c", "-hex", str(file)], capture_output=True, text=True, check=False)
     if done.returncode:
-        message = " ".join((done.stderr or done.stdout).split())
-        raise UserError(f"{TOOL} refuses this file: {message}", path=path, hint="use a disassembler of the compiler's own version")
+        message = " ".join((done.stderr or done.stdout).split()).replace(str(file), NAME)
+        raise UserError(f"{TOOL} refuses this file: {message}", hint="use a disassembler of the compiler's own version")
     return done.stdout
 
 

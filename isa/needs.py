@@ -19,13 +19,12 @@ def of(function: RawFunction, functions: Sequence[RawFunction], text: str, path:
     full nvdisasm text; the lines of `cuobjdump -res-usage`; the code alone.
     """
     if path and (compiled := Path(path).with_suffix(CUBIN)).is_file():
-        for found in resources.of_image(elf.read(compiled)):
-            if found.name == function.name and number(found.architecture) == number(function.architecture):  # ELF knows no sm_90a
+        for found in resources.of_image(elf.read(compiled), function.name):
+            if number(found.architecture) == number(function.architecture):  # ELF knows no sm_90a
                 return found
     if ".nv.info" in text:
-        for found in resources.of_image(sections.parse(text, functions, path)):
-            if found.name == function.name:
-                return found
+        for found in resources.of_image(sections.parse(text, functions, path), function.name):
+            return found
     usage = resources.of_usage(text).get(function.name)
     alone = resources.of_function(function)
     return dataclasses.replace(alone, registers=usage.registers, shared_bytes=usage.shared_bytes) if usage else alone

@@ -1,6 +1,7 @@
 """Text or file -> `Program`: parse, pick the kernel, encode, find reconvergence, check the end."""
 
 import dataclasses
+import functools
 import os
 import tempfile
 from pathlib import Path
@@ -18,6 +19,7 @@ from isa.parser import located, statements
 from isa.program import Program
 from isa.vocabulary import RZ
 
+MOST_KEPT = 20_000_000  # characters of a disassembly whose functions are kept, at some 5 bytes each
 MOST_TEXT = 50_000_000  # characters of a file: 300,000 instructions with their encodings
 
 
@@ -132,7 +134,13 @@ def _files(folder: Path) -> list[str]:
 def _from_cubin(path: Path, function: str | None) -> Program:
     """Disassemble a cubin, and read its resources from itself."""
     text = cubin.disassemble(path)
-    return _disassembly(sass.parse(text, str(path)), text, str(path), function)
+    functions = _functions if len(text) <= MOST_KEPT else sass.parse
+    return _disassembly(functions(text, str(path)), text, str(path), function)
+
+
+@functools.lru_cache(maxsize=2)  # kernels are taken from one file after another, and a file may have many
+def _functions(text: str, path: str) -> list[sass.RawFunction]:
+    return sass.parse(text, path)
 
 
 def _disassembly(functions: list[sass.RawFunction], text: str, path: str, function: str | None) -> Program:

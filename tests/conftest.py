@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 GOLDEN = Path(__file__).parent / "golden"
-# Files that take longest come first, for two processes to end together: pytest-xdist hands out whole files, in this order.
+# Files that take longest come first, for two processes to end together: they are handed out whole, in this order.
 LONGEST = (
     *("unit/test_unread.py", "differential/test_mutations.py", "unit/test_features.py", "unit/test_fields.py"),
     *("differential/test_programs.py", "test_reproductions.py", "unit/test_sampling.py", "differential/test_asynchronous.py"),
@@ -20,7 +21,12 @@ LONGEST = (
     *("unit/test_cache.py", "unit/test_schedule.py", "unit/test_captures.py", "unit/test_replacement.py", "unit/test_conformance.py"),
     *("unit/test_generic_addresses.py", "timing/test_ga102.py", "unit/test_block_policies.py", "unit/test_h200_tensor.py"),
 )
-LAST = ("differential/test_random.py",)  # many groups that take a few seconds each: whoever is ready first takes the next
+LAST = ("differential/test_random.py",)  # many shards that take a few seconds each: whoever is ready first takes the next
+# Long files of which each test is handed out by itself: tests share little there.
+APART = (
+    *LAST,
+    *("differential/test_programs.py", "test_notebooks.py", "unit/test_features.py", "unit/test_fields.py", "unit/test_unread.py"),
+)
 # Left out of `pytest` without arguments, in `pytest -m slow`, and in any run that names a file. Beside them: tests marked slow themselves.
 SLOW = (
     *("test_reproductions.py", "test_tesla.py", "differential/test_mutations.py", "differential/test_programs.py", "fuzz/*.py"),
@@ -31,6 +37,7 @@ EXERCISED = pytest.StashKey[Counter[str]]()
 ENOUGH = 1000  # random cases that reach every rule
 # What a shell or a service has set would change widths, colours and threads of what is printed and run: tests start from nothing.
 FOREIGN = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "SIMTLAB_THREADS")
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # many containers set it: each of some hundred processes would parse all sources anew
 # The first example of a test may compile kernels, and a busy machine is slow; examples are the same in every run, on a service (CI) or not.
 settings.register_profile("simtlab", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("simtlab")
@@ -45,8 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name in FOREIGN:
+    for name in (*FOREIGN, NO_BYTECODE):
         os.environ.pop(name, None)
+    sys.dont_write_bytecode = False
     config.addinivalue_line("markers", "slow: not in `pytest` without arguments, but in `pytest -m slow` and where a file is named")
     if not config.option.markexpr and config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.option.markexpr = "not slow"  # pytest-xdist hands it to its workers
@@ -54,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow files; keep a file together on one worker, but for tests with a group of their own; the longest come first."""
+    """Mark slow files; the longest come first."""
     places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
     places |= {Path(__file__).parent / name: len(LONGEST) + 1 for name in LAST}
     items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
@@ -63,14 +71,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path in slow:
             item.add_marker("slow")
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Return what keeps a file together on one worker, as its tests share what they execute, but for files whose tests go one by one.
+
+    Not `--dist loadgroup`: pytest 9.2 ignores the names of groups that pytest-xdist 3.8 sets, and all tests went one by one.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    if config.getvalue("dist") != "loadscope":
+        return None  # what the command line asks for
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return nodeid if file.endswith(APART) else file
+
+    return Files(config, log)
 
 
 def pytest_collection_finish() -> None:
-    """Let Python's collector pass over what lives to the end: thousands of tests, and all modules."""
+    """Let Python's collector pass over what lives to the end: thousands of tests, and all modules; and seldom over what tests keep."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5000, 10, 100)
 
 
 @pytest.fixture

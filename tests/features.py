@@ -7,6 +7,7 @@ import math
 import re
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 
 import isa
 import sim
+from isa import compiler
 from isa.errors import UserError
 
 FOLDER = Path(__file__).with_name("data") / "features"
@@ -65,11 +67,31 @@ def features(architecture: str) -> dict[str, dict[str, Any]]:
     return {name: row for name, row in rows.items() if row.get("since", 0) <= int(architecture.removeprefix("sm_"))}
 
 
-def source(row: dict[str, Any]) -> str:
+def source(row: dict[str, Any], kernel: str = "feature") -> str:
     """Return the CUDA C++ of a row."""
     out, given = (TYPES[kind] for kind in row["types"].split())
     body = f"const int t = threadIdx.x + blockDim.x * blockIdx.x;\n{row['body']}"
-    return f'{row.get("before", "")}\nextern "C" __global__ void feature({out}* out, const {given}* x) {{\n{body}\n}}\n'
+    return f'{row.get("before", "")}\nextern "C" __global__ void {kernel}({out}* out, const {given}* x) {{\n{body}\n}}\n'
+
+
+def together(rows: dict[str, dict[str, Any]], architecture: str) -> dict[str, isa.Program]:
+    """Compile the rows that need no header and no option as one source, each in a namespace of its own: one start of the disassembler."""
+    plain = [name for name, row in rows.items() if "expect" in row and "#" not in source(row) and not row.get("options")]
+    kernels = {name: f"feature_{number}" for number, name in enumerate(plain)}
+    text = "".join(f"namespace space_{kernel} {{\n{source(rows[name], kernel)}}}\n" for name, kernel in kernels.items())
+    cubin = compiler.compiled(text, architecture).cubin
+    found = {}
+    for name, kernel in kernels.items():
+        with suppress(UserError):  # compiled alone it says why
+            found[name] = isa.load_cubin(cubin, kernel)
+    return found
+
+
+def all_tried(rows: dict[str, dict[str, Any]], architecture: str) -> dict[str, Found]:
+    """Compile, execute and compare the features; alone what does not come out right together with the others."""
+    found = {name: tried(name, rows[name], architecture, program) for name, program in together(rows, architecture).items()}
+    right = {name: one for name, one in found.items() if one.how == RIGHT}
+    return {name: right.get(name) or tried(name, row, architecture) for name, row in rows.items()}
 
 
 def numbers(kind: str) -> np.ndarray:
@@ -81,12 +103,12 @@ def numbers(kind: str) -> np.ndarray:
     return random.integers(information.min, information.max, 64, dtype=kind, endpoint=True)
 
 
-def tried(name: str, row: dict[str, Any], architecture: str) -> Found:
-    """Compile, execute and compare one feature."""
+def tried(name: str, row: dict[str, Any], architecture: str, program: isa.Program | None = None) -> Found:
+    """Compile, execute and compare one feature. program: what it was compiled to."""
     out, x = np.zeros(row.get("size", 64), row["types"].split()[0]), numbers(row["types"].split()[1])
     block, grid = tuple(row.get("block", [64])), tuple(row.get("grid", [1]))
     try:
-        program = isa.compile(source(row), architecture, "feature", options=row.get("options", []))
+        program = program or isa.compile(source(row), architecture, "feature", options=row.get("options", []))
         trace = sim.execute(sim.Launch(program, grid, block, (out, x.copy()), shared_dynamic=row.get("shared", 0)))
     except UserError as error:
         return Found(REFUSED, str(error))

@@ -10,6 +10,7 @@ from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
+FAST = NOTEBOOKS[6]  # one of the shortest that draw
 SECONDS = 300  # per cell: the first one that executes a program may compile the kernels
 SHOWN = re.compile(r"plt\.show\(\)|display\(")
 MOST_BYTES = 400_000  # of a file: figures are stored in it
@@ -40,7 +41,7 @@ def tidy(notebook: Any) -> None:
         cell.outputs = [*([nbformat.v4.new_output("stream", name="stdout", text=text)] if text else []), *figures]
 
 
-@pytest.mark.parametrize("name", [NOTEBOOKS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NOTEBOOKS[1:])])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name == FAST else pytest.mark.slow) for name in NOTEBOOKS])
 def test_a_notebook_runs(name: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no start-up files of whoever runs the tests
     notebook = read(name)

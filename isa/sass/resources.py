@@ -49,14 +49,14 @@ class Resources:
     path: str = ""
 
 
-def of_image(image: Image) -> list[Resources]:
-    """Return the resources of every function of a cubin or of full nvdisasm text. Raises UserError for damaged records."""
+def of_image(image: Image, function: str | None = None) -> list[Resources]:
+    """Return the resources of every function of a cubin or of full nvdisasm text, or of one. Raises UserError for damaged records."""
     names = [name.removeprefix(".text.") for name in image.sections if name.startswith(".text.")]
     if not names:
         raise UserError("there is no code inside", path=image.path, hint="compile with nvcc -cubin for a real architecture")
     try:
         common = list(records(image.data(".nv.info"), image.path))
-        return [_of_kernel(image, name, common) for name in names]
+        return [_of_kernel(image, name, common) for name in names if function in (None, name)]
     except struct.error:
         raise UserError("a record of .nv.info is too short", path=image.path, hint="compile the kernel again") from None
 

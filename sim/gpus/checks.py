@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -127,8 +128,13 @@ def _memory(gpu: Gpu) -> Iterator[str]:
 
 
 def _sources(gpu: Gpu) -> Iterator[str]:
-    names = set(gpu.names())
-    known = names | {name.rsplit(".", count)[0] for name in names for count in (1, 2) if name.count(".") >= count}
-    for name in sorted(set(gpu.source) - known):
+    known = _with_sections(tuple(gpu.names()))
+    for name in sorted(gpu.source.keys() - known):
         near = nearest(name, known)
         yield f"source.'{name}' names no field" + (f", did you mean '{near}'?" if near else "")
+
+
+@functools.lru_cache(maxsize=64)  # every variant in a sweep asks for the same
+def _with_sections(names: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of fields and of all that they are in."""
+    return frozenset(names) | {name.rsplit(".", count)[0] for name in names for count in (1, 2) if name.count(".") >= count}

@@ -17,7 +17,7 @@ from sim.gpus.clocks import CORE, renamed, rescaled, unknown_clock
 from sim.gpus.fields import meaning, names, nearest, user_error
 from sim.gpus.front_sections import Blocks, Clusters, Constants, Fetch, Limits, WarpGroup
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, Memory, SharedMemory
-from sim.gpus.section import Section, needs
+from sim.gpus.section import Section, Table, needs
 from sim.policies.user import AnyPolicy
 
 SET_BY_USER = "set by the user"  # how the source of a replaced number begins
@@ -123,7 +123,7 @@ class UnitTiming(Section):
     reads: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles for which it takes all read ports of its register banks")
 
 
-class Source(Section):
+class Source(Table):
     kind: Literal["measured", "vendor", "paper", "definition", "derived", "inferred", "fitted", "assumed"]
     text: str = Field(description="where the number comes from; for fitted, to what")
 

@@ -1,5 +1,6 @@
 """What the sections of a GPU's preset have in common."""
 
+import functools
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -11,18 +12,28 @@ Positive = Annotated[int, Field(gt=0)]
 Count = Annotated[int, Field(ge=0)]
 
 
-class Section(BaseModel):
-    """A table of the preset: immutable, and an unknown name is a mistake, as is text where a number belongs."""
+class Table(BaseModel):
+    """A table of the preset without numbers: immutable, and an unknown name is a mistake."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Section(Table):
+    """One with numbers: text in their place is a mistake, too."""
 
     @field_validator("*", mode="before")
     @classmethod
     def _not_in_quotes(cls, value: Any, info: ValidationInfo) -> Any:
         """Refuse "12" for 12, which pydantic takes, and true for 1."""
-        if isinstance(value, str | bool) and _is_number(cls.model_fields[str(info.field_name)].annotation):
+        if isinstance(value, str | bool) and info.field_name in _numbers(cls):
             raise PydanticCustomError(NUMBER, "not a number")
         return value
+
+
+@functools.cache
+def _numbers(section: type[Section]) -> frozenset[str]:
+    """Return the fields of a section that are numbers."""
+    return frozenset(name for name, field in section.model_fields.items() if _is_number(field.annotation))
 
 
 def _is_number(annotation: Any) -> bool:

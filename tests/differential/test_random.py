@@ -20,10 +20,7 @@ from tests.differential.features import features
 
 FAST, SLOW = range(6), range(6, 26)  # shards, each with cases of its own, so that several workers share them
 CASES = {False: 50, True: 100}  # of a fast, of a slow shard; the same in every run
-SHARDS = [
-    pytest.param(shard, marks=[pytest.mark.xdist_group(f"random {shard}"), *([pytest.mark.slow] if shard in SLOW else [])])
-    for shard in (*FAST, *SLOW)
-]
+SHARDS = [*FAST, *(pytest.param(shard, marks=pytest.mark.slow) for shard in SLOW)]
 
 
 @pytest.fixture

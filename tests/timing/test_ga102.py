@@ -16,7 +16,7 @@ from sim.control_words.finding import HAZARD
 from sim.gpus.loader import load
 from tests.control_words import FREE, listing, word
 
-A6000 = load("a6000")
+A6000 = load("a6000").replace({"sms": 1})
 LINE = 1 << 20
 UNIFORM, REGULAR, IMMEDIATE = "uniform", "regular", "immediate"
 

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +16,20 @@ from sim.compiled.kernel import inner, is_compiled, kernel
 
 ROOT = Path(__file__).parents[2]
 DIGESTS = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from sim.compiled.digest import dependences
-from sim.functional.warp import run as functional
-from sim.timing.engine import run as timing
-assert sys.modules["sim.timing.engine"].__file__.startswith(sys.argv[1])
-print(dependences(functional).digest, dependences(timing).digest)
+import os, sys
+import numba  # once: each folder's sources are imported in a child of their own
+for folder in map(str.strip, sys.stdin):
+    if os.fork():
+        if os.wait()[1]:
+            print(flush=True)  # what went wrong stands in stderr
+        continue
+    sys.path.insert(0, folder)
+    from sim.compiled.digest import dependences
+    from sim.functional.warp import run as functional
+    from sim.timing.engine import run as timing
+    assert sys.modules["sim.timing.engine"].__file__.startswith(folder)
+    print(dependences(functional).digest, dependences(timing).digest, flush=True)
+    os._exit(0)
 """
 EDITS = [  # a file, what is replaced in it by what, and whose machine code may become another
     ("isa/errors.py", '"""', '"""Edited. ', ""),
@@ -43,14 +51,28 @@ EDITS = [  # a file, what is replaced in it by what, and whose machine code may 
 ]
 
 
-def digests(folder: Path) -> dict[str, str]:
-    command = [sys.executable, "-B", "-c", DIGESTS, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
-    return dict(zip(("functional", "timing"), done.stdout.split(), strict=True))
+Digests = Callable[[Path], dict[str, str]]
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+def digests() -> Iterator[Digests]:
+    """Return a function that says the digests of the kernels of a folder's sources."""
+    command = [sys.executable, "-B", "-c", DIGESTS]  # -B: two edits in one second would look the same to what Python keeps
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/")
+
+    def asked(folder: Path) -> dict[str, str]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{folder}\n")
+        process.stdin.flush()
+        return dict(zip(("functional", "timing"), process.stdout.readline().split(), strict=True))
+
+    with process:
+        yield asked
+
+
+@pytest.fixture(scope="module")
+def copied(digests: Digests, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """Return a copy of the sources, and the digests of its kernels."""
     folder = tmp_path_factory.mktemp("copy")
     for package in ("isa", "sim"):
@@ -58,13 +80,13 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, st
     return folder, digests(folder)
 
 
-def test_two_copies_of_the_same_sources_share_their_kernels(copied: tuple[Path, dict[str, str]]) -> None:
+def test_two_copies_of_the_same_sources_share_their_kernels(digests: Digests, copied: tuple[Path, dict[str, str]]) -> None:
     assert digests(ROOT) == copied[1]
 
 
 @pytest.mark.parametrize(("file", "old", "new", "changed"), EDITS, ids=lambda value: str(value)[:24].strip())
 def test_an_edit_changes_the_digest_of_the_kernels_that_it_can_change(
-    copied: tuple[Path, dict[str, str]], file: str, old: str, new: str, changed: str
+    digests: Digests, copied: tuple[Path, dict[str, str]], file: str, old: str, new: str, changed: str
 ) -> None:
     folder, before = copied
     text = (folder / file).read_text()

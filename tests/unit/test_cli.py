@@ -424,7 +424,7 @@ def test_a_real_interrupt_exits_130(command: list[str], times: int) -> None:
     try:
         assert process.stdout is not None
         process.stdout.readline()
-        process.wait(timeout=4)
+        process.wait(timeout=2)
     except subprocess.TimeoutExpired:
         for _ in range(times):
             process.send_signal(signal.SIGINT)

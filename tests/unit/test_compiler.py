@@ -26,7 +26,7 @@ __global__ void half_sum(__half *x) { x[threadIdx.x] = x[threadIdx.x] + x[thread
 @needs_compiler
 @pytest.mark.parametrize(
     "architecture",
-    [pytest.param(one, marks=[pytest.mark.slow, pytest.mark.xdist_group(f"nvcc {one}")]) for one in ("sm_75", "sm_80")] + ["sm_90"],
+    [pytest.param(one, marks=pytest.mark.slow) for one in ("sm_75", "sm_80")] + ["sm_90"],
 )
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_the_kernels_of_the_repository_compile(source: Path, architecture: str) -> None:

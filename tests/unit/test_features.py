@@ -3,7 +3,7 @@
 import pytest
 
 from isa import compiler
-from tests.features import REFUSED, RIGHT, WRONG, features, is_named, tried
+from tests.features import REFUSED, RIGHT, WRONG, all_tried, features, is_named, tried
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not compiler.is_installed(), reason="needs the extra `cuda`")]
 
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not compiler.is_installed(), 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
 def test_features_are_right_or_refused_by_name(architecture: str) -> None:
     rows = features(architecture)
-    found = {name: tried(name, row, architecture) for name, row in rows.items()}
+    found = all_tried(rows, architecture)
     assert {name: one.words for name, one in found.items() if one.how == WRONG} == {}
     wanted = [name for name, row in rows.items() if "refused" in row]
     assert [name for name in wanted if not is_named(rows[name], found[name])] == []

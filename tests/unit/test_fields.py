@@ -1,15 +1,18 @@
 """No silent field: each changes what a run takes, in the direction that its explanation says, or says why no run reads it."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 import sim
 from isa.errors import UserError
 from sim.causes.sensitivity.steps import variant
+from sim.launch.file import load_launch
 from sim.lowering.unread import why_unread_by
 from sim.lowering.used import used_by
 from tests.fields import LABELS, Suite, as_said, candidates, seconds, small, with_words
+from tests.listings import FOLDER
 
 MACHINES = {
     "gtx480": ({"sms": 4, "l2.bytes": 98304}, ("copy/copy_4_float", "reduce_shared", "shared/transpose_naive", "atomics/histogram_global")),
@@ -39,16 +42,17 @@ def test_no_field_is_silent(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "program"),
+    ("name", "program", "grid"),  # more blocks than have a place at once, but of the few of n_body
     [
-        ("gtx480", "copy/copy_4_float"),
-        pytest.param("k20c", "sgemm/sgemm_4", marks=pytest.mark.slow),
-        pytest.param("h100", "cuda/n_body.sm_90", marks=pytest.mark.slow),
-        pytest.param("h100", "saxpy", marks=pytest.mark.slow),
+        ("gtx480", "copy/copy_4_float", (56,)),
+        pytest.param("k20c", "sgemm/sgemm_4", (3, 4), marks=pytest.mark.slow),
+        pytest.param("h100", "cuda/n_body.sm_90", (2,), marks=pytest.mark.slow),
+        pytest.param("h100", "saxpy", (128,), marks=pytest.mark.slow),
     ],
 )
-def test_a_field_that_nothing_executed_needs_changes_nothing(name: str, program: str) -> None:
-    gpu, suite = sim.gpu(name).replace({"sms": 2}), Suite({program: None})
+def test_a_field_that_nothing_executed_needs_changes_nothing(name: str, program: str, grid: tuple[int, ...]) -> None:
+    some = replace(load_launch(FOLDER / f"{program}.sass").launch, grid=grid)
+    gpu, suite = sim.gpu(name).replace({"sms": 2}), Suite({program: some})
     trace = suite.traces[program]
     run, found = sim.simulate(trace, gpu, threads=1), 0
     used, before = used_by(run), run.seconds

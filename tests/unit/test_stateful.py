@@ -143,7 +143,7 @@ def test_more_than_256_warps_of_an_sm_keep_their_lines_apart() -> None:
 
 @pytest.mark.parametrize("name", [*SUPPLIED, Witness])
 def test_engines_and_any_number_of_threads_agree(name: Any) -> None:
-    trace, gpu = loading(), sim.gpu("gtx480").replace({"sms": 3, "core.policy": name, "core.group_size": 3, "l1.bytes": 2048})
+    trace, gpu = loading(12), sim.gpu("gtx480").replace({"sms": 3, "core.policy": name, "core.group_size": 3, "l1.bytes": 2048})
     run = timing.simulate(trace, gpu)
     assert first_difference(run, reference.simulate(trace, gpu)) is None
     assert first_difference(run, timing.simulate(trace, gpu, threads=3)) is None

@@ -3,6 +3,7 @@ known. What is said not to be read changes nothing."""
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import sim
 from isa.errors import UserError
 from sim.gpus.fields import needed
 from sim.gpus.model import Gpu
+from sim.launch.file import load_launch
 from sim.lowering.constant_lines import LINE, constant_lines
 from sim.lowering.needs import NEEDS
 from sim.lowering.unread import why_unread_by
@@ -20,6 +22,7 @@ from sim.report.text import report
 from sim.result.result import Result
 from sim.traces.trace import work_of_blocks
 from tests.fields import CHAIN, Suite, launch, small
+from tests.listings import FOLDER
 from tests.unit.test_reductions import timed
 from tests.unread import Change, changes
 
@@ -29,10 +32,11 @@ MACHINES = {
     "imagined": (
         "h100",
         {"sms": 2, "l1": "none", "core.issue_width": 2, "core.kind": "scoreboard", "core.policy": "two_level", "lsu.store_lines": 4}
-        | {"l2.start": "warm", "blocks.policy": "round_robin", "fetch.near_bytes": 256, "dram.turnaround": 10},
+        | {"l2.start": "warm", "l2.bytes": 1 << 22, "blocks.policy": "round_robin", "fetch.near_bytes": 256, "dram.turnaround": 10},
     ),
 }
-LISTINGS = ("copy/copy_4_float", "shared/transpose_tile", "atomics/histogram_global", "cuda/transpose.sm_90")
+# Listings, and of how many of their blocks: as few as let some of the first two wait for a place on each machine, and for stores of others
+LISTINGS = {"copy/copy_4_float": (112,), "shared/transpose_tile": (8, 8), "atomics/histogram_global": (64,), "cuda/transpose.sm_90": (8, 2)}
 SMALL = ("products of warpgroups", "tiles", "bulk copies", "barriers of a cluster")
 
 
@@ -100,7 +104,8 @@ def others() -> dict[str, Any]:
 def suite(others: dict[str, Any]) -> Suite:
     chain = launch(CHAIN.format(registers=32, shared=0), 1, 64, np.zeros(1, np.float32))
     reductions = {"bulk reductions": timed("time_add_u32", 1040, 4, 2080, 0)}
-    return Suite({"chain": chain} | dict.fromkeys(LISTINGS) | {name: others[name] for name in SMALL} | reductions)
+    listings = {name: replace(load_launch(FOLDER / f"{name}.sass").launch, grid=grid) for name, grid in LISTINGS.items()}
+    return Suite({"chain": chain} | listings | {name: others[name] for name in SMALL} | reductions)
 
 
 @pytest.mark.slow
