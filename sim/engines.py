@@ -4,10 +4,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from isa.errors import UserError
-from isa.vocabulary import MATRIX_UNITS, Kind, Operation
+from isa.vocabulary import Kind, Operation
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
@@ -29,8 +27,6 @@ def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None, engin
         raise UserError("the simpy engine has no threads", hint="leave threads out, or take engine 'numba'")
     check_barriers(trace)
     check_warps(trace, gpu)
-    if (np.isin(trace.program.encoded.unit, MATRIX_UNITS) & (trace.executed > 0)).any():
-        gpu = gpu.while_multiplying()
     if engine == "numba":
         from sim.timing import simulate
 

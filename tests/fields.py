@@ -309,13 +309,13 @@ def with_words() -> dict[str, sim.Launch | None]:
     return {
         "products with words": scheduled(PRODUCTS.format(products=beside).replace(".target sm_90\n", ""), 8, 256),
         "products of warpgroups with words": scheduled(group_products().replace(".target sm_90\n", ""), 2, 128),
-        "arithmetic beside products of warpgroups": scheduled(BESIDE, 1, 384),
+        "arithmetic beside products of warpgroups": scheduled(SHARED_PORTS, 1, 384),
         "units with words": scheduled(UNITS, 8, 256),
         "arithmetic with words": scheduled(ARITHMETIC, 8, 256),
     }
 
 
-BESIDE = """
+SHARED_PORTS = """
 .kernel beside
 .shared 65536
 S2R R0, SR_TID.X
@@ -376,6 +376,7 @@ def small() -> dict[str, sim.Launch | None]:
         "again": launch(AGAIN.format(walk=lines), 1, 32, np.zeros(1 << 17, np.float32)),
         "unequal": launch(UNEQUAL, 203, 256, np.zeros(1, np.float32)),
         "barriers": mbarrier_programs.launch(mbarrier_programs.PING_PONG)[0],
+        "uniform": launch(".kernel uniform\n.target sm_90\n.rept 40\nUIADD3 UR4, UR4, UR5, URZ\nFADD R1, R1, R2\n.endr\nEXIT", 4, 256),
         "products of warpgroups": launch(group_products(), 2, 128),
         "bulk copies": mbarrier_programs.bulk_copy(size=1024, at=0),
         "tiles": tile_programs.two_rows_of_blocks()[0],

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from sim.gpus.model import Gpu
 
 UNIT_NAMES = tuple(unit.name.lower() for unit in Unit if unit is not Unit.NONE)
-MAY_LACK = {unit.name.lower() for unit in (*MATRIX_UNITS, Unit.UNIFORM)}
+MATRICES = frozenset(unit.name.lower() for unit in MATRIX_UNITS)
+MAY_LACK = MATRICES | {Unit.UNIFORM.name.lower()}
 MASK = 64  # warps of a scheduler, as both engines and policies number them
 # Units whose wait has its own field: a latency in [units] would be a second truth.
 LATENCY_ELSEWHERE = {

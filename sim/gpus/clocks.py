@@ -7,12 +7,15 @@ not know the other clock has it tied to the core's: nothing changes then.
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from isa.errors import UserError
 from sim.gpus.fields import leaves, said
+
+if TYPE_CHECKING:
+    from sim.gpus.model import Gpu
 
 CORE = "core_mhz"
 DOMAINS = {"l2": "l2_mhz", "dram": "dram_mhz"}
@@ -48,6 +51,19 @@ def rescaled(model: type[BaseModel], table: Mapping[str, Any], clocks: Mapping[s
     if before["dram_mhz"] and after["dram_mhz"] and before["dram_mhz"] != after["dram_mhz"]:
         found["dram.bandwidth"] = table["dram"]["bandwidth"] * after["dram_mhz"] / before["dram_mhz"]
     return found
+
+
+def while_multiplying(gpu: "Gpu") -> "Gpu":
+    """Return the GPU at the clock that tensor cores leave it, `clock.tensor_mhz`, and all that this changes; itself if that is no slower."""
+    slower = gpu.clock.tensor_mhz
+    if slower is None or slower >= gpu.clock.core_mhz:
+        return gpu
+    table, other = gpu.model_dump(), f"{{}} without products of matrices, at {gpu.clock.core_mhz:g} MHz"
+    for name, value in (rescaled(type(gpu), table, {CORE: slower}) | {f"clock.{CORE}": slower}).items():
+        section, leaf = name.split(".")
+        table["source"][name] = {"kind": "derived", "text": other.format(f"{table[section][leaf]:g}")}
+        table[section][leaf] = value
+    return gpu.from_table(table)
 
 
 def _end_to_end(table: Mapping[str, Any], longer: Mapping[str, float]) -> Iterator[tuple[str, int]]:

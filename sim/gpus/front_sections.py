@@ -137,7 +137,7 @@ class WarpGroup(Section):
     column_cycles: Annotated[float, Field(gt=0)] = Field(description="cycles of a product for each of its columns")
     register_cycles: Count = Field(description="cycles that the left factor takes out of registers; a product takes no less")
     port_cycles: Count = Field(
-        description="cycles in a row that a product takes the ports of registers, after each that it leaves to another instruction; 0 = it needs none"
+        description="cycles in a row that a product takes the ports of registers, after each that it leaves to others; 0 = it needs none"
     )
     port_backlog: Count = Field(description="such cycles, at most, that a product makes up for after instructions that follow one another")
 

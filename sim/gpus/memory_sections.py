@@ -146,7 +146,7 @@ class L1(Section):
         128, description="bytes between L1 and the registers per cycle; not of loads that pass over the banks"
     )
     line_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
-        1, description="cycles of the unit per line that a store or an atomic touches; a load, too, unless tags_per_cycle says otherwise"
+        1, description="cycles of the unit per line that an instruction touches; of loads with tags_per_cycle those rule"
     )
     tags_per_cycle: Annotated[int, Field(ge=0, le=128)] = Field(
         0, description="lines of a load looked up per cycle, its data then read in passes over the banks; 0 = only line_cycles"

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 from isa.errors import UserError
 from isa.vocabulary import Unit
 from sim.gpus.checks import LATENCY_ELSEWHERE, problems
-from sim.gpus.clocks import CORE, renamed, rescaled, unknown_clock
+from sim.gpus.clocks import renamed, rescaled, unknown_clock
 from sim.gpus.fields import meaning, names, nearest, user_error
 from sim.gpus.front_sections import Blocks, Clusters, Constants, Fetch, Limits, WarpGroup
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, Memory, SharedMemory
@@ -212,20 +212,6 @@ class Gpu(Section):
                 table["source"][name] = {"kind": "definition", "text": text}
             elif not ((source := self.source.get(name)) and source.text.startswith(SET_BY_USER)):
                 table["source"][name] = {"kind": "definition", "text": SAME}
-        return self.from_table(table)
-
-    def while_multiplying(self) -> Self:
-        """Return the GPU at the clock that tensor cores leave it (`clock.tensor_mhz`), with what that changes; itself if that is no slower."""
-        slower = self.clock.tensor_mhz
-        if slower is None or slower >= self.clock.core_mhz:
-            return self
-        table = self.model_dump()
-        for name, value in rescaled(type(self), table, {CORE: slower}).items():
-            section, leaf = name.split(".")
-            table[section][leaf] = value
-            table["source"][name] = {"kind": "derived", "text": f"{getattr(getattr(self, section), leaf):g} without products of matrices"}
-        table["clock"][CORE] = slower
-        table["source"]["clock.core_mhz"] = {"kind": "derived", "text": f"clock.tensor_mhz; {self.clock.core_mhz:g} without products of matrices"}
         return self.from_table(table)
 
     def names(self) -> Iterator[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sim.gpus.checks import MATRICES
+
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
 
@@ -45,6 +47,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: l1.tags_per_cycle = 0, so loads from L1 pass over no banks"
     if (name == "core.read_window" or name.endswith(".reads") or name in PORTS) and not gpu.core.register_banks:
         return "not read: without register banks reads never conflict"
+    if name == "clock.tensor_mhz" and MATRICES.isdisjoint(gpu.units):
+        return "not read: this GPU has no tensor cores"
     if name == "warpgroup.port_backlog" and gpu.warpgroup and not gpu.warpgroup.port_cycles:
         return "not read: warpgroup.port_cycles = 0, so products need no ports"
     if name in OF_POLICIES and gpu.core.policy not in OF_POLICIES[name] and not getattr(gpu.core.policy, "begins", False):

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from isa import matrices
-from isa.vocabulary import MATRIX_UNITS, Flag, Mbarrier, Operation, Space, Unit
+from isa.vocabulary import Flag, Mbarrier, Operation, Space, Unit
+from sim.gpus.checks import MATRICES
 from sim.gpus.model import Gpu
 from sim.lowering.accesses import ACCESS
 from sim.lowering.constant_lines import LINE
@@ -37,7 +38,6 @@ def _many_constants(gpu: Gpu, used: Used) -> bool:
 
 L2_TRAFFIC, WRITTEN = ("l2_sectors_read", "l2_sectors_written"), "dram_bytes_written"
 NO_LOADS, NO_STORES = "no load of global or local memory is executed", "no store to global or local memory is executed"
-MATRICES = frozenset(unit.name.lower() for unit in MATRIX_UNITS)
 NO_CLUSTERS, NO_CONSTANTS = "the launch has no clusters of blocks", "no instruction that is executed names a constant"
 NEEDS = {
     "nothing": Need("", lambda gpu, used: True),

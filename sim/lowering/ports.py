@@ -43,19 +43,22 @@ def is_uniform(program: Program, i: int) -> bool:
     return program.instructions[i].opcode.startswith("U")
 
 
-def needs_no_pipe(program: Program, i: int) -> bool:
-    """Return whether instruction i takes an issue slot and no more: ULDC, seen on an H100 (h100/queues.csv), and UMOV, in no pipe's counter.
+def is_own_of_uniform(program: Program, i: int) -> bool:
+    """Return whether instruction i needs the unit of uniform registers where a GPU has one."""
+    return Unit(program.encoded.unit[i]) in (Unit.INT32, Unit.SHIFT) and is_uniform(program, i)
 
-    Blackwell's LDCU keeps its pipe.
+
+def needs_no_pipe(program: Program, i: int) -> bool:
+    """Return whether instruction i takes an issue slot and no more: ULDC (h100/queues.csv); UMOV, which no pipe's counter counts.
+
+    Seen on an H100. Blackwell's LDCU keeps its pipe.
     """
     return program.instructions[i].opcode.startswith(("ULDC", "UMOV"))
 
 
 def unit_of(gpu: Gpu, program: Program, i: int) -> Unit:
     """Return the unit that instruction i needs: of uniform registers that of its own, if the GPU has one (h100/uniform.csv)."""
-    unit = Unit(program.encoded.unit[i])
-    has_own = unit in (Unit.INT32, Unit.SHIFT) and is_uniform(program, i) and "uniform" in gpu.units
-    return Unit.UNIFORM if has_own else unit
+    return Unit.UNIFORM if "uniform" in gpu.units and is_own_of_uniform(program, i) else Unit(program.encoded.unit[i])
 
 
 def unit_timing(gpu: Gpu, program: Program, i: int) -> UnitTiming | None:

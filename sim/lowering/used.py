@@ -13,6 +13,7 @@ from sim.lowering.accesses import ACCESS, is_cached
 from sim.lowering.fetch import LINE as CODE_LINE
 from sim.lowering.fetch import LINE_INSTRUCTIONS
 from sim.lowering.listing import listing
+from sim.lowering.ports import is_own_of_uniform
 from sim.result.result import Result
 from sim.result.words import Words
 
@@ -44,6 +45,11 @@ class Used:
     def held_units(self) -> frozenset[str]:
         """Units that tell when it issues: where control words may be rescheduled, those of all instructions."""
         return _names(self.program.encoded.unit) if self.words.kind in ("compiler", "scheduled") else self.units
+
+    @cached_property
+    def of_uniform(self) -> bool:
+        """Whether instructions of uniform registers were executed that have a unit of their own on some GPUs."""
+        return any(is_own_of_uniform(self.program, int(i)) for i in self.rows)
 
     @cached_property
     def rows(self) -> np.ndarray:

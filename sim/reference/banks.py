@@ -3,8 +3,8 @@
 An instruction of arithmetic reads all its registers within `read_window` cycles, each port one register per cycle, in the order of
 issue. While the ports are too far behind for that, it waits, and the scheduler issues nothing else until it has begun; from there its stall
 count counts. The cache has one place for each bank and source slot; it serves the same warp, register and slot, once: any read replaces
-what it had. A product of matrices takes all ports for `units.*.reads` cycles; one of a warpgroup takes them again and again for its sums, and
-leaves them to others for a cycle each time.
+what it had. A product of matrices takes all ports for `units.*.reads` cycles; one of a warpgroup takes them again and again for its
+sums, and leaves them to others for a cycle each time.
 """
 
 from sim.gpus.front_sections import WarpGroup

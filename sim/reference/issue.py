@@ -250,7 +250,7 @@ class Scheduler:
         return begins
 
     def _read(self, warp: Warp, instruction: Instruction) -> tuple[int, int]:
-        """Let the instruction read its registers; return in how many cycles it begins to, and how many of them products of warpgroups cost."""
+        """Let the instruction read its registers; return in how many cycles it begins to, and how many of them products cost."""
         now, slot, delay, late = int(self.machine.env.now), self.sm.slot_of(warp), 0, 0
         if self.banks and instruction.reads:
             self.reads.append(self.banks.take(instruction, slot, now))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from isa.errors import UserError
 from sim.gpus.model import Gpu
+from sim.lowering.clock import clocked
 from sim.lowering.rescheduling import rescheduled
 from sim.reference import collect
 from sim.reference.machine import Machine
@@ -52,7 +53,7 @@ class Session:
 
     def __init__(self, trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, record: bool = False) -> None:
         scheduled, self._words = rescheduled(trace, gpu)
-        self._machine = Machine(scheduled, gpu, timeline, record)
+        self._machine = Machine(scheduled, clocked(gpu, scheduled), timeline, record)
 
     @property
     def cycle(self) -> int:

@@ -108,7 +108,7 @@ def summary(result: Result) -> str:
     counters, gpu = result.counters, result.gpu
     share = result.issue_slots.get("selected", 0) / counters["issue_slots"] if counters["issue_slots"] else 0.0
     lines = [
-        ("time", f"{_cycles(result)} of the core clock; {seconds(result.seconds)} at {gpu.clock.core_mhz:g} MHz{_slowed(result)}{_overhead(result)}"),
+        ("time", f"{_cycles(result)} of the core clock; {seconds(result.seconds)} at {_clock(result)}{_overhead(result)}"),
         ("issued", f"{count(int(counters['warp_instructions']), 'warp instruction')}, {counters['ipc']:.3f} per cycle and SM (IPC)"),
         ("FP32 peak", f"{peak(result, int(counters['sms_used'])):.1%} of the {_sms_used(result)}, {peak(result, gpu.sms):.1%} of the chip"),
         *((name, f"{use:.1%} used") for name, use in utilisation(result).items() if name in MATRIX_PIPES),
@@ -121,9 +121,10 @@ def summary(result: Result) -> str:
     return "\n".join(f"{name:<12} {text}" for name, text in lines)
 
 
-def _slowed(result: Result) -> str:
-    """Say so where tensor cores keep the core clock down."""
-    return " (clock.tensor_mhz: it multiplies matrices)" if result.gpu.clock.core_mhz == result.gpu.clock.tensor_mhz else ""
+def _clock(result: Result) -> str:
+    """Return the core clock, and why it is that where tensor cores keep it down."""
+    clock = result.gpu.clock
+    return f"{clock.core_mhz:g} MHz{' (clock.tensor_mhz: it multiplies matrices)' if clock.core_mhz == clock.tensor_mhz else ''}"
 
 
 def _cycles(result: Result) -> str:

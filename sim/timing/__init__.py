@@ -11,6 +11,7 @@ from sim.gpus.model import Gpu
 from sim.gpus.occupancy import residency
 from sim.launch.placement import lines_of
 from sim.lowering import core as lower
+from sim.lowering.clock import clocked
 from sim.lowering.core import Code, Hardware
 from sim.lowering.phases import CLUSTER_ARRIVES, COPY_NEAR, counts_of_phases
 from sim.lowering.rescheduling import rescheduled
@@ -33,7 +34,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     does not fit the GPU (the message names the limiter), and when warps wait at barriers that the others never reach.
     """
     trace, words = rescheduled(trace, gpu)
-    launch = trace.launch
+    gpu, launch = clocked(gpu, trace), trace.launch
     occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block, launch.program.architecture)
     hw = lower.hardware(gpu, launch, occupancy)
     code, dependences = lower.code(gpu, trace.program)

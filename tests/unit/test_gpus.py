@@ -81,7 +81,7 @@ FITTED = {
         *("blocks", "fetch.first", "dram.efficiency"),
         *("dram.turnaround", "dram.write_batch", "dram.channel_depth"),
         *("l2.store_cost", "l2.partial_cost", "lsu.store_line_cycles", "interconnect.store_mask"),
-        *("warpgroup.start_shared", "clusters.barrier_latency", "dram.activate_cycles"),
+        *("warpgroup.start_shared", "warpgroup.port_backlog", "clusters.barrier_latency", "dram.activate_cycles"),
     },
     "h200": {"fetch.first", "fetch.shared_cycles"},
 } | {name: {"blocks"} for name in ("v100", "a100", "a6000", "rtx4090")}

@@ -75,7 +75,7 @@ class Access:
             self.requests = coalescer.local(addresses, width, slot, gpu.core.warp_size)
         else:
             self.requests = coalescer.coalesce(gpu.lsu.coalescing, addresses, width)
-        if self.requests and self.lsu.l1.sets and self.lsu.numbers.tags and self.kind is Kind.LOAD:
+        if self.requests and self.decoded.cached and self.lsu.l1.sets and self.lsu.numbers.tags and self.kind is Kind.LOAD:
             if self.decoded.space == Space.LOCAL:  # a word of it has a bank for each lane
                 self.passes = banks.passes_needed(gpu.shared.rule, addresses, width)
             else:

@@ -47,8 +47,8 @@ def describe(
     if op.cached and mh.l1_sets:
         for k in range(entry.requests):
             memory.entry_set[m, number, place, k] = prefetch_set(m, line[k], mh, memory)
-    if mh.l1_sets and mh.tags and op.access == LOAD:
-        entry.passes = passes_of_load(op, access, mask, mh, memory, trace)
+        if mh.tags and op.access == LOAD:
+            entry.passes = passes_of_load(op, access, mask, mh, memory, trace)
     packets = memory.entry_packets[m, number, place]
     if op.access >= ATOMIC:
         count_packets(access, mask, entry.requests, line, packets, trace)
