@@ -31,6 +31,7 @@ from numba.core.serialize import dumps
 
 from sim.compiled.digest import Dependences, dependences, describe
 from sim.compiled.folder import VARIABLE, folder
+from sim.compiled.remembered import remembered
 
 try:
     import fcntl
@@ -84,7 +85,8 @@ class Kernel(CPUDispatcher):
         """Return the entry of the machine code for these argument types, which exist, are kept on disk, or are compiled now."""
         with global_compiler_lock:  # of several threads that ask at once one compiles: only that one has the folder's lock to release
             try:
-                return super().compile(sig)
+                with remembered(self.typingctx):
+                    return super().compile(sig)
             finally:
                 self._cache.release()
 

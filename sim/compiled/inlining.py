@@ -1,46 +1,21 @@
 """A compiler of functions that exist only within kernels: their LLVM code is linked into the kernel, which alone becomes machine code.
 
 Numba's own compiler optimises each function, with all that it calls, twice, and generates machine code for it, at every level of calls:
-more than half of that time goes into code that nothing ever runs. And it hands a named tuple on as its fields, one machine word
-each, some 200 at every call. This rests on classes of Numba that it does not document; where they are missing sim.compiled.kernel does
-without, and everything only takes longer to compile.
+more than half of that time goes into code that nothing ever runs. This rests on classes of Numba that it does not document; where they
+are missing sim.compiled.kernel does without, and everything only takes longer to compile.
 """
 
 from typing import Any
 
 from numba._dynfunc import make_function
-from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
-from numba.core.datamodel.models import TupleModel
-from numba.core.datamodel.registry import default_manager
 from numba.core.typed_passes import NativeLowering
 
-SMALL = 70_000  # bytes of bitcode; chosen by measurement: unless these are optimised first, the executor is 8 % slower
+from sim.compiled.tuples import keep_apart
 
-
-class WholeTuple(TupleModel):
-    """How a named tuple of simtlab is handed to a function: as one value, which inlining takes apart, and not field by field."""
-
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind)
-        self.whole = kind.instance_class.__module__.startswith("sim.")
-
-    def get_argument_type(self) -> Any:
-        """Return the LLVM types of the argument."""
-        return self.get_value_type() if self.whole else super().get_argument_type()
-
-    def as_argument(self, builder: Any, value: Any) -> Any:
-        """Return the argument for a value, at a call."""
-        return value if self.whole else super().as_argument(builder, value)
-
-    def from_argument(self, builder: Any, value: Any) -> Any:
-        """Return the value of an argument, in the function."""
-        return value if self.whole else super().from_argument(builder, value)
-
-
-default_manager.register(types.NamedTuple, WholeTuple)
+SMALL = 40_000  # bytes of bitcode; by measurement: the engine is up to a fifth slower with 25,000 or 70,000, the executor with none
 
 
 class Library(JITCodeLibrary):
@@ -49,6 +24,17 @@ class Library(JITCodeLibrary):
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
+
+
+class KernelLibrary(Library):
+    """The code of one kernel."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Take in LLVM code: of the kernel, then of its entry, which writes the tuples that the kernel takes for constant."""
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                keep_apart(function)
+        super().add_ir_module(ir_module)
 
 
 class Part(Library):
@@ -71,7 +57,7 @@ class KernelLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         """Do Numba's pass of the same work."""
-        state.library = Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return bool(super().run_pass(state))
 

@@ -45,7 +45,7 @@ import numpy as np
 
 from isa.semantics.integers import popc
 from isa.vocabulary import PT, Operation
-from sim.compiled.kernel import first_bit, inner
+from sim.compiled.kernel import first_bit, inner, outlined
 from sim.functional.flags import CLEAR
 from sim.functional.operands import row_of, write
 from sim.functional.stack import insert, top
@@ -83,7 +83,7 @@ def offer(w: int, mask: int, machine: Machine) -> None:
     machine.active[w] &= ~mask
 
 
-@inner
+@outlined
 def synchronise_lanes(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
     """Execute BSYNC: hold members of the register until all are there."""
     barrier, turn = code.function[i], machine.turn[w]

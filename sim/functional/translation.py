@@ -9,7 +9,7 @@ from sim.functional.state import NOWHERE, Code, Machine, Memory
 from sim.functional.windows import space_of
 
 
-@inner
+@outlined
 def device_addresses(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory) -> None:
     """Write each lane's byte address; of global memory, where that lies in device memory."""
     addresses(i, w, code, machine)

@@ -15,7 +15,7 @@ its cycles. The result is that of going cycle by cycle, and an SM's state stays 
 
 import numpy as np
 
-from sim.compiled.kernel import inner, kernel
+from sim.compiled.kernel import inner, kernel, outlined
 from sim.lowering.core import Code, Hardware
 from sim.timing.blocks import begin_blocks
 from sim.timing.clusters import deliver
@@ -119,7 +119,7 @@ def has_failed(team: Team) -> bool:
     return failed > 0
 
 
-@inner
+@outlined
 def begin_window(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team: Team) -> int:
     """Do what precedes the SMs in the next window, and open it: RUNNING, or why there is none."""
     chip = sm.chip[0]

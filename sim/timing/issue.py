@@ -8,7 +8,7 @@ Peak rate: issue_width / issue_interval warp instructions per cycle and schedule
 
 import numpy as np
 
-from sim.compiled.kernel import bit, first_bit, inner
+from sim.compiled.kernel import bit, first_bit, inner, outlined
 from sim.lowering.core import BARRIER, BRANCH, CLOCK, CLUSTER_WAIT, Code, Hardware
 from sim.policies.builtin import chosen
 from sim.result.causes import StallCause
@@ -164,7 +164,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
     return True
 
 
-@inner
+@outlined
 def issue_further(
     scheduler: np.record,
     warp: np.record,

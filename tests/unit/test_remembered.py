@@ -1,0 +1,28 @@
+"""While kernels compile, Numba is asked once for what it was asked before."""
+
+import operator
+from typing import Any
+
+import pytest
+from numba import types
+from numba.core.registry import cpu_target
+
+from sim.compiled.remembered import remembered
+
+
+def test_calls_of_built_in_functions_are_answered_once_and_forgotten_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    context: Any = type(cpu_target.typing_context)()
+    context.refresh()
+    row, asked = types.Array(types.int64, 2, "C"), []
+    given = operator.getitem, (row, types.int64), {}
+    expected = context.resolve_function_type(*given)
+    plain = type(context).resolve_function_type
+    monkeypatch.setattr(type(context), "resolve_function_type", lambda *all_: asked.append(all_) or plain(*all_))
+    with remembered(context), remembered(context):
+        answers = [context.resolve_function_type(*given) for _ in range(3)]
+        other = context.resolve_function_type(operator.getitem, (row, types.UniTuple(types.int64, 2)), {})
+        with pytest.raises(Exception, match=r"No match|No implementation"):
+            context.resolve_function_type(operator.getitem, (types.int64, types.int64), {})
+    assert [answer.return_type for answer in answers] == [expected.return_type] * 3
+    assert (other.return_type, len(asked)) == (types.int64, 3)
+    assert "resolve_function_type" not in vars(context)
