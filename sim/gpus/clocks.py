@@ -54,7 +54,7 @@ def rescaled(model: type[BaseModel], table: Mapping[str, Any], clocks: Mapping[s
 
 
 def while_multiplying(gpu: "Gpu") -> "Gpu":
-    """Return the GPU at the clock that tensor cores leave it, `clock.tensor_mhz`, and all that this changes; itself if that is no slower."""
+    """Return the GPU at the clock that tensor cores leave it, `clock.tensor_mhz`, and what this changes; itself if that is no slower."""
     slower = gpu.clock.tensor_mhz
     if slower is None or slower >= gpu.clock.core_mhz:
         return gpu
