@@ -14,10 +14,16 @@ READ_ALL_THE_SAME = ("lsu.fence_latency", "shared.pass_cycles", "l2.start")  # b
 MISSES = ("near", "load_near", "far", "cold", "group_cycles", "shared_cycles")
 WAYS_OF = {"fetch.near_ways": "near_bytes", "fetch.ways": "bytes"}
 PORTS = ("warpgroup.port_cycles", "warpgroup.port_backlog")
+SWITCHED = {
+    "dram.refresh_interval": ("refresh", "no bank is ever away"),
+    "dram.write_batch": ("turnaround", "writes go in order"),
+    "warpgroup.port_backlog": ("port_cycles", "products need no ports"),
+}  # by another field of the section
 READS = ("core.register_banks", "core.read_window", "core.source_read")
 OF_POLICIES = {"core.group_size": ("two_level", "two_level_active"), "core.policy_seed": ("random",)}
 CONTROL = (
     *READS,
+    *PORTS,
     "lsu.load_read",
     "lsu.store_read",
     "lsu.shared_store_read",
@@ -39,18 +45,14 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: this GPU has no clusters of blocks"
     if name in CONTROL and gpu.core.kind == "scoreboard":
         return "not read: core.kind = 'scoreboard' obeys no control words"
-    if name == "dram.refresh_interval" and not gpu.dram.refresh:
-        return "not read: dram.refresh = 0, so no bank is ever away"
-    if name == "dram.write_batch" and not gpu.dram.turnaround:
-        return "not read: dram.turnaround = 0, so writes go in order"
+    if name in SWITCHED and not getattr(getattr(gpu, section), SWITCHED[name][0]):
+        return f"not read: {section}.{SWITCHED[name][0]} = 0, so {SWITCHED[name][1]}"
     if name in ("l1.pass_latency", "l1.replay_cycles") and not (gpu.l1 and gpu.l1.tags_per_cycle):
         return "not read: l1.tags_per_cycle = 0, so loads from L1 pass over no banks"
     if (name == "core.read_window" or name.endswith(".reads") or name in PORTS) and not gpu.core.register_banks:
         return "not read: without register banks reads never conflict"
     if name == "clock.tensor_mhz" and MATRICES.isdisjoint(gpu.units):
         return "not read: this GPU has no tensor cores"
-    if name == "warpgroup.port_backlog" and gpu.warpgroup and not gpu.warpgroup.port_cycles:
-        return "not read: warpgroup.port_cycles = 0, so products need no ports"
     if name in OF_POLICIES and gpu.core.policy not in OF_POLICIES[name] and not getattr(gpu.core.policy, "begins", False):
         what = "fetch groups" if name == "core.group_size" else "random numbers"
         return f"not read: core.policy = '{gpu.core.policy}' has no {what}"

@@ -6,7 +6,7 @@ import numpy as np
 
 from isa.cfg import BRANCHES
 from isa.program import Program
-from isa.vocabulary import COUNTERS, Operation, Special, Unit
+from isa.vocabulary import COUNTERS, Operation, Special
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
@@ -31,7 +31,7 @@ from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.ops import Op
 from sim.lowering.phases import CLUSTER_WAITS, answers_nothing, copies, phase_use, result_cause
 from sim.lowering.policy import policy_numbers
-from sim.lowering.ports import ports_of, unit_timing
+from sim.lowering.ports import ports_of, unit_of, unit_timing
 from sim.lowering.warpgroups import ported, turn
 from sim.result.causes import PORT_CAUSE, StallCause, WakeRule
 
@@ -187,7 +187,7 @@ def _record(tables: Hierarchy) -> Any:
 def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> dict[str, int]:
     """Return the fields of instruction i's Op, which are those of its kind, but those that `code` has for all instructions at once."""
     encoded, pipes = program.encoded, list(gpu.pipes)
-    unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
+    unit, operation = unit_of(gpu, program, i), Operation(encoded.operation[i])
     name = served.pipe if (served := unit_timing(gpu, program, i)) else None
     clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
     memory, hold = memory_place(gpu, program, i), port_cycles(gpu, program, i)

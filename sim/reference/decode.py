@@ -29,7 +29,7 @@ from sim.lowering.control_words import (
 )
 from sim.lowering.listing import listing
 from sim.lowering.phases import COPY_OUT, NO_COPY, answers_nothing, copies, phase_use, reduces, result_cause
-from sim.lowering.ports import unit_timing
+from sim.lowering.ports import unit_of, unit_timing
 from sim.lowering.warpgroups import ported, turn
 from sim.result.causes import PORT_CAUSE, StallCause
 from sim.traces.trace import logged
@@ -221,7 +221,7 @@ def _sources(program: Program, i: int) -> tuple[tuple[int, ...], ...]:
 
 def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
     encoded = program.encoded
-    unit, operation = Unit(encoded.unit[i]), Operation(encoded.operation[i])
+    unit, operation = unit_of(gpu, program, i), Operation(encoded.operation[i])
     reads = [int(name) for name in encoded.reads[i] if name >= 0]
     writes = [int(name) for name in encoded.writes[i] if name >= 0]
     function = int(encoded.function[i])

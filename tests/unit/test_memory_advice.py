@@ -59,7 +59,7 @@ def test_what_bulk_copies_moved_is_drawn_though_no_thread_loads() -> None:
             "h100",
             {"warpgroup__column_cycles": 8, "units__wgmma__pipe": "tensor"},
             "barrier",
-            "the busiest resource, the tensor pipe, is only 88% used: products asked for earlier",
+            "the busiest resource, the tensor pipe, is only 89% used: products asked for earlier",
         ),
         ("copy/copy_1_float", "gtx480", {"blocks__start_interval": 20}, "blocks", "one each 20 cycles on the whole chip"),
         ("copy/copy_1_float", "gtx480", {"blocks__start_latency": 3000}, "blocks", "3000 go to starting and retiring it"),

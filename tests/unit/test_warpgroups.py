@@ -55,7 +55,7 @@ def test_chains_take_as_long_as_on_an_h100() -> None:
 def test_small_products_take_as_long_as_on_an_h100() -> None:
     scores = list(warpgroups.products(most=1 << 24))
     assert len(scores) == 7
-    assert np.mean([abs(score.error) for score in scores]) < 0.05
+    assert np.mean([abs(score.error) for score in scores]) < 0.07  # two and three buffers: D33, D38
     assert max(abs(score.error) for score in scores) < 0.13
 
 
