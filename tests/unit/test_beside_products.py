@@ -1,4 +1,4 @@
-"""What tensor cores do to the rest of an SM: its clock, the ports of registers; and uniform instructions, which have a pipe of their own."""
+"""What tensor cores do to the rest of an SM: its clock, the ports of registers; and the pipe of uniform instructions."""
 
 from pathlib import Path
 
