@@ -34,7 +34,7 @@ def why_unread_by(gpu: Gpu, name: str, words: Words, used: Used | None = None) -
 def _not_used(gpu: Gpu, name: str, used: Used) -> str:
     """Return why nothing reads a field whose need nothing meets, or of a unit or a pipe that no instruction needs."""
     section, owner, leaf = (*name.split("."), "", "")[:3]
-    units = (used.units if leaf in UNKNOWN else used.held_units) | ({"uniform"} if used.of_uniform and "uniform" in gpu.units else set())
+    units = used.units if leaf in UNKNOWN else used.held_units
     if section == "units" and owner not in units and not (leaf == "pipe" and owner in QUEUED and used.accesses):
         return f"not read: no instruction of unit {owner} is executed"
     if section == "pipes" and owner in gpu.pipes:

@@ -35,21 +35,24 @@ class Used:
     clusters: bool | None = None
     blocks: int = 0  # 0 = not known
     shared: int = 1  # bytes of shared memory that a block takes
+    uniform: bool = False  # the GPU has a unit for uniform registers
 
     @cached_property
     def units(self) -> frozenset[str]:
         """Units that it needed."""
-        return _names(self.program.encoded.unit[self.rows])
+        return _names(self.unit[self.rows])
 
     @cached_property
     def held_units(self) -> frozenset[str]:
         """Units that tell when it issues: where control words may be rescheduled, those of all instructions."""
-        return _names(self.program.encoded.unit) if self.words.kind in ("compiler", "scheduled") else self.units
+        every = _names(self.unit) | _names(self.program.encoded.unit)  # words are written by the unit of an opcode
+        return every if self.words.kind in ("compiler", "scheduled") else self.units
 
     @cached_property
-    def of_uniform(self) -> bool:
-        """Whether instructions of uniform registers were executed that have a unit of their own on some GPUs."""
-        return any(is_own_of_uniform(self.program, int(i)) for i in self.rows)
+    def unit(self) -> np.ndarray:
+        """Unit that each instruction of the program needs, int64 [n instructions]."""
+        own = [self.uniform and is_own_of_uniform(self.program, i) for i in range(len(self.program))]
+        return np.where(own, int(Unit.UNIFORM), self.program.encoded.unit)
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -186,4 +189,5 @@ def used_by(result: Result) -> Used:
         clusters,
         len(result.block_starts),
         result.occupancy.shared_per_block,
+        "uniform" in result.gpu.units,
     )

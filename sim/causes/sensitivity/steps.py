@@ -37,7 +37,7 @@ class Step(NamedTuple):
 def steps(trace: Trace, gpu: Gpu, run: Result | None = None) -> Iterator[Step]:
     """Yield the parameters that a run of `trace` reads. run: its result on `gpu`; None = by what the trace executed, no counters."""
     words = words_of(trace.launch, gpu)
-    used = used_by(run) if run else Used(trace.program, trace.executed, words)
+    used = used_by(run) if run else Used(trace.program, trace.executed, words, uniform="uniform" in gpu.units)
     for name in gpu.names():
         value = _value(gpu, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not value or name in SKIPPED:
