@@ -315,33 +315,19 @@ def with_words() -> dict[str, sim.Launch | None]:
     }
 
 
-SHARED_PORTS = """
-.kernel beside
-.shared 65536
-S2R R0, SR_TID.X
-ISETP.GE.AND P0, PT, R0, 128, PT
-@P0 BRA others
-.rept 12
-WARPGROUP.ARRIVE
-HGMMA.64x128x16.F32 R24, gdesc[UR4], R24
-HGMMA.64x128x16.F32 R24, gdesc[UR4], R24, gsb0
-WARPGROUP.DEPBAR.LE gsb0, 0x0
-.endr
-EXIT
-others:
-.rept 12
-FADD R4, R4, R20
-FADD R5, R5, R20
-FADD R6, R6, R20
-FADD R7, R7, R20
-FMNMX R8, R8, R20, PT
-MUFU.EX2 R9, R9
-.rept 40
-FADD R10, R11, R12
-.endr
-.endr
-EXIT
-"""  # one warp of those that add reads on and on
+def beside(products: str, others: str) -> str:
+    """Return a listing of which the first four warps execute products of a warpgroup, all further ones something else."""
+    first = f"S2R R0, SR_TID.X\nISETP.GE.AND P0, PT, R0, 128, PT\n@P0 BRA others\n{products}\nWARPGROUP.DEPBAR.LE gsb0, 0x0\nEXIT"
+    return f".kernel beside\n.shared 65536\n{first}\nothers:\n{others}\nEXIT\n"
+
+
+PRODUCT = "HGMMA.64x128x16.F32 R24, gdesc[UR4], R24"
+SHARED_PORTS = beside(
+    f".rept 12\nWARPGROUP.ARRIVE\n{PRODUCT}\n{PRODUCT}, gsb0\nWARPGROUP.DEPBAR.LE gsb0, 0x0\n.endr",
+    ".rept 12\n"
+    + "".join(f"FADD R{register}, R{register}, R20\n" for register in (4, 5, 6, 7))
+    + "FMNMX R8, R8, R20, PT\nMUFU.EX2 R9, R9\n.rept 40\nFADD R10, R11, R12\n.endr\n.endr",
+)  # one warp of those that add reads on and on
 
 
 def group_products() -> str:

@@ -28,6 +28,7 @@ from sim.analysis.schedule import LoadLatency, Step, schedule
 from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR
 from sim.lowering.accesses import is_cached
+from sim.lowering.clock import clocked
 from sim.lowering.rescheduling import rescheduled
 from sim.traces.trace import Trace
 
@@ -149,6 +150,7 @@ def analyse(trace: Trace, gpu: Gpu, hits: Hits | None = None, label: str | None 
 def of_region(trace: Trace, gpu: Gpu, region: Region, hits: Hits | None = None) -> Analysis:
     """Return the interval analysis of a region, as `analyse` does, by the control words that a run on `gpu` obeys."""
     trace, _ = rescheduled(trace, gpu)
+    gpu = clocked(gpu, trace)
     program, parts, where = trace.program, intervals(trace.program, region), locality(trace, gpu)
     latency = load_latency(gpu, program, hits or where)
     repeated = [i for part in parts for i in part] * (REPEATS if region.loop else 1)

@@ -18,6 +18,7 @@ from sim.analysis.resources import DRAM, FROM_SMS, capacities
 from sim.analysis.schedule import schedule
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
+from sim.lowering.clock import clocked
 from sim.lowering.rescheduling import rescheduled
 from sim.traces.trace import Trace
 
@@ -36,6 +37,7 @@ class Bound(NamedTuple):
 def bounds(trace: Trace, gpu: Gpu) -> list[Bound]:
     """Return the lower bounds on the cycles of a launch, the largest first, by the control words that a run on `gpu` obeys."""
     trace, _ = rescheduled(trace, gpu)
+    gpu = clocked(gpu, trace)
     found = [*_throughput(trace, gpu), Bound("latency of one warp", _latency(trace, gpu))]
     if gpu.memory.kind == "hierarchy" and gpu.l2 and gpu.l2.start != "warm":
         found += _data(trace, gpu)

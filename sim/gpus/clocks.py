@@ -17,6 +17,7 @@ from sim.gpus.fields import leaves, said
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
 
+SET_BY_USER = "set by the user"  # how the source of a replaced number begins
 CORE = "core_mhz"
 DOMAINS = {"l2": "l2_mhz", "dram": "dram_mhz"}
 RENAMED = {CORE: "scheduler_mhz", "alu_mhz": CORE}  # of presets and overrides that still say alu_mhz
@@ -58,11 +59,14 @@ def while_multiplying(gpu: "Gpu") -> "Gpu":
     slower = gpu.clock.tensor_mhz
     if slower is None or slower >= gpu.clock.core_mhz:
         return gpu
-    table, other = gpu.model_dump(), f"{{}} without products of matrices, at {gpu.clock.core_mhz:g} MHz"
+    table = gpu.model_dump()
     for name, value in (rescaled(type(gpu), table, {CORE: slower}) | {f"clock.{CORE}": slower}).items():
         section, leaf = name.split(".")
-        table["source"][name] = {"kind": "derived", "text": other.format(f"{table[section][leaf]:g}")}
-        table[section][leaf] = value
+        before, source = table[section][leaf], table["source"].get(name)
+        told = {"kind": "derived", "text": f"{before:g} without products of matrices, at {gpu.clock.core_mhz:g} MHz"}
+        if source and source["text"].startswith(SET_BY_USER):  # what a user has changed stays to be seen
+            told = source | {"text": f"{source['text']}; {value:g} where products of matrices keep the clock at clock.tensor_mhz"}
+        table["source"][name], table[section][leaf] = told, value
     return gpu.from_table(table)
 
 

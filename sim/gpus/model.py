@@ -13,14 +13,13 @@ from pydantic import Field, ValidationError, model_validator
 from isa.errors import UserError
 from isa.vocabulary import Unit
 from sim.gpus.checks import LATENCY_ELSEWHERE, problems
-from sim.gpus.clocks import renamed, rescaled, unknown_clock
+from sim.gpus.clocks import SET_BY_USER, renamed, rescaled, unknown_clock
 from sim.gpus.fields import meaning, names, nearest, user_error
 from sim.gpus.front_sections import Blocks, Clusters, Constants, Fetch, Limits, WarpGroup
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, Memory, SharedMemory
 from sim.gpus.section import Section, Table, needs
 from sim.policies.user import AnyPolicy
 
-SET_BY_USER = "set by the user"  # how the source of a replaced number begins
 SAME = f"{SET_BY_USER} to what it was"
 OPTIONAL, ABSENT = ("l1", "l2"), (None, False, "none")  # sections that a GPU may lack, and what takes one away
 

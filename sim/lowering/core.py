@@ -216,7 +216,6 @@ def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> dict[
         "address": hold,
         "landing": landing(gpu, program, i),
         "reads": read_cycles(gpu, program, i) if obeyed else 0,
-        "ported": 0,
         "phase": phase_use(program, i),
         "turn": product.cycles,
         "copies": copied,

@@ -4,7 +4,8 @@ import math
 import textwrap
 
 from isa.architecture import number
-from sim.gpus.model import SAME, SET_BY_USER, Gpu
+from sim.gpus.clocks import SET_BY_USER
+from sim.gpus.model import SAME, Gpu
 from sim.gpus.unread import why_unread
 from sim.lowering.control_words import obeys_control_words
 from sim.lowering.unread import why_unread_by

@@ -8,9 +8,11 @@ import numpy as np
 
 from isa.errors import UserError
 from sim.functional import execute
-from sim.gpus.model import SET_BY_USER, Gpu
+from sim.gpus.clocks import SET_BY_USER
+from sim.gpus.model import Gpu
 from sim.launch.copies import copied
 from sim.launch.launch import Launch
+from sim.lowering.clock import not_reached
 from sim.lowering.rescheduling import worded
 from sim.lowering.unread import why_unread_by
 from sim.lowering.used import used_by
@@ -75,6 +77,8 @@ def evaluate(trace: Trace | Failure, gpu: Gpu, job: Job) -> Row:
         used = used_by(result)
         mine = [name for name, source in changed.source.items() if source.text.startswith(f"{SET_BY_USER};")]  # here, or before the sweep
         unread = {name: why_unread_by(changed, name, result.words, used) for name in mine}
+        if "clock.core_mhz" in unread:
+            unread["clock.core_mhz"] = not_reached(changed, result.gpu)
         spread = _spread([result.cycles, *(simulate(one, changed, threads=1).cycles for one in _others(wanted, job.repeat))])
         return row(result) | spread | {"not_read": "; ".join(f"{name} {why}" for name, why in unread.items() if why) or None}
     except UserError as error:

@@ -8,37 +8,17 @@ import pytest
 import isa
 import sim
 from programs.published import rows
-from tests.fields import SHARED_PORTS, launch, scheduled
+from tests.fields import PRODUCT, SHARED_PORTS, beside, launch, scheduled
 
 MEASUREMENTS = Path(isa.__file__).parents[1] / "programs" / "measurements"
-STREAM = """
-.kernel beside
-.shared 65536
-S2R R0, SR_TID.X
-ISETP.GE.AND P0, PT, R0, 128, PT
-@P0 BRA others
-WARPGROUP.ARRIVE
-.rept 80
-HGMMA.64x128x16.F32 R24, gdesc[UR4], R24
-.endr
-HGMMA.64x128x16.F32 R24, gdesc[UR4], R24, gsb0
-WARPGROUP.DEPBAR.LE gsb0, 0x0
-EXIT
-others:
-.rept 60
-NOP
-.endr
-CS2R.32 R4, SR_CLOCKLO
-{kinds}
-CS2R.32 R5, SR_CLOCKLO
-EXIT
-"""
+MULTIPLIES = f"WARPGROUP.ARRIVE\n.rept 80\n{PRODUCT}\n.endr\n{PRODUCT}, gsb0"
+TIMED = ".rept 60\nNOP\n.endr\nCS2R.32 R4, SR_CLOCKLO\n{kinds}\nCS2R.32 R5, SR_CLOCKLO"
 
 
 def cycles_each(kinds: list[str], warps: int = 1) -> float:
     """Return the cycles of each of 240 instructions of a warp while its scheduler's tensor core multiplies without a pause."""
     text = "\n".join(kinds[k % len(kinds)] for k in range(240))
-    reads = sim.run(scheduled(STREAM.format(kinds=text), 1, 128 + 128 * warps), sim.gpu("h100")).clock_reads
+    reads = sim.run(scheduled(beside(MULTIPLIES, TIMED.format(kinds=text)), 1, 128 + 128 * warps), sim.gpu("h100")).clock_reads
     last = reads[reads[:, 2] == 4 * warps][:, 0]
     return float(last[1] - last[0]) / 240
 
@@ -70,6 +50,11 @@ def test_the_clock_falls_where_matrices_are_multiplied() -> None:
     assert sim.simulate(products, gpu).gpu.clock.core_mhz == gpu.clock.tensor_mhz == 1800
     assert sim.simulate(products, gpu.replace({"clock.tensor_mhz": 1980})).gpu.clock.core_mhz == 1980
     assert sim.simulate(products, gpu.replace({"clock.core_mhz": 1500})).gpu.clock.core_mhz == 1500
+    faster = sim.simulate(products, gpu.replace({"clock.core_mhz": 2200, "l2.latency": 400})).gpu
+    assert faster.clock.core_mhz == 1800
+    assert [name for name in ("clock.core_mhz", "l2.latency") if "keep the clock at clock.tensor_mhz" not in faster.source[name].text] == []
+    swept = sim.sweep(products.launch, gpu, [{"clock.core_mhz": 2200}, {"clock.core_mhz": 1500}])
+    assert ["not reached" in str(why) for why in swept["not_read"]] == [True, False]
     others = sim.execute(launch(".kernel f\nFADD R0, R0, R1\nEXIT", 1, 32))
     assert sim.simulate(others, gpu).gpu.clock.core_mhz == 1980
 

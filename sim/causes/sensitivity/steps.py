@@ -14,7 +14,7 @@ from sim.traces.trace import Trace
 SHARE = 0.1
 # What a run does not read by itself (clocks: the numbers of L2 and DRAM hold them), the overhead of a launch, granularities of allocation.
 SKIPPED = (
-    *("clock.core_mhz", "clock.l2_mhz", "clock.dram_mhz", "blocks.launch_overhead", "blocks.launch_us"),
+    *("clock.core_mhz", "clock.tensor_mhz", "clock.l2_mhz", "clock.dram_mhz", "blocks.launch_overhead", "blocks.launch_us"),
     *("limits.sub_partitions", "limits.launch_partitions"),
     *("limits.threads_per_block", "limits.registers_per_thread", "limits.registers_per_block", "limits.register_unit"),
     *("limits.warp_granularity", "limits.shared_unit", "limits.shared_reserved", "limits.shared_per_block"),
