@@ -16,7 +16,7 @@ from isa.vocabulary import Operation, Space
 from sim.analysis import banks, coalescing
 from sim.gpus.path import LINE
 from sim.launch.placement import BASE
-from sim.traces.trace import ACCESSES, SCATTERED, Trace, logged
+from sim.traces.trace import ACCESSES, ADDRESS, SCATTERED, Trace, logged
 
 PERIOD = 256  # bytes
 MOST_AT_ONCE = 1 << 20  # accesses; bounds the memory that counting takes
@@ -114,7 +114,7 @@ def _counted(trace: Trace, spaces: tuple[Space, ...]) -> Counter[Key]:
         keys = np.stack([instruction[even], mask[even], base[even] % PERIOD, stride[even]], axis=1)
         for (i, bits, start, step), often in zip(*np.unique(keys, axis=0, return_counts=True), strict=True):
             found[int(i), int(bits), _moved_down((start + step * lanes)[None], bits[None])[0].tobytes()] += int(often)
-        rows = _moved_down(arrays.scattered[base[~even]].astype(np.int64), mask[~even])
+        rows = _moved_down(arrays.scattered[base[~even] & ADDRESS].astype(np.int64), mask[~even])
         for i, bits, row in zip(instruction[~even].tolist(), mask[~even].tolist(), rows, strict=True):
             found[i, bits, row.tobytes()] += 1
     return found
@@ -132,7 +132,7 @@ def in_windows(trace: Trace) -> list[Instruction]:
         ends = [base + (np.frexp(lane)[1] - 1) * stride for lane in (bits & -bits, bits)]  # of the lowest lane, and of the highest
         below = even & (np.minimum(*ends) < BASE)
         active = (bits[~even, None] >> np.arange(coalescing.LANES)) & 1 == 1
-        below[~even] = (active & (arrays.scattered[base[~even]] < BASE)).any(axis=1)
+        below[~even] = (active & (arrays.scattered[base[~even] & ADDRESS] < BASE)).any(axis=1)
         found.update(instruction[below].tolist())
     return [trace.program.instructions[i] for i in sorted(found)]
 

@@ -16,7 +16,7 @@ from sim.analysis.coalescing import LANES
 from sim.gpus.model import Gpu
 from sim.gpus.path import SECTOR
 from sim.lowering.accesses import is_cached
-from sim.traces.trace import SCATTERED, Trace
+from sim.traces.trace import ADDRESS, SCATTERED, Trace
 
 MOST_AT_ONCE = 1 << 15  # accesses; bounds the memory that counting takes
 IDLE = -1  # in place of a sector's number
@@ -82,9 +82,9 @@ def _sectors(trace: Trace) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for entries, at in by_path(trace, GLOBAL, MOST_AT_ONCE):
         base, stride = arrays.access_base[at][..., None], arrays.access_stride[at][..., None]
         even = stride != SCATTERED
-        addresses = np.where(even, base + np.where(even, stride, 0) * lanes, 0)
+        addresses = np.where(even, (base + np.where(even, stride, 0) * lanes) & ADDRESS, 0)
         if not even.all():
-            rows = np.where(even, 0, base)[..., 0]
+            rows = np.where(even, 0, base & ADDRESS)[..., 0]
             addresses = np.where(even, addresses, arrays.scattered[rows].astype(np.int64))
         active = (arrays.mask[entries].astype(np.int64)[:, None] >> lanes) & 1 == 1
         yield arrays.instruction[entries], np.where(active, addresses // SECTOR, IDLE)

@@ -8,12 +8,13 @@ import numpy as np
 
 from isa.operations import Form
 from isa.vocabulary import PT, AtomicFunction, Space
-from sim.compiled.kernel import first_bit, outlined
+from sim.compiled.kernel import first_bit, inner, outlined
 from sim.functional.flags import REVERSE, ZFILL
 from sim.functional.operands import row_of, write_predicate
 from sim.functional.stack import fault
 from sim.functional.state import FIRST, FULL, RANK_BITS, SCRATCH, SECOND, Code, Fault, Machine, Memory, Progress, Report, Status
 from sim.functional.watch import WRITE, Seen, touch
+from sim.gpus.path import LINE
 
 ROW_BYTES, ROWS = 16, 8  # of a matrix of LDSM
 
@@ -30,6 +31,7 @@ def copy_to_shared(i: int, w: int, mask: int, reading: int, code: Code, machine:
                 value = memory.words[((machine.target[k] - memory.base) >> 2) + part]
                 value = np.uint32(np.int64(value) & ((np.int64(1) << (8 * min(rest, np.int64(4)))) - 1))
             machine.rows[SCRATCH + part, k] = value
+    pieces = np.int64(0)
     base = machine.rows[row_of(code.operand[i, FIRST], w, code, machine)]
     more = machine.rows[row_of(code.operand[i, SECOND], w, code, machine)]
     for k in range(machine.lanes[0]):
@@ -45,7 +47,27 @@ def copy_to_shared(i: int, w: int, mask: int, reading: int, code: Code, machine:
                 seen = Seen(np.int64(i), np.int64(w), np.int64(k), WRITE)
                 for byte in range(width):
                     touch(address + byte, np.int64(-1), seen, machine, memory.watch)
+            machine.index[k] = address // LINE
+            pieces += is_new_piece(k, reading, machine)
+    machine.index[0] = pieces
     return Status.RUNNING
+
+
+@inner
+def is_new_piece(k: int, reading: int, machine: Machine) -> int:
+    """Return 1 if lane k of LDGSTS brings its line, as a lane before it does, to a line of shared memory to which none before it does.
+
+    machine.index holds the lines of shared memory.
+    """
+    line, new = machine.target[k] // LINE, np.int64(0)
+    if not (reading >> k) & 1:
+        return new
+    for before in range(k):
+        if (reading >> before) & 1 and machine.target[before] // LINE == line:
+            if machine.index[before] == machine.index[k]:
+                return np.int64(0)
+            new = np.int64(1)
+    return new
 
 
 @outlined

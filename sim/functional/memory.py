@@ -37,7 +37,7 @@ from sim.functional.transfers import ONE, transfer
 from sim.functional.translation import device_addresses
 from sim.functional.watch import observe
 from sim.functional.windows import has_windows, next_window
-from sim.traces.trace import FAR, SCATTERED
+from sim.traces.trace import FAR, PHASE_SHIFT, SCATTERED
 
 LOCAL_WORDS = LOCAL_BYTES // 4
 
@@ -104,6 +104,8 @@ def access(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memo
         if code.predicate_destination[i, 0] != PT:
             grant(i, w, mask, done, code, machine)
     keep_access(w, mask, base, stride, machine, log, store)
+    if mask and code.flags[i] & ASYNC:
+        log.access_base[log.row[w], log.accesses[w] - 1] += machine.index[0] << PHASE_SHIFT
     return Status.RUNNING
 
 

@@ -17,7 +17,7 @@ from sim.functional.growth import ROOM
 from sim.functional.paths import mixed
 from sim.functional.stack import insert
 from sim.functional.state import AT_PHASE, RUNNABLE, SPINS, Code, Log, Machine, Progress, Spin, Status, Store
-from sim.traces.trace import SCATTERED
+from sim.traces.trace import ADDRESS, SCATTERED
 
 LOOK = np.int64(2048)
 SHORT, ENTRIES = 256, 1024  # entries of a short round, which is looked for each time; how many entries must have gone round so
@@ -126,7 +126,7 @@ def goes_round(w: int, end: int, last: int, period: int, accesses: int, rounds: 
             return False
         if stride == SCATTERED:
             for k in range(store.scattered.shape[1]):
-                if store.scattered[base, k] != store.scattered[before, k]:
+                if store.scattered[base & ADDRESS, k] != store.scattered[before & ADDRESS, k]:
                     return False
     for entry in range(end - 1, end - period * rounds - 1, -1):
         if log.instruction[row, entry] != log.instruction[row, entry - period] or log.mask[row, entry] != log.mask[row, entry - period]:

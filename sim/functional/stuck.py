@@ -10,7 +10,7 @@ from sim.functional.code import FORMS as BY_OPERATION
 from sim.functional.state import AT_CLUSTER, AT_PHASE, AT_REGISTERS, AT_WARPGROUP, SPINS, Spin
 from sim.launch.launch import Launch
 from sim.launch.placement import Places
-from sim.traces.trace import SCATTERED
+from sim.traces.trace import ADDRESS, SCATTERED
 
 if TYPE_CHECKING:
     from sim.functional.turns import Place
@@ -86,6 +86,7 @@ def _what(launch: Launch, places: Places, place: "Place", w: int) -> str:
     if not loads:
         return text
     base, stride = (int(part[place.log.row[w], place.log.accesses[w] - 1]) for part in (place.log.access_base, place.log.access_stride))
+    base &= ADDRESS
     text += f", which read {instructions[loads[-1]].text}"
     if stride == SCATTERED or [i for i in loop if form[i] in (*FORMS, Form.STORE)][-1] != loads[-1]:
         return text

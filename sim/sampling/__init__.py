@@ -17,7 +17,7 @@ from sim.sampling import estimate
 from sim.sampling.plan import MOST, Plan, plan, spread
 from sim.sampling.scaling import scaled
 from sim.traces.ensemble import accesses_of_global
-from sim.traces.trace import SCATTERED, Trace, work_of_blocks
+from sim.traces.trace import ADDRESS, SCATTERED, Trace, work_of_blocks
 
 SHARE, LEAST = 0.1, 40_000_000  # of a launch, and warp instructions, that are executed and timed at least unless the user says which share
 WHOLE = 200_000_000  # warp instructions of a launch that is executed whole where a sample would be most of it
@@ -135,6 +135,6 @@ def _lines(trace: Trace) -> np.ndarray:
     arrays, (chosen, _) = trace.arrays, accesses_of_global(trace)
     spaced = chosen & (arrays.access_stride != SCATTERED)
     base, stride = arrays.access_base[spaced], arrays.access_stride[spaced]
-    lanes = [(base + lane * stride) & 0xFFFFFFFF for lane in (0, 10, 21, 31)]
-    rows = arrays.scattered[arrays.access_base[chosen & ~spaced]].ravel().astype(np.int64)
+    lanes = [(base + lane * stride) & ADDRESS for lane in (0, 10, 21, 31)]
+    rows = arrays.scattered[arrays.access_base[chosen & ~spaced] & ADDRESS].ravel().astype(np.int64)
     return np.concatenate([*lanes, rows]) // LINE

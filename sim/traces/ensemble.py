@@ -11,7 +11,7 @@ import numpy as np
 
 from isa.vocabulary import Space
 from sim.launch.placement import Places
-from sim.traces.trace import ACCESSES, BLOCK, RANKS, SCATTERED, SOURCE, Trace, bulk_copies, instruction_of
+from sim.traces.trace import ACCESSES, ADDRESS, BLOCK, RANKS, SCATTERED, SOURCE, Trace, bulk_copies, instruction_of
 
 MEMBERS = 5  # that say how far a run moves by itself, where nobody asks for another number
 WINDOW = 16  # blocks that follow each other in launch order and may change places
@@ -39,8 +39,8 @@ def moved(trace: Trace, placement: int) -> Trace:
     spaced = chosen & (arrays.access_stride != SCATTERED)
     base, rows = arrays.access_base.copy(), arrays.scattered.copy()
     # lane 0 may be idle, its address below the array
-    base[spaced] += _shift((base + lane * arrays.access_stride)[spaced], starts, shifts)
-    taken = base[chosen & ~spaced]
+    base[spaced] += _shift((base + lane * arrays.access_stride)[spaced] & ADDRESS, starts, shifts)
+    taken = base[chosen & ~spaced] & ADDRESS
     rows[taken] = (rows[taken] + _shift(rows[taken].astype(np.int64), starts, shifts)).astype(rows.dtype)
     copied = base[bulk_copies(trace)]
     rows[copied, SOURCE] += _shift(rows[copied, SOURCE].astype(np.int64), starts, shifts).astype(rows.dtype)

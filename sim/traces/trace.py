@@ -19,7 +19,9 @@ from sim.traces.hazard import Hazard
 
 FLOPS = {Operation.FADD: 1, Operation.FMUL: 1, Operation.FFMA: 2}
 ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM, Operation.MBARRIER, Operation.BULK_COPY, Operation.CLUSTER_BARRIER)
-PHASE_SHIFT = np.int64(32)  # of SYNCS, the base has the number of a phase from this bit on, above the barrier's address
+# From this bit on, above an address or a row, the base has of SYNCS the number of a phase; of LDGSTS how many pieces its lines have beyond
+# one each: what goes to another line of shared memory is a piece of its own.
+PHASE_SHIFT = np.int64(32)
 ADDRESS = (1 << 32) - 1
 RANK_SHIFT = np.int64(24)  # in shared memory an address has from this bit on how many ranks of the cluster further on it is
 FAR = 6  # bit of `Store.found` beside those of Spaces: shared memory of another block
@@ -41,7 +43,7 @@ class TraceArrays(NamedTuple):
     mask: np.ndarray  # uint32 [entries] lanes that execute it (active and guard true; a BSYNC once more: all that go on); 0 = no lane
     warp_path: np.ndarray  # int32 [blocks * warps]
     access_start: np.ndarray  # int64 [blocks * warps + 1] first access of each warp
-    access_base: np.ndarray  # int64 [accesses] byte address of lane 0, or row of `scattered`
+    access_base: np.ndarray  # int64 [accesses] byte address of lane 0, or row of `scattered`; more from bit PHASE_SHIFT on
     access_stride: np.ndarray  # int64 [accesses] bytes between lanes, or SCATTERED
     scattered: np.ndarray  # uint32 [rows, 32] byte addresses, all below 4 GiB; lanes outside the mask hold 0
 
@@ -104,8 +106,8 @@ class Trace:
         base, stride = int(self.arrays.access_base[access]), int(self.arrays.access_stride[access])
         lanes = [lane for lane in range(32) if mask >> lane & 1]
         if stride == SCATTERED:
-            return {lane: int(self.arrays.scattered[base, lane]) for lane in lanes}
-        return {lane: (base & ADDRESS) + lane * stride for lane in lanes}
+            return {lane: int(self.arrays.scattered[base & ADDRESS, lane]) for lane in lanes}
+        return {lane: (base + lane * stride) & ADDRESS for lane in lanes}
 
     def bytes_of_copy(self, access: int) -> int:
         """Return the bytes of a bulk copy that was executed, of a tile those of a row."""

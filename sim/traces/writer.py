@@ -11,7 +11,7 @@ from isa.program import Program
 from isa.vocabulary import RZ, Kind, Operation
 from sim.traces.program import STEP
 from sim.traces.text import WARP
-from sim.traces.trace import SCATTERED, Trace, logged
+from sim.traces.trace import ADDRESS, SCATTERED, Trace, logged
 
 LIST = "kernelslist.g"
 VERSION = 5
@@ -108,10 +108,10 @@ def _addresses(trace: Trace, access: int, mask: int, width: int) -> str:
     base, stride = int(trace.arrays.access_base[access]), int(trace.arrays.access_stride[access])
     lanes = [lane for lane in range(WARP) if mask >> lane & 1]
     if stride == SCATTERED:
-        found = trace.arrays.scattered[base][lanes].astype(np.int64)
+        found = trace.arrays.scattered[base & ADDRESS][lanes].astype(np.int64)
         deltas = " ".join(str(delta) for delta in np.diff(found).tolist())
         return f"{width} 2 {int(found[0]):#x} {deltas} "
-    first = base + lanes[0] * stride
+    first = (base + lanes[0] * stride) & ADDRESS
     if lanes[-1] - lanes[0] + 1 == len(lanes):
         return f"{width} 1 {first:#x} {stride} "
-    return f"{width} 0 {' '.join(f'{base + lane * stride:#x}' for lane in lanes)} "
+    return f"{width} 0 {' '.join(f'{(base + lane * stride) & ADDRESS:#x}' for lane in lanes)} "

@@ -83,6 +83,16 @@ def test_further_passes_may_delay_a_result_longer_than_they_take(run) -> None:
     assert issued[3] - issued[2] == 10 + 20  # one pass
 
 
+@pytest.mark.parametrize("further", [0, 3, 4])
+def test_a_copy_to_shared_memory_takes_a_cycle_for_each_piece_of_a_line(run, further: int) -> None:
+    """512 bytes are four lines; `further` of them go to two lines of shared memory each. The load is taken behind them."""
+    listing = ".shared 1024\nLDGSTS.E.BYPASS.128 [R8], [R4]\nLDS R0, [R8]\nFADD R2, R0, R0\nEXIT"
+    for width in (0, 4):
+        copied = ((1 << 20) + (further << 32), 16)
+        issued = run(listing, accesses=[copied, (0, 4)], **ROUND, l1__tags_per_cycle=width).first()
+        assert issued[2] == 10 + 4 + further + 20
+
+
 def test_the_address_unit_replays_conflicts(run) -> None:
     listing = "LDS R0, [R8]\nLDS R1, [R8]\nFADD R3, R1, R1\nEXIT"
     done = run(listing, accesses=[(0, 16), (0, 4)], **ROUND, lsu__replay=5)

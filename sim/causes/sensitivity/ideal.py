@@ -12,7 +12,7 @@ from isa.program import Program
 from isa.vocabulary import Operation, Space, Unit
 from sim.analysis import banks
 from sim.gpus.path import SECTOR
-from sim.traces.trace import ACCESSES, SCATTERED, Trace, instruction_of, logged
+from sim.traces.trace import ACCESSES, ADDRESS, SCATTERED, Trace, instruction_of, logged
 
 GLOBAL = (Space.GLOBAL, Space.GENERIC)
 LANES = 32
@@ -102,7 +102,7 @@ def _addresses(trace: Trace, places: np.ndarray) -> np.ndarray:
     base, stride = arrays.access_base[places], arrays.access_stride[places]
     even = stride != SCATTERED
     rows = np.where(even, base, 0)[:, None] + np.where(even, stride, 0)[:, None] * np.arange(LANES)
-    rows[~even] = arrays.scattered[base[~even]]
+    rows[~even] = arrays.scattered[base[~even] & ADDRESS]
     return rows
 
 

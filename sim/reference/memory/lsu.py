@@ -126,10 +126,14 @@ class LoadStoreUnit:
         if access.decoded.space == Space.SHARED:
             busy = [(access.passes * int(numbers.pass_cycles), "shared.pass_cycles", f"{access.passes} passes over the banks")]
         elif access.passes:
-            busy = [(self._lookups(access), "l1.tags_per_cycle", f"{lines} lines")]
+            busy = [
+                (self._lookups(access), "l1.tags_per_cycle", f"{lines} lines"),
+                (access.pieces * int(numbers.line_cycles), "l1.line_cycles", f"{access.pieces} pieces of lines"),
+            ]
         else:
             busy = [
                 (sent * int(numbers.line_cycles), "l1.line_cycles", f"{sent} lines"),
+                (access.pieces * int(numbers.line_cycles), "l1.line_cycles", f"{access.pieces} pieces of lines"),
                 (self._data_cycles(access), "l1.bytes_per_cycle", ""),
             ]
             if again and access.kind is Kind.STORE:

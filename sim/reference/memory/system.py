@@ -12,7 +12,7 @@ from sim.reference.memory.l2 import Slice
 from sim.reference.memory.mbarriers import Barriers
 from sim.reference.memory.rows import Rows
 from sim.result.causes import Tally
-from sim.traces.trace import PHASE_SHIFT
+from sim.traces.trace import PHASE_SHIFT, SCATTERED
 
 if TYPE_CHECKING:
     from sim.reference.machine import Machine
@@ -67,6 +67,12 @@ class MemorySystem:
     def phase_of(self, access: int) -> int:
         """Return the phase that an access of the trace counts or waits for; 0 = none."""
         return int(self.machine.trace.arrays.access_base[access] >> PHASE_SHIFT)
+
+    def further_pieces(self, access: int, mask: int) -> int:
+        """Return how many pieces the lines of a copy to shared memory have beyond one each."""
+        arrays, lane = self.machine.trace.arrays, (mask & -mask).bit_length() - 1
+        stride = int(arrays.access_stride[access])
+        return (int(arrays.access_base[access]) + (0 if stride == SCATTERED else lane * stride)) >> int(PHASE_SHIFT)
 
     def addresses(self, access: int, mask: int) -> Addresses:
         """Return the byte addresses of the lanes that take part in an access of the trace."""

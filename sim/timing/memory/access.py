@@ -11,7 +11,7 @@ from sim.timing.memory.coalescer import coalesce, count_packets, has_lane, lane_
 from sim.timing.memory.l1 import prefetch_set
 from sim.timing.memory.requests import sector_count, weight_of
 from sim.timing.memory.state import Memory
-from sim.traces.trace import ADDRESS, RANK_SHIFT, TraceArrays
+from sim.traces.trace import ADDRESS, PHASE_SHIFT, RANK_SHIFT, SCATTERED, TraceArrays
 
 LOAD_REQUESTS, LOCAL_REQUESTS = int(Tally.LOAD_REQUESTS), int(Tally.LOCAL_REQUESTS)
 STORE_REQUESTS, ATOMIC_REQUESTS = int(Tally.STORE_REQUESTS), int(Tally.ATOMIC_REQUESTS)
@@ -41,6 +41,8 @@ def describe(
     words = memory.entry_words[m, number, place]
     if op.memory == GLOBAL:
         entry.requests = coalesce(mh.coalescing, access, mask, width, line, sectors, words, trace)
+        if op.landing:
+            entry.further = further_pieces(access, first_bit(mask), trace)
     else:
         slot = m * mh.local_slots + np.int64(entry.slot)
         entry.requests = local(access, mask, width, (slot, mh.local_row), line, sectors, words, trace)
@@ -54,6 +56,13 @@ def describe(
         count_packets(access, mask, entry.requests, line, packets, trace)
     for k in range(entry.requests):
         entry.weight += weight_of(np.int64(op.access), np.int64(packets[k]))
+
+
+@inner
+def further_pieces(access: int, lane: int, trace: TraceArrays) -> int:
+    """Return how many pieces the lines of LDGSTS have beyond one each. lane: one that takes part."""
+    stride = trace.access_stride[access]
+    return (trace.access_base[access] + (np.int64(0) if stride == SCATTERED else lane * stride)) >> PHASE_SHIFT
 
 
 @outlined

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.compiled.kernel import first_bit, inner
 from sim.lowering.memory import COALESCING, LOCAL_BASE, LOCAL_BYTES
-from sim.traces.trace import SCATTERED, TraceArrays
+from sim.traces.trace import ADDRESS, SCATTERED, TraceArrays
 
 SECTORS_RULE, CC12 = COALESCING.index("sectors"), COALESCING.index("cc12")
 ALL_LANES = np.uint32(0xFFFFFFFF)
@@ -20,8 +20,8 @@ def lane_address(access: int, lane: int, trace: TraceArrays) -> int:
     """Return the byte address of a lane."""
     stride, base = trace.access_stride[access], trace.access_base[access]
     if stride == SCATTERED:
-        return np.int64(trace.scattered[base, lane])
-    return base + lane * stride
+        return np.int64(trace.scattered[base & ADDRESS, lane])
+    return (base + lane * stride) & ADDRESS
 
 
 @inner
@@ -76,7 +76,7 @@ def consecutive(start: int, size: int, line: np.ndarray, sectors: np.ndarray, wo
 def by_sectors(access: int, mask: int, width: int, line: np.ndarray, sectors: np.ndarray, words: np.ndarray, trace: TraceArrays) -> int:
     """Return how many lines the warp touches: one request each."""
     if mask == ALL_LANES and width >= 4 and trace.access_stride[access] == width:
-        return consecutive(trace.access_base[access], np.int64(32 * width), line, sectors, words)
+        return consecutive(trace.access_base[access] & ADDRESS, np.int64(32 * width), line, sectors, words)
     count = np.int64(0)
     for lane in range(32):
         if has_lane(mask, lane):

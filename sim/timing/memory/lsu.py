@@ -144,11 +144,12 @@ def busy(entry: np.record, op: np.record, again: bool, mh: np.record) -> int:
     """Return the cycles that an instruction keeps the shared unit. again: the one before came from the same queue."""
     if op.memory == SHARED:
         return max(mh.interval, entry.passes * mh.pass_cycles)
+    pieces = (entry.requests + entry.further) * mh.line_cycles if op.landing else np.int64(0)
     if entry.passes:  # of a load, which passes over the banks of L1 when all its lines are there
-        return max(mh.interval, lookups(entry, mh))
+        return max(mh.interval, lookups(entry, mh), pieces)
     stored = whole_cycles(entry.requests * mh.store_line_ticks) if again and op.access == STORE else np.int64(0)
     sent = entry.weight if op.access >= ATOMIC else entry.requests
-    return max(mh.interval, sent * mh.line_cycles, stored, data_cycles(op, mh))
+    return max(mh.interval, sent * mh.line_cycles, pieces, stored, data_cycles(op, mh))
 
 
 @inner
