@@ -78,7 +78,7 @@ FITTED = {
         *("dram.efficiency", "blocks.retire_latency", "lsu.depth"),
     },
     "h100": {
-        *("blocks", "fetch.first", "dram.efficiency"),
+        *("blocks", "core.source_read", "fetch.first", "dram.efficiency"),
         *("dram.turnaround", "dram.write_batch", "dram.channel_depth"),
         *("l2.store_cost", "l2.partial_cost", "lsu.store_line_cycles", "interconnect.store_mask"),
         *("warpgroup.start_shared", "warpgroup.port_backlog", "clusters.barrier_latency", "dram.activate_cycles"),
