@@ -18,6 +18,8 @@ from sim.lowering.warpgroups import PRODUCTS, QUEUED
 
 # Units whose instructions read their registers through the banks' ports in a fixed number of cycles.
 PORTED = (Unit.FP32, Unit.INT32, Unit.IMAD, Unit.SHIFT, Unit.FP64)
+# Those whose instructions wait until a product has read its registers, and then take one cycle, too: memory instructions and shuffles.
+ADDRESSED = (Unit.GLOBAL, Unit.SHARED, Unit.LOCAL)
 IMADS, WIDE = (int(Operation.IMAD), int(Operation.IMAD_CARRY)), int(Flag.WIDE | Flag.HIGH)  # plain integers: members take long to name
 
 
@@ -108,7 +110,7 @@ def passes(gpu: Gpu, program: Program, i: int) -> int:
 def read_cycles(gpu: Gpu, program: Program, i: int) -> int:
     """Return for how many cycles no other instruction begins to read registers: 0 of one that does not go through the banks' ports."""
     unit = unit_timing(gpu, program, i)
-    return max(int(Unit(program.encoded.unit[i]) in PORTED), unit.reads if unit and unit.reads > 1 else 0)
+    return max(int(Unit(program.encoded.unit[i]) in (*PORTED, *ADDRESSED)), unit.reads if unit and unit.reads > 1 else 0)
 
 
 def port_cycles(gpu: Gpu, program: Program, i: int) -> int:

@@ -137,11 +137,25 @@ def test_one_conflict_fits_into_the_window(run) -> None:
     assert run(text, **CONTROL, core__read_window=1).first() == [0, 1, 2, 4]
 
 
-def test_a_unit_may_take_all_ports_for_some_cycles(run) -> None:
-    """NOP reads nothing; the second FADD issues, begins to read two cycles later, and holds the scheduler until then."""
-    text = listing(f"{FREE} FADD R1, R2, R3", f"{FREE} NOP", f"{FREE} FADD R4, R5, R6")
+@pytest.mark.parametrize(
+    ("beside", "issued"),
+    [
+        ("NOP", [0, 1, 2, 5]),
+        ("MUFU.RCP R1, R2", [0, 1, 2, 5]),
+        ("LDS R1, [R2]", [0, 1, 5, 6]),
+        ("STS [R2], R1", [0, 1, 5, 6]),
+        ("LDG R1, [R2]", [0, 1, 5, 6]),
+        ("SHFL.BFLY PT, R1, R2, 0x1, 0x1f", [0, 1, 5, 6]),
+    ],
+)
+def test_a_unit_may_take_all_ports_for_some_cycles(run, beside: str, issued: list[int]) -> None:
+    """NOP and MUFU do not wait; the second FADD issues, begins to read two cycles later, and holds the scheduler until then.
+
+    What has an address or shuffles waits until the first FADD has read, then takes a cycle.
+    """
+    text = ".shared 128\n" + listing(f"{FREE} FADD R1, R2, R3", f"{FREE} {beside}", f"{FREE} FADD R4, R5, R6")
     assert run(text, **CONTROL).first() == [0, 1, 2, 3]
-    assert run(text, **CONTROL, units__fp32__reads=4).first() == [0, 1, 2, 5]
+    assert run(text, **CONTROL, units__fp32__reads=4).first() == issued
 
 
 def test_a_stall_count_counts_from_where_the_reading_begins(run) -> None:
