@@ -181,11 +181,20 @@ def test_a_copy_goes_where_both_registers_say() -> None:
 
 @pytest.mark.parametrize(
     ("pitch", "start", "lanes", "further"),
-    [(128, 0, 32, 0), (144, 0, 32, 3), (144, 576, 32, 4), (128, 16, 32, 4), (256, 96, 32, 4), (144, 144, 9, 1), (128, 16, 7, 0), (0, 0, 32, 0)],
+    [
+        (128, 0, 32, 0),
+        (144, 0, 32, 3),
+        (144, 576, 32, 4),
+        (128, 16, 32, 4),
+        (256, 96, 32, 4),
+        (144, 144, 9, 1),
+        (128, 16, 7, 0),
+        (0, 0, 32, 0),
+    ],
 )
 def test_a_trace_keeps_in_how_many_pieces_a_copy_comes(pitch: int, start: int, lanes: int, further: int) -> None:
     """Rows of 128 bytes: one that goes to two lines of shared memory comes in two pieces."""
-    text = f".target sm_80\n.shared 2048\n.param ptr x\nS2R R0, SR_TID.X\nSHF.R.U32.HI R6, RZ, 3, R0\nLOP3.LUT R5, R0, 7, RZ, 0xc0, !PT\n"
+    text = ".target sm_80\n.shared 2048\n.param ptr x\nS2R R0, SR_TID.X\nSHF.R.U32.HI R6, RZ, 3, R0\nLOP3.LUT R5, R0, 7, RZ, 0xc0, !PT\n"
     text += f"SHL R5, R5, 4\nIMAD R5, R6, {pitch}, R5\nMOV R2, c[0x0][x]\nMOV R3, c[0x0][x+4]\nIMAD.WIDE R2, R0, 0x10, R2\n"
     text += f"ISETP.LT.AND P0, PT, R0, {lanes}, PT\n@P0 LDGSTS.E.BYPASS.128 [R5+{start:#x}], [R2.64]\nEXIT"
     trace = sim.execute(sim.Launch(isa.parse(text), (1,), (32,), (np.zeros(128, np.float32),)))
