@@ -10,7 +10,7 @@ from sim.cli.commands import command
 from sim.cli.output import announce
 from sim.report.words import count
 
-WARM = Annotated[bool, typer.Option("--warm", help="Compile now what every run needs.")]
+WARM = Annotated[bool, typer.Option("--warm", help="Compile now what any run needs.")]
 CLEAR = Annotated[bool, typer.Option("--clear", help="Delete all compiled kernels, those of other versions too.")]
 
 
@@ -30,15 +30,15 @@ def cache(warm: WARM = False, clear: CLEAR = False) -> None:
             except OSError as error:
                 raise UserError(f"cannot delete: {error.strerror}", path=str(one)) from None
     if warm:
-        announce()
+        announce(warming.EVERY)
     typer.echo(str(folder()))
     used = warming.folders()
     for one in kept():
         size = sum(file.stat().st_size for file in one.iterdir())
         otherwise = "a policy with state, or of your own" if one.name.startswith(POLICY) else "of other sources or another version"
         typer.echo(f"  {one.name:<52} {size / 2**20:6.1f} MiB  {used.get(one, otherwise)}")
-    absent = warming.missing()
+    absent = warming.missing(warming.EVERY)
     if absent:
-        typer.echo(f"not compiled yet: {', '.join(absent)}; the first run does it, or simtlab cache --warm")
+        typer.echo(f"not compiled yet: {', '.join(absent)}; the first run that needs them does it, or simtlab cache --warm")
     else:
-        typer.echo(f"{count(len(warming.KERNELS), 'kernel')} of this version: nothing to compile")
+        typer.echo(f"{count(len(warming.EVERY), 'kernel')} of this version: nothing to compile")

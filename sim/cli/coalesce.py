@@ -79,7 +79,7 @@ def coalesce(
         if access != Access():
             raise UserError("a listing has its own accesses", hint="give a listing, or --stride, --offset, --pattern, --width, --mask")
         what = prepare(listing, given).launch
-        with working(f"executing {what.name}"):
+        with working(f"executing {what.name}", what):
             found = _listing(sim.execute(what), gpu, shared)
     else:
         if any(option is not None for option in of._replace(gpu=None, set_=None)):

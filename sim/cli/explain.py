@@ -35,7 +35,7 @@ def explain(
         raise UserError("--cycle needs a warp", hint="add --warp 0")
     check_writable(json)
     what, gpu, _ = prepare(listing, given)
-    with working(f"running {what.name}"):
+    with working(f"running {what.name}", what, gpu):
         result = sim.run(what, gpu)
     with working("looking for causes"):
         path = result.critical_path() if warp is None else None

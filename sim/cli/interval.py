@@ -62,7 +62,7 @@ def interval(
     if figure is not None and warps_per_sm == "none":
         raise UserError("--figure draws the curve, which --warps-per-sm none leaves out", hint="leave one of them out")
     what, gpu, _ = prepare(listing, given)
-    with working(f"analysing {what.name}"):
+    with working(f"analysing {what.name}", what, gpu):
         trace = sim.execute(what)
         found = analyse(trace, gpu, _hits(caches, trace, gpu), loop)
     for change in unread(gpu):

@@ -60,6 +60,7 @@ class Served(NamedTuple):
 @command()
 def lab(served: Served, listing: LISTING = None, gpu: GPU = "gtx480", exercises: EXERCISES = None, check: CHECK = False) -> None:
     """Start a page to learn and teach with: edit a listing, move latencies, step through registers, predict before you see."""
+    from sim import warming
     from sim.lab import exercises as exercise_files
     from sim.lab.server import Setting, application, check_installed
     from sim.lab.workers import Limits
@@ -73,7 +74,7 @@ def lab(served: Served, listing: LISTING = None, gpu: GPU = "gtx480", exercises:
     if check:
         return _check(found, names)
     setting = Setting(_first(listing, chosen, names), names, found, limits=Limits(seconds=served.seconds, processes=served.workers))
-    announce()
+    announce(warming.EVERY)  # no student waits for a kernel
     hosts = ("*",) if served.host in EVERYBODY else (*setting.hosts, _in_address(served.host).lower())
     _serve(application(setting._replace(hosts=hosts)), served)
 

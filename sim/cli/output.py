@@ -4,7 +4,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,23 @@ import typer
 from isa.errors import UserError
 
 if TYPE_CHECKING:
+    from sim.gpus.model import Gpu
+    from sim.launch.launch import Launch
     from sim.warming import Report
 
-COMPILE_MINUTES = "1 to 4 minutes"  # both kernels at once: two quiet cores, and two that others use as well
+COMPILE_MINUTES = "half a minute to two"  # the two that every run needs, at once: two quiet cores, and two that others use as well
 SAY_SECONDS = 15.0  # between two lines about it, where no bar can be drawn
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show that `what` is going on: a spinner on a terminal, nothing in a pipe; say so, once, when kernels must be compiled first."""
-    announce()
+def working(what: str, launch: "Launch | None" = None, gpu: "Gpu | None" = None) -> Iterator[None]:
+    """Show that `what` is going on: a spinner on a terminal, nothing in a pipe; say so, once, when kernels must be compiled first.
+
+    launch, gpu: what runs, where that is known; else kernels that only some programs need are compiled when one does.
+    """
+    from sim import warming
+
+    announce(warming.needed(launch, gpu) if launch else None)
     if not sys.stderr.isatty():
         yield
         return
@@ -33,28 +40,35 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-def announce() -> None:
-    """Say so, once, when kernels must be compiled first, and compile them: with a bar for each on a terminal."""
+def announce(names: "Sequence[str] | None" = None) -> None:
+    """Say so, once, when kernels must be compiled first, and compile them: with a bar for each on a terminal.
+
+    names: of `sim.warming.EVERY`; None: those that every run needs.
+    """
     from sim import warming
 
-    if not warming.missing():
+    names = tuple(warming.KERNELS) if names is None else names
+    absent = warming.missing(names)
+    if not absent:
         return
-    typer.echo(f"compiling the simulator's kernels, once ({COMPILE_MINUTES} on two cores)...", err=True)
+    long = COMPILE_MINUTES + " on two cores" if set(absent) & set(warming.KERNELS) else "some seconds each"
+    typer.echo(f"compiling the simulator's kernels, once ({long}): {', '.join(absent)}...", err=True)
     if not sys.stderr.isatty():
         with _lines() as tell:
-            warming.compile_kernels(tell)
+            warming.compile_kernels(tell, names)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("functions"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks = {name: bars.add_task(f"compiling the {name}", total=None) for name in warming.missing()}
+        tasks = {name: bars.add_task(f"compiling the {name}", total=None) for name in absent}
 
         def show(name: str, done: int, total: int) -> None:
-            bars.update(tasks[name], completed=done, total=total)
+            if name in tasks:
+                bars.update(tasks[name], completed=done, total=total)
 
-        warming.compile_kernels(show)
+        warming.compile_kernels(show, names)
 
 
 @contextmanager

@@ -85,7 +85,7 @@ def _run(capture: captures.Capture, name: str, how: How, quiet: bool) -> Replaye
     preset = captures.preset_of(capture) if how.gpu is None else sim.gpu(how.gpu)
     gpu = preset.replace(changes(how.set_, how.policy, how.block_policy))
     table, launch = capture.table, captures.launch_of(capture).in_warps(gpu.core.warp_size)
-    with working(f"replaying {name}"):
+    with working(f"replaying {name}", launch, gpu):
         result = sim.simulate(sim.execute(launch, how.limit), gpu, engine=how.engine, threads=how.threads)
     found = captures.differences(capture, launch)
     memory = "unknown" if capture.after is None else "differs" if found else "equal"

@@ -110,7 +110,7 @@ def run(
     from sim.sampling import Wanted
 
     wanted = Wanted(engine, threads, WINDOW if also.timeline else None, checks, limit)
-    with working(f"running {what.name}"):
+    with working(f"running {what.name}", what, gpu):
         result = _run(what, gpu, wanted) if also.sample is None else _run_sample(what, gpu, wanted, also)
     if also.sample is not None:
         expected = None

@@ -84,7 +84,7 @@ def timeline(
         raise UserError(f"--from {first} --to {last}: the window ends before it begins")
     chosen = None if show == "all" else numbers(show, "--show")
     what, gpu, _ = prepare(listing, given)
-    with working(f"running {what.name}"):
+    with working(f"running {what.name}", what, gpu):
         trace = sim.execute(what)
         if last == NO_END and trace.warp_instructions > MOST_ISSUES:
             raise UserError(

@@ -89,7 +89,7 @@ def view(
 def _run(listing: Path, given: Given, engine: str, window: Window) -> tuple[Result, tuple[int, int]]:
     """Return the result, with its timeline, and the window recorded."""
     what, gpu, _ = prepare(listing, given)
-    with working(f"running {what.name}"):
+    with working(f"running {what.name}", what, gpu):
         trace = sim.execute(what)
         last = _last(trace, gpu, engine, window) if window.last is None else window.last
         return sim.simulate(trace, gpu, (window.first, last + MARGIN), engine), (window.first, last)

@@ -31,7 +31,7 @@ from numba.core.serialize import dumps
 
 from sim.compiled.digest import Dependences, dependences, describe
 from sim.compiled.folder import VARIABLE, folder
-from sim.compiled.remembered import remembered
+from sim.compiled.remembered import remembered, seldom_collected
 
 try:
     import fcntl
@@ -41,7 +41,7 @@ except ImportError:  # not POSIX: processes that start at once compile the same,
 HEAD = b"simtlab kernel 1\n"
 SUM = 32  # bytes of SHA-256
 POLICY = "policy."  # names of kernels that are policies with state, or of a user's, begin so
-MANY = 50  # functions, from which on compiling takes so long that it is said
+MANY, MOST = 15, 150  # functions, from which on compiling takes so long that it is said; and takes longer than seconds
 NUMBERED = hasattr(FunctionIdentity, "_unique_ids")  # in a Numba without it, symbols of policies that two processes kept could be the same
 
 
@@ -85,7 +85,7 @@ class Kernel(CPUDispatcher):
         """Return the entry of the machine code for these argument types, which exist, are kept on disk, or are compiled now."""
         with global_compiler_lock:  # of several threads that ask at once one compiles: only that one has the folder's lock to release
             try:
-                with remembered(self.typingctx):
+                with remembered(self.typingctx), seldom_collected():
                     return super().compile(sig)
             finally:
                 self._cache.release()
@@ -145,7 +145,8 @@ class KernelCache(_Cache):
         if found is None and self._lock(file):
             found = self._read(file, target_context)  # another process may have compiled it meanwhile
         if found is None and not self.is_watched and self.dependences.parts >= MANY:
-            say(f"compiling the simulator's kernels, once: {self.name} ({self.dependences.parts} functions, one to four minutes)...")
+            time = "half a minute to two" if self.dependences.parts >= MOST else "some seconds"
+            say(f"compiling the simulator's kernels, once: {self.name} ({self.dependences.parts} functions, {time})...")
         return found
 
     def _read(self, file: Path, target_context: Any) -> Any:

@@ -27,7 +27,8 @@ from numba.core.typing.templates import builtin_registry
 from numba.extending import _Intrinsic
 
 LIBRARIES = {"numpy", "math", "builtins", "numba", "llvmlite", "operator", "typing"}  # of which the versions are taken
-ALWAYS = ("kernel.py", "inlining.py", "tuples.py", "digest.py")  # of this room; its other files only where a kernel names something of them
+# Of this room these files; its others only where a kernel names something of them.
+ALWAYS = ("kernel.py", "inlining.py", "tuples.py", "digest.py", "apart.py")
 ROOM = Path(__file__).resolve().parent
 DISPATCHER: Any = Dispatcher  # its type stubs know nothing of what is read here
 NAMED, TUPLE, NAMED_TUPLE = cast(Any, types.BaseNamedTuple), cast(Any, types.BaseTuple), cast(Any, tuple)

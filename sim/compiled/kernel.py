@@ -26,12 +26,13 @@ from sim.compiled.cache import Kernel, KernelCache
 from sim.compiled.digest import REPLACED
 
 try:
-    from sim.compiled.inlining import KernelCompiler, PartCompiler
+    from sim.compiled.inlining import ApartCompiler, KernelCompiler, PartCompiler
 
     PIPELINE: dict[str, Any] = {"pipeline_class": PartCompiler}
     OF_KERNELS: dict[str, Any] = {"pipeline_class": KernelCompiler}
+    OF_PARTS_APART: dict[str, Any] = {"pipeline_class": ApartCompiler}
 except ImportError:  # a Numba without the classes that it rests on: kernels are compiled the ordinary way, which takes longer
-    PIPELINE, OF_KERNELS = {}, {}
+    PIPELINE, OF_KERNELS, OF_PARTS_APART = {}, {}, {}
 
 F = TypeVar("F", bound=Callable[..., Any])
 FLAGS = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}

@@ -32,6 +32,7 @@ from isa.vocabulary import (
     SourceFlag,
 )
 from sim.functional.constants import Banks
+from sim.functional.families import families_of
 from sim.functional.state import FULL, LANES, NO_INDEX, ZERO, ZEROS, Code
 from sim.launch.launch import Launch
 
@@ -68,8 +69,8 @@ class Literals:
         return np.repeat(np.array(self.words, np.uint32)[:, None], LANES, axis=1)
 
 
-def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
-    """Return the code tables of a launch. Raises UserError for a combination that is not modelled."""
+def resolve(launch: Launch, banks: Banks, literals: Literals, is_checked: bool = False) -> Code:
+    """Return the code tables of a launch. is_checked: accesses are watched. Raises UserError for what is not modelled."""
     program, e = launch.program, launch.program.encoded
     check_modelled(program)
     names = list(launch.iterations)
@@ -84,6 +85,7 @@ def resolve(launch: Launch, banks: Banks, literals: Literals) -> Code:
     return Code(
         operation=e.operation.astype(np.int64),
         form=FORMS[e.operation],
+        family=families_of(launch, is_checked),
         guard=e.guard.astype(np.int64),
         guard_flip=np.where(e.guard_not != 0, np.int64(FULL), np.int64(0)),
         destination=np.where(e.destination == RZ, np.int64(-1), row_number(e.destination, uniform)),

@@ -12,6 +12,7 @@ from sim.functional.checks import check_launch, initial_registers
 from sim.functional.code import Literals, resolve
 from sim.functional.constants import build
 from sim.functional.device import copy_back
+from sim.functional.families import Family, link, needed
 from sim.functional.hazards import asked, hazards
 from sim.functional.registers import check_registers
 from sim.functional.resolved import resolved
@@ -48,15 +49,17 @@ def execute(
     places = Places(launch)
     placed, literals = places.allocations, Literals()
     banks = build(launch, places)
-    code = resolve(launch, banks, literals)
+    code = resolve(launch, banks, literals, bool(checks))
     initial = initial_registers(launch, code.registers, places)
     uses_local = bool(np.isin(code.space, (Space.LOCAL, Space.GENERIC)).any())
     memory = setup.allocate_memory(launch, places, banks, uses_local, checks)
     following, clock, patient = np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, launch.ranks > 1, np.int64)
 
+    shared = {"clock": clock, "families": np.zeros(len(Family), np.int64)}
+
     def place(memory: Memory) -> Place:
         log = setup.allocate_log(launch.warps_per_block, limit)
-        machine = setup.allocate_machine(launch, code, literals.rows(), initial, log, clock)
+        machine = setup.allocate_machine(launch, code, literals.rows(), initial, log, shared)
         if blocks is not None:
             machine = machine._replace(chosen=np.ascontiguousarray(blocks, np.int64))
         return Place(machine, memory, log, setup.allocate_progress(launch.warps_per_block, following, clock, patient))
@@ -65,8 +68,10 @@ def execute(
 
     count = launch.blocks if blocks is None else len(blocks)
     turns = runner(launch, places, code, setup.allocate_store(count * launch.warps_per_block, len(launch.program)), limit)
+    first = place(memory)
+    link(needed(code.family), code, first.machine, memory, first.log, turns.store, first.progress)
     try:
-        turns.execute(place(memory), lambda: place(blocks_of.another()))
+        turns.execute(first, lambda: place(blocks_of.another()))
     except UserError as error:
         raise turns.driver.with_printed(error) from None
     finally:

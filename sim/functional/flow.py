@@ -4,7 +4,7 @@ import numpy as np
 
 from isa.operations import Form
 from isa.vocabulary import Operation
-from sim.compiled.kernel import first_bit, inner, outlined
+from sim.compiled.kernel import first_bit, inner
 from sim.functional import convergence, divergence
 from sim.functional.arms import by_kernels, kernels
 from sim.functional.convergence import offer, synchronise_lanes
@@ -58,8 +58,7 @@ def note_members(i: int, w: int, mask: int, code: Code, machine: Machine) -> Non
 @inner
 def synchronise_members(i: int, w: int, mask: int, code: Code, machine: Machine) -> None:
     """Execute BSYNC."""
-    if mask:
-        synchronise_lanes(i, w, mask, code, machine)
+    synchronise_lanes(i, w, mask, code, machine)
 
 
 @inner
@@ -143,7 +142,7 @@ def control(i: int, w: int, mask: int, code: Code, machine: Machine, progress: P
     return controlled(code.operation[i], i, w, mask, code, machine, progress)
 
 
-@outlined
+@inner
 def jump(i: int, w: int, mask: int, code: Code, machine: Machine, progress: Progress) -> int:
     """Execute a control instruction that does nothing when no lane takes part; return a Status."""
     machine.pc[w] = i + 1

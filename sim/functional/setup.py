@@ -1,5 +1,6 @@
 """Allocate what a launch needs: the machine of one block, memory, the log, and the growing trace."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,8 @@ LOG_ENTRIES = 1024  # of a log row, to begin with
 LOG_ACCESSES = 256
 
 
-def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: np.ndarray, log: Log, clock: np.ndarray) -> Machine:
-    """Return a machine for one block. literals: uint32 [rows, 32]; initial: uint32 [registers, 32]; clock: that of its Progress."""
+def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: np.ndarray, log: Log, shared: Mapping[str, Any]) -> Machine:
+    """Return a machine for one block. literals: uint32 [rows, 32]; initial: uint32 [registers, 32]; shared: `clock` and `families`."""
     warps = launch.warps_per_block
     rows = np.zeros((len(literals) + warps * code.registers, LANES), np.uint32)
     rows[: len(literals)] = literals
@@ -91,7 +92,7 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         spin=np.zeros((warps, len(Spin)), np.int64),
         tallies=np.zeros((4, len(code.operation)), np.int64),
         length=log.length,
-        clock=clock,
+        **shared,
     )
 
 

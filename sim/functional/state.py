@@ -37,6 +37,7 @@ class Code(NamedTuple):
 
     operation: np.ndarray  # int64 [n]
     form: np.ndarray  # int64 [n] isa.operations.Form
+    family: np.ndarray  # int64 [n] sim.functional.families.Family
     guard: np.ndarray  # int64 [n] predicate
     guard_flip: np.ndarray  # int64 [n] 0, or FULL for @!P
     destination: np.ndarray  # int64 [n] register, -1 = none
@@ -128,6 +129,7 @@ class Machine(NamedTuple):
     tallies: np.ndarray  # int64 [4, n] the Store's tallies before a round
     length: np.ndarray  # int64 [warps] the memory of Log.length
     clock: np.ndarray  # int64 [1] that of Progress.clock
+    families: np.ndarray  # int64 [len(Family)] where the machine code lies of those that the program needs
 
 
 class Watch(NamedTuple):

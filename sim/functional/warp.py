@@ -9,44 +9,57 @@ from typing import Any
 
 from isa.operations import Form
 from isa.vocabulary import Operation
+from sim.compiled.apart import call
 from sim.compiled.kernel import inner, kernel
-from sim.functional import lanes, uncommon
+from sim.functional import lanes
 from sim.functional.arms import by_forms, check_forms, is_one_of
 from sim.functional.barriers import arrive
 from sim.functional.blocks import advance
-from sim.functional.bulk_copies import copy_bulk
-from sim.functional.clusters import use_cluster_barrier
 from sim.functional.constant_loads import load_constant
 from sim.functional.divergence import synchronise
+from sim.functional.families import APART, COMPUTED, EVEN_WITHOUT_LANES
 from sim.functional.flags import JOIN
-from sim.functional.flow import branch_where_true, control, jump
-from sim.functional.matrices import multiply_matrices
-from sim.functional.mbarriers import use_barrier
+from sim.functional.flow import branch_where_true, control
 from sim.functional.memory import access
 from sim.functional.paths import record
-from sim.functional.registers import set_registers
 from sim.functional.spins import look
 from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store, Turn
-from sim.functional.warpgroups import multiply_of_warpgroup, wait_for_warpgroup
 from sim.functional.watch import note_group
 
+
+@inner
+def execute_apart(i: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress) -> int:
+    """Execute an instruction of a family that is compiled by itself; it finds i and w where they come from."""
+    return call(machine.families[code.family[i]], mask, code, machine, memory, log, store, progress)
+
+
+@inner
+def compute_apart(i: int, w: int, mask: int, code: Code, machine: Machine) -> int:
+    """Execute an instruction of a family that only computes."""
+    return call(machine.families[code.family[i]], i, w, mask, code, machine)
+
+
+@inner
+def access_memory(
+    i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, log: Log, store: Store, progress: Progress
+) -> int:
+    """Execute LOAD or STORE."""
+    if code.family[i]:
+        return execute_apart(i, mask, code, machine, memory, log, store, progress)
+    return access(i, w, mask, code, machine, memory, log, store, progress)
+
+
 ARMS: dict[Form, Any] = {Form.NOTHING: None, Form.MOVE: lanes.move, Form.PREDICATES: lanes.combine_predicates}
-PRODUCTS = {
-    Form.PRODUCT_OF_MATRICES: multiply_matrices,
-    Form.PRODUCT_OF_WARPGROUP: multiply_of_warpgroup,
-    Form.WARPGROUP_WAIT: wait_for_warpgroup,
-    Form.REGISTERS: set_registers,
-}
-ARMS |= PRODUCTS
-MEMORY: dict[Form, Any] = {Form.LOAD: access, Form.STORE: access, Form.ATOM: access, Form.CONSTANT: load_constant}
-MEMORY |= {Form.MBARRIER: use_barrier, Form.BULK_COPY: copy_bulk, Form.CLUSTER_BARRIER: use_cluster_barrier}
-FLOW = {Form.BRANCH: branch_where_true, Form.BARRIER: arrive, Form.CONTROL: control, Form.JUMP: jump}  # these say what is next
-check_forms(ARMS, MEMORY, FLOW, lanes.ARMS, uncommon.ARMS)
+MEMORY: dict[Form, Any] = {Form.LOAD: access_memory, Form.STORE: access_memory, Form.CONSTANT: load_constant}
+FLOW = {Form.BRANCH: branch_where_true, Form.BARRIER: arrive, Form.CONTROL: control}
+NEXT = {*FLOW, Form.JUMP}  # forms that say what is next
+check_forms(ARMS, MEMORY, FLOW, lanes.ARMS, dict.fromkeys(APART))
 GIVEN = "i, w, mask, code, machine, memory, log, store, progress"
-COMPUTING = dict.fromkeys(lanes.ARMS, lanes.compute) | dict.fromkeys(uncommon.ARMS, uncommon.compute_uncommon)
-GUARDS = {form: "mask != 0" for form, arm in (ARMS | COMPUTING).items() if arm}
+COMPUTING = dict.fromkeys(lanes.ARMS, lanes.compute) | dict.fromkeys(APART, execute_apart)
+COMPUTING |= dict.fromkeys(COMPUTED, compute_apart)
+GUARDS = {form: "mask != 0" for form, arm in (ARMS | COMPUTING).items() if arm and form not in EVEN_WITHOUT_LANES}
 execute_form = by_forms("execute_form", ARMS | MEMORY | FLOW | COMPUTING, GIVEN, GUARDS)
-goes_on = is_one_of("goes_on", [form for form in Form if form not in FLOW])
+goes_on = is_one_of("goes_on", [form for form in Form if form not in NEXT])
 
 
 @kernel

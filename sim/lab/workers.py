@@ -204,7 +204,7 @@ def serve(pipe: Connection, gpus: dict[str, str], memory: int) -> None:
     from sim.lab import answers
 
     threading.Thread(target=_end_with_server, daemon=True).start()
-    warming.compile_kernels()
+    warming.compile_kernels(names=warming.EVERY)
     answers.warm(gpus)
     _bound(memory)
     pipe.send(time.monotonic() - began)

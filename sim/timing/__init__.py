@@ -8,7 +8,7 @@ import numpy as np
 from sim.compiled.cores import threads_for
 from sim.compiled.kernel import is_compiled
 from sim.gpus.model import Gpu
-from sim.gpus.occupancy import residency
+from sim.gpus.occupancy import Occupancy, residency
 from sim.launch.placement import lines_of
 from sim.lowering import core as lower
 from sim.lowering.clock import clocked
@@ -18,6 +18,7 @@ from sim.lowering.rescheduling import rescheduled
 from sim.policies.blocks import BY_BLOCKS, OTHERS, start_order
 from sim.policies.supplied import stateful
 from sim.result.result import Result
+from sim.timing.apart import link, needed
 from sim.timing.collect import result
 from sim.timing.engine import LOG_FULL, run, usual_window
 from sim.timing.memory.l2 import warm_up
@@ -35,13 +36,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     """
     trace, words = rescheduled(trace, gpu)
     gpu, launch = clocked(gpu, trace), trace.launch
-    occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block, launch.program.architecture)
-    hw = lower.hardware(gpu, launch, occupancy)
-    code, dependences = lower.code(gpu, trace.program)
-    sm = allocate(hw, code, dependences, timeline, gpu.core, counts_of_phases(trace, gpu))
-    sm = sm._replace(starts=np.zeros(launch.blocks, np.int64), ends=np.zeros(launch.blocks, np.int64))
-    if np.isin(code.ops["copies"], (COPY_NEAR, CLUSTER_ARRIVES)).any() or launch.cluster_shape:
-        sm = sm._replace(homes=np.full(launch.blocks, -1, np.int64))
+    occupancy, hw, code, sm = machine_of(trace, gpu, timeline)
     if gpu.l2 and gpu.l2.start != "cold":
         warm_up(hw.memory[0], sm.memory, lines_of(launch))
     if gpu.blocks.order != "launch":
@@ -51,6 +46,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     used = min(int(hw.sms), launch.blocks) if known else int(hw.sms)
     count = threads_for(trace.warp_instructions, used, usual_window(launch.blocks, hw), threads)
     machines, chips = members(sm, count if timeline is None and is_compiled() else 1)
+    link(needed(hw, code, sm), hw, code, machines[0], trace.arrays)
     while _advance(hw, code, machines, trace.arrays, form(used, chips)) == LOG_FULL:
         machines = [with_longer_logs(machine) for machine in machines]
     noted = [(int(machine.chip.failed_at[0]), int(machine.chip.failed[0])) for machine in machines if machine.chip.failed[0]]
@@ -63,6 +59,19 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
         raise NoProgressError(int(sm.places.block[sm.places.alive > 0].min()))
     rows = in_order(sm.log[: int(sm.chip.log_rows[0])], sm=1) if timeline else None
     return replace(result(trace, gpu, occupancy, hw, sm, in_order(sm.clock_log, sm=4)[:, :4], rows), words=words)
+
+
+def machine_of(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None) -> tuple[Occupancy, Hardware, Code, Machine]:
+    """Return what `trace` runs on, before cycle 0."""
+    launch = trace.launch
+    occupancy = residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block, launch.program.architecture)
+    hw = lower.hardware(gpu, launch, occupancy)
+    code, dependences = lower.code(gpu, trace.program)
+    sm = allocate(hw, code, dependences, timeline, gpu.core, counts_of_phases(trace, gpu))
+    sm = sm._replace(starts=np.zeros(launch.blocks, np.int64), ends=np.zeros(launch.blocks, np.int64))
+    if np.isin(code.ops["copies"], (COPY_NEAR, CLUSTER_ARRIVES)).any() or launch.cluster_shape:
+        sm = sm._replace(homes=np.full(launch.blocks, -1, np.int64))
+    return occupancy, hw, code, sm
 
 
 def _advance(hw: Hardware, code: Code, machines: list[Machine], arrays: TraceArrays, team: Team) -> int:

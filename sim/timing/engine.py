@@ -18,12 +18,11 @@ import numpy as np
 from sim.compiled.kernel import inner, kernel, outlined
 from sim.lowering.core import Code, Hardware
 from sim.timing.blocks import begin_blocks
-from sim.timing.clusters import deliver
 from sim.timing.dispatcher import retire_blocks, start_blocks
 from sim.timing.issue import visit
-from sim.timing.memory.copies import ask_for_lines
 from sim.timing.memory.lsu import take
 from sim.timing.memory.responses import look_ahead, prefetch_lines, reach_l2, receive_from_l2, respond
+from sim.timing.parts import What, exchange
 from sim.timing.state import NEVER, WINDOW, Machine
 from sim.timing.team import UNTIL, Team, done, end_of_window, is_closed, next_sm, open_window, wait_for_all
 from sim.traces.trace import TraceArrays
@@ -85,9 +84,9 @@ def step(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
         if unit.response <= now:
             respond(m, now, hw, code, sm, trace)
         if unit.next <= now:
-            take(m, now, hw, code, sm)
+            take(m, now, hw, code, sm, trace)
         if unit.copy_next <= now:
-            ask_for_lines(m, now, hw, code, sm, trace)
+            exchange(What.ASK_FOR_LINES, m, np.int64(0), now, hw, code, sm, trace)
     for q in range(hw.schedulers):
         if sm.schedulers[m, q].visit <= now:
             visit(sm.schedulers[m, q], now, hw, code, sm, trace)
@@ -124,7 +123,7 @@ def begin_window(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team
     """Do what precedes the SMs in the next window, and open it: RUNNING, or why there is none."""
     chip = sm.chip[0]
     if sm.homes.size:
-        deliver(team.words[0, UNTIL], hw, code, sm)
+        exchange(What.DELIVER, np.int64(0), np.int64(0), team.words[0, UNTIL], hw, code, sm, trace)
     now = min(chip.next_start, chip.next_step)
     if now >= NEVER:
         return DONE

@@ -8,6 +8,7 @@ Peak rate: issue_width / issue_interval warp instructions per cycle and schedule
 
 import numpy as np
 
+from sim.compiled.apart import call
 from sim.compiled.kernel import bit, first_bit, inner, outlined
 from sim.lowering.core import BARRIER, BRANCH, CLOCK, CLUSTER_WAIT, Code, Hardware
 from sim.policies.builtin import chosen
@@ -15,13 +16,12 @@ from sim.result.causes import StallCause
 from sim.timing.account import account_ready, account_sharers, charge_further, charge_slots, charge_warp
 from sim.timing.barriers import arrive
 from sim.timing.blocks import end_warp
-from sim.timing.clusters import wait_for_cluster
 from sim.timing.constants import operand_line, result_delay
 from sim.timing.control import pass_product, read_registers, record_control
 from sim.timing.fetch import code_there
-from sim.timing.memory.copies import start_copy
 from sim.timing.memory.lsu import enqueue, flush_stores, plan
 from sim.timing.memory.requests import forget
+from sim.timing.parts import Part, What, exchange
 from sim.timing.pipes import begin_product, pipe_free, take_port
 from sim.timing.scoreboard import record_result, wait_constant, wait_from, wait_until
 from sim.timing.state import Machine
@@ -68,7 +68,8 @@ def eligible_warps(scheduler: np.record, now: int, hw: Hardware, sm: Machine) ->
 @inner
 def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Issue the warp's instruction, and its next ones too where the scheduler can and nothing forbids."""
-    m, q, op = scheduler.sm, scheduler.number, code.ops[warp.instruction]
+    m, q, i = np.int64(scheduler.sm), np.int64(scheduler.number), np.int64(warp.instruction)
+    op = code.ops[i]
     charge_slots(scheduler, warp, op, now, hw, sm)
     charge_warp(warp, op, now, sm)
     if hw.hooks:
@@ -82,7 +83,7 @@ def issue(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code: C
     dispatch(scheduler, warp, now, hw, code, sm, trace)
     alive = follow(warp, now, hw, code, sm, trace)
     if hw.issue_width > 1:
-        alive = issue_further(scheduler, warp, op, now, alive, hw, code, sm, trace)
+        alive = call(sm.parts[Part.FURTHER], m, np.int64(warp.slot), i if alive else ~i, now, hw, code, sm, trace) != 0
     if alive:
         if has(STALL, hw):
             tell_stall(warp, now, hw, code, sm)
@@ -120,7 +121,7 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     else:
         record_result(warp, op, now, late, hw, code, sm)
     if op.copies:
-        start_copy(warp, op, now, hw, code, sm, trace)
+        exchange(What.START_COPY, np.int64(warp.sm), np.int64(warp.slot), now, hw, code, sm, trace)
     sm.issues[warp.instruction] += 1
     if op.flow == CLOCK:
         log_clock(chip, warp, now, sm)
@@ -148,7 +149,8 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
             return False
     earliest, cause = sm.schedulers[warp.sm, warp.scheduler].begins + op.distance, np.int64(WAIT)
     if op.flow == CLUSTER_WAIT and lanes != 0:
-        wait_for_cluster(warp, earliest, now, hw, code, sm, trace)
+        warp.earliest = earliest
+        exchange(What.WAIT_FOR_CLUSTER, np.int64(warp.sm), np.int64(warp.slot), now, hw, code, sm, trace)
         return False
     if op.pause and lanes != 0 and now + op.pause > earliest:
         earliest, cause = now + op.pause, np.int64(op.pause_cause)

@@ -26,6 +26,7 @@ from sim.timing.policy_rows import policy_rows
 
 NEVER = np.int64(2**62)
 WINDOW = 64  # cycles that the run loop takes at once, at most
+PARTS = 2  # of the engine, called by address
 OF_L1 = 1 << Hook.LOOKUP | 1 << Hook.EVICT  # hooks for which L1 has to know whose its lines are
 NO_PHASES = np.zeros(1, np.int64)
 FREE, BEGAN, ENTRIES = np.int64(0), np.int64(1), 2  # columns of `constant_free`; of the entries of LDC the first
@@ -104,6 +105,7 @@ class Machine(NamedTuple):
     homes: np.ndarray  # int64 [blocks] SM of each block that has started, else -1; [0]: no clusters
     posted: np.ndarray  # int64 [m, most in a window, 3] what counts for phases of other SMs: clusters.post
     posted_rows: np.ndarray  # int64 [m]
+    parts: np.ndarray  # int64 [PARTS] where the machine code lies of those parts of the engine that the run needs (`parts.Part`)
     memory: Memory
 
 
@@ -209,10 +211,10 @@ def allocate(
         phase_from=room.full(len(phases), NEVER, np.int64),
         phase_at=room.zeros(len(phases), np.int64),
         phase_waits=room.records(PhaseWait, sms, slots * (MOST_WAITS + 1) if len(phases) > 1 else 1),
-        phase_waiting=room.zeros(sms, np.int64),
+        **{name: room.zeros(sms, np.int64) for name in ("phase_waiting", "posted_rows")},
         homes=np.zeros(0, np.int64),
         posted=room.zeros((sms, most_posted(hw), 3) if hw.groups.size > 1 or code.ops["copies"].any() else (1, 1, 3), np.int64),
-        posted_rows=room.zeros(sms, np.int64),
+        parts=room.zeros(PARTS, np.int64),
         memory=allocate_memory(hw.memory[0], sms, int(NEVER), room, bool(int(hw.hooks) & OF_L1), bool(code.ops["copies"].any())),
     )
     set_at_rest(machine, hw, window)

@@ -18,8 +18,9 @@ from sim.timing.memory.state import NONE
 from sim.timing.pipes import pipe_free
 from sim.timing.state import Machine
 
-CHOOSE, START, ISSUE, STALL = int(Hook.CHOOSE), int(Hook.START), int(Hook.ISSUE), int(Hook.STALL)
-WAKE, LOOKUP, EVICT, END = int(Hook.WAKE), int(Hook.LOOKUP), int(Hook.EVICT), int(Hook.END)
+# Hooks, not literals, for which Numba compiles a kernel each.
+CHOOSE, START, ISSUE, STALL = np.int64(Hook.CHOOSE), np.int64(Hook.START), np.int64(Hook.ISSUE), np.int64(Hook.STALL)
+WAKE, LOOKUP, EVICT, END = np.int64(Hook.WAKE), np.int64(Hook.LOOKUP), np.int64(Hook.EVICT), np.int64(Hook.END)
 HELD, NOT_ELIGIBLE = int(Failure.HELD), int(Failure.NOT_ELIGIBLE)
 LONG_SCOREBOARD = int(StallCause.LONG_SCOREBOARD)
 SLOTS = 64
@@ -53,7 +54,7 @@ def tell_of(hook: int, warp: np.record, what: int, more: int, now: int, hw: Hard
     """Tell something of a warp, if the policy has that hook."""
     if has(hook, hw):
         told = np.int64(warp.bit), np.int64(what), np.int64(more)
-        tell(np.int64(hook), np.int64(warp.sm), np.int64(warp.scheduler), told, now, hw, sm)
+        tell(hook, np.int64(warp.sm), np.int64(warp.scheduler), told, now, hw, sm)
 
 
 @inner
@@ -66,7 +67,7 @@ def asked(scheduler: np.record, eligible: int, now: int, hw: Hardware, code: Cod
         rest &= rest - np.uint64(1)
         if code.ops[sm.warps[m, slot * hw.schedulers + q].instruction].loads:
             loads |= bit(slot)
-    slot = tell(np.int64(CHOOSE), m, q, (np.int64(eligible), np.int64(loads), np.int64(scheduler.last)), now, hw, sm)
+    slot = tell(CHOOSE, m, q, (np.int64(eligible), np.int64(loads), np.int64(scheduler.last)), now, hw, sm)
     if slot >= SLOTS or (slot >= 0 and eligible & bit(slot) == np.uint64(0)):
         fail(np.int64(1 + NOT_ELIGIBLE), now, sm)
         return first_bit(eligible)

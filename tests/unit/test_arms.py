@@ -20,8 +20,23 @@ from isa.semantics.floats import fadd_rounded, frelation
 from isa.semantics.integers import logic
 from isa.semantics.mufu import mufu
 from isa.vocabulary import AtomicFunction, Combine, Compare, Mufu, Operation, Permute, Rounding, Shuffle
-from sim.functional import flow, halves, lanes, matrices, uncommon, warp, warpgroups
-from sim.functional.arms import by_kernels, check_forms
+from sim.functional import (
+    crosslane,
+    doubles,
+    families,
+    flow,
+    halves,
+    lanes,
+    matrices,
+    predicates,
+    products,
+    uncommon,
+    warp,
+    warpgroups,
+    windows,
+)
+from sim.functional.arms import by_kernels, check_forms, kernels
+from sim.functional.families import Family
 from sim.policies import Policy
 from sim.policies.builtin import FUNCTIONS, chooser
 from tests.unit.isa_examples import EXAMPLES, OF_ERAS
@@ -33,7 +48,7 @@ KERNELS = {
     Form.COMPARISON: (lanes.compared, lanes.COMPARED, lanes.COMPARISONS),
     Form.CONTROL: (flow.controlled, flow.GIVEN, flow.KNOWN),
     Form.JUMP: (flow.jumped, flow.GIVEN, flow.KNOWN),
-    Form.KERNEL: (uncommon.by_itself, uncommon.GIVEN, uncommon.KNOWN),
+    Form.KERNEL: (None, uncommon.GIVEN, kernels([crosslane, doubles, halves, matrices, predicates, products, windows])),
     Form.PRODUCT_OF_WARPGROUP: (warpgroups.multiplied_of_warpgroup, warpgroups.GIVEN, warpgroups.KNOWN),
     Form.PRODUCT_OF_MATRICES: (matrices.multiplied, matrices.GIVEN, matrices.KNOWN),
 }
@@ -69,7 +84,7 @@ def test_an_operation_without_its_row_or_its_function_is_refused_by_name(operati
 
 @pytest.mark.parametrize("form", Form, ids=lambda form: form.name)
 def test_a_form_without_its_arm_is_refused_by_name(form: Form) -> None:
-    tables = [warp.ARMS, warp.MEMORY, warp.FLOW, lanes.ARMS, uncommon.ARMS]
+    tables: list[Any] = [warp.ARMS, warp.MEMORY, warp.FLOW, lanes.ARMS, dict.fromkeys(families.APART)]
     check_forms(*tables)
     with pytest.raises(ValueError, match=rf"without exactly one arm: {form.name}$"):
         check_forms(*[{one: arm for one, arm in table.items() if one != form} for table in tables])
@@ -81,21 +96,45 @@ def test_a_form_without_its_arm_is_refused_by_name(form: Form) -> None:
         load(text, operations)
 
 
+def cases_of(function: Any) -> list[int]:
+    """Return the operations that have a case in a generated function."""
+    return [int(number) for number in re.findall(r"operation == (\d+)", inspect.getsource(getattr(function, "py_func", function)))]
+
+
+def operations_of(form: Form) -> set[int]:
+    return {int(operation) for operation, row in OPERATIONS.items() if row.form == form}
+
+
 def test_every_operation_has_a_case_in_the_source_made_from_its_form() -> None:
     """The generated functions are what is executed: each operation of their form has a case in them, and no other has."""
-    sources: dict[Form, list[Any]] = {form: [kernel] for form, (kernel, _, _) in KERNELS.items()}
+    sources: dict[Form, list[Any]] = {form: [kernel] for form, (kernel, _, _) in KERNELS.items() if kernel}
     sources |= {Form.ARITHMETIC: [lanes.plain, lanes.flushed, lanes.rounded], Form.WORD: [lanes.words], Form.SINGLE: [lanes.singles]}
     sources |= {Form.RARE_WORD: [uncommon.word_of], Form.PAIR: [uncommon.pair_of], Form.DOUBLE: [uncommon.double_of]}
     sources |= {Form.HALVES: [halves.value_of]}
-    assert set(sources) == set(BY_LANES) | set(BY_KERNELS)
+    assert set(sources) == (set(BY_LANES) | set(BY_KERNELS)) - {Form.KERNEL}
     for form, made in sources.items():
         for function in made:
-            cases = {int(number) for number in re.findall(r"operation == (\d+)", inspect.getsource(getattr(function, "py_func", function)))}
-            assert cases == {int(operation) for operation, row in OPERATIONS.items() if row.form == form}, form.name
+            assert set(cases_of(function)) == operations_of(form), form.name
+    apart = [number for function in uncommon.BY_ITSELF for number in cases_of(function)]
+    assert sorted(apart) == sorted(operations_of(Form.KERNEL))  # each in one family
     forms = {
         int(number) for number in re.findall(r"form == (\d+)", inspect.getsource(getattr(warp.execute_form, "py_func", warp.execute_form)))
     }
     assert forms == set(Form)
+
+
+@pytest.mark.parametrize("family", families.COMPUTING, ids=lambda family: family.name)
+def test_a_kernel_in_no_family_or_in_two_is_refused_by_name(family: Family) -> None:
+    forms, modules = families.COMPUTING[family]
+    names = [Operation(operation).name for operation in uncommon.kernels_of(modules)]
+    if not names:
+        assert family == Family.PAIRS
+        return
+    with pytest.raises(ValueError, match=rf"in no family: {', '.join(names)}$"):
+        families.family_of_operations({**families.COMPUTING, family: (forms, ())})
+    twice = {**families.COMPUTING, Family.PAIRS: (forms, modules)}
+    with pytest.raises(ValueError, match=rf"operation ({'|'.join(names)}) is in two families"):
+        families.family_of_operations(twice)
 
 
 @pytest.mark.parametrize("era", ["", *ERAS], ids=lambda era: era or "all")
@@ -131,7 +170,7 @@ def test_a_policy_without_its_function_is_refused_by_name(policy: Policy) -> Non
 
 def test_a_kernel_that_asks_for_what_its_form_does_not_give_is_refused() -> None:
     with pytest.raises(ValueError, match="wants rows, which its form does not give"):
-        by_kernels("mutant", Form.KERNEL, "i, w, mask, code, machine", uncommon.KNOWN, "0")
+        by_kernels("mutant", Form.KERNEL, "i, w, mask, code, machine", KERNELS[Form.KERNEL][2], "0")
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,12 @@ for folder in map(str.strip, sys.stdin):
     from sim.compiled.digest import dependences
     from sim.functional.warp import run as functional
     from sim.timing.engine import run as timing
+    from sim.functional.families import PARTS as families
+    from sim.timing.apart import PARTS
     assert sys.modules["sim.timing.engine"].__file__.startswith(folder)
-    print(dependences(functional).digest, dependences(timing).digest, flush=True)
+    kernels = {"functional": functional, "timing": timing}
+    kernels |= {part.name.lower(): apart.cache.kernel for parts in (families, PARTS) for part, apart in parts.items()}
+    print(*(f"{name}={dependences(kernel).digest}" for name, kernel in kernels.items()), flush=True)
     os._exit(0)
 """
 EDITS = [  # a file, what is replaced in it by what, and whose machine code may become another
@@ -50,6 +54,16 @@ EDITS = [  # a file, what is replaced in it by what, and whose machine code may 
     ("sim/compiled/cores.py", "MOST = 8", "MOST = 9", ""),
     ("sim/compiled/callback.py", "BUILT_IN = 64", "BUILT_IN = 65", "timing"),
 ]
+KERNELS = ("functional", "timing")
+OF_PARTS = [  # the same of parts that are compiled by themselves: `changed` is all
+    ("sim/functional/doubles.py", "SMALLER = 1", "SMALLER = 2", "doubles"),
+    ("sim/functional/crosslane.py", "source >= 0 else k", "source > 0 else k", "lanes"),
+    ("sim/functional/warpgroups.py", "LINES = np.int64(4), np.int64(16)", "LINES = np.int64(4), np.int64(8)", "warpgroups"),
+    ("sim/functional/bulk.py", "ROW_BYTES, ROWS = 16, 8", "ROW_BYTES, ROWS = 16, 4", "accesses"),
+    ("sim/timing/memory/copies.py", "copy.begun += 1", "copy.begun += 2", "exchange"),
+    ("sim/timing/issue.py", "before.flow == BRANCH", "before.flow != BRANCH", "further"),
+    ("isa/operations.toml", 'DADD = { form = "DOUBLE", function = "dadd x y', 'DADD = { form = "DOUBLE", function = "dadd y x', "doubles"),
+]
 
 
 Digests = Callable[[Path], dict[str, str]]
@@ -66,7 +80,7 @@ def digests() -> Iterator[Digests]:
         assert process.stdout is not None
         process.stdin.write(f"{folder}\n")
         process.stdin.flush()
-        return dict(zip(("functional", "timing"), process.stdout.readline().split(), strict=True))
+        return dict(word.split("=") for word in process.stdout.readline().split())
 
     with process:
         yield asked
@@ -90,14 +104,28 @@ def test_an_edit_changes_the_digest_of_the_kernels_that_it_can_change(
     digests: Digests, copied: tuple[Path, dict[str, str]], file: str, old: str, new: str, changed: str
 ) -> None:
     folder, before = copied
+    after = edited(digests, folder, file, old, new)
+    assert {name for name in after if after[name] != before[name]} & set(KERNELS) == set(changed.split())
+
+
+@pytest.mark.parametrize(("file", "old", "new", "changed"), OF_PARTS, ids=lambda value: str(value)[:24].strip())
+def test_an_edit_of_a_family_changes_its_digest_alone(
+    digests: Digests, copied: tuple[Path, dict[str, str]], file: str, old: str, new: str, changed: str
+) -> None:
+    folder, before = copied
+    after = edited(digests, folder, file, old, new)
+    assert {name for name in after if after[name] != before[name]} == set(changed.split())
+
+
+def edited(digests: Digests, folder: Path, file: str, old: str, new: str) -> dict[str, str]:
+    """Return the digests of a folder's sources with one edit, which is undone."""
     text = (folder / file).read_text()
     assert old in text
     try:
         (folder / file).write_text(text.replace(old, new, 1))
-        after = digests(folder)
+        return digests(folder)
     finally:
         (folder / file).write_text(text)
-    assert {name for name in after if after[name] != before[name]} == set(changed.split())
 
 
 class Pair(NamedTuple):

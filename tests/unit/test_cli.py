@@ -344,7 +344,7 @@ def test_figures_without_matplotlib_are_refused_before_the_run(monkeypatch: pyte
 
 
 def test_compilation_is_announced_once_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.warming.missing", lambda: ["executor"])
+    monkeypatch.setattr("sim.warming.missing", lambda _: ["executor"])
     result = simtlab("timeline", LOOP, "--gpu", "textbook")
     assert result.stderr.count(f"compiling the simulator's kernels, once ({cli_output.COMPILE_MINUTES} on two cores)") == 1
     assert "compiling" not in result.stdout
@@ -353,13 +353,13 @@ def test_compilation_is_announced_once_on_stderr(monkeypatch: pytest.MonkeyPatch
 def test_how_far_compilation_is_is_told_in_a_pipe_too(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
 
-    def slowly(report: Any) -> None:
+    def slowly(report: Any, _: Any) -> None:
         report("executor", 3, 9)
         until = time.monotonic() + 60
         while len(said) < 3 and time.monotonic() < until:
             time.sleep(0.01)
 
-    monkeypatch.setattr("sim.warming.missing", lambda: ["executor"])
+    monkeypatch.setattr("sim.warming.missing", lambda _: ["executor"])
     monkeypatch.setattr("sim.warming.compile_kernels", slowly)
     monkeypatch.setattr(cli_output, "SAY_SECONDS", 0.05)
     monkeypatch.setattr(cli_output.typer, "echo", lambda text, err: said.append(text))

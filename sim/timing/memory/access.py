@@ -72,7 +72,7 @@ def own_lanes(access: int, mask: int, trace: TraceArrays) -> int:
     for lane in range(32):
         if has_lane(mask, lane) and lane_address(access, lane, trace) >> RANK_SHIFT & 0xFF:
             own &= ~(np.uint32(1) << np.uint32(lane))
-    return own
+    return np.uint32(own)
 
 
 @outlined
@@ -93,7 +93,7 @@ def packets_to_others(access: int, mask: int, width: int, trace: TraceArrays) ->
 def passes_of_load(op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
     """Return the passes over L1's banks, which are those of shared memory; a word of local memory has a bank for each lane."""
     if op.memory == GLOBAL:
-        return wavefronts(access, mask, np.int64(op.width), False, mh, memory.bank_rows, memory.bank_count, trace)
+        return wavefronts(access, mask, np.int64(op.width), op.access >= ATOMIC, mh, memory.bank_rows, memory.bank_count, trace)
     return fewest(mask, np.int64(op.width), mh)
 
 

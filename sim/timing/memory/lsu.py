@@ -112,7 +112,7 @@ def choose_queue(m: int, now: int, mh: np.record, code: Code, memory: Memory) ->
 
 
 @inner
-def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
+def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
     """Take one instruction."""
     mh, memory = hw.memory[0], sm.memory
     forget(m, now, mh, memory)
@@ -131,7 +131,7 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
     sources_read(m, np.int64(entry.slot), np.int64(entry.instruction), entry.read_ticket, now, hw, code, sm)
     if op.memory == SHARED:
         queue.spaced = max(queue.spaced, now + mh.replay * entry.passes)
-        take_shared(m, entry, op, now, hw, code, sm)
+        take_shared(m, number * mh.depth + place, now, hw, code, sm, trace)
     elif op.access in WAITS:
         take_load(m, number, place, now, hw, code, sm)
     else:

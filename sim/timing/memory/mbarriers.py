@@ -8,21 +8,10 @@ import numpy as np
 
 from sim.compiled.kernel import inner, outlined
 from sim.lowering.core import Code, Hardware
-from sim.lowering.phases import WAITS
 from sim.timing.memory.results import leave_cluster_barrier, resolve
 from sim.timing.state import Machine
 
 OF_CLUSTER = np.int64(-1)  # ticket of a wait for the barrier of a cluster
-
-
-@inner
-def use_phase(m: int, entry: np.record, op: np.record, ready: int, hw: Hardware, code: Code, sm: Machine) -> bool:
-    """Count for the phase of an instruction whose data are there at cycle `ready`, or look at it; return whether it looks."""
-    if op.phase == WAITS:
-        look_at_phase(m, entry, ready, hw, code, sm)
-    elif entry.phase:
-        count_for_phase(m, np.int64(entry.phase), ready, hw, code, sm)
-    return op.phase == WAITS
 
 
 @outlined

@@ -8,13 +8,14 @@ from sim.lowering.accesses import ATOMIC, LOAD
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import TICKS
 from sim.timing.blocks import store_answered
-from sim.timing.memory.copies import copy_ticks, land, plan_copies
+from sim.timing.memory.copies import copy_ticks, plan_copies
 from sim.timing.memory.l1 import NO_SECTORS, words_of
 from sim.timing.memory.l2 import prefetch_line, prefetch_set, serve
 from sim.timing.memory.lsu import finish_access, plan
 from sim.timing.memory.mshr import free_mshr, wait_for
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import FIRST_COPY, NONE, Memory
+from sim.timing.parts import What, exchange
 from sim.timing.state import NEVER, Machine
 from sim.traces.trace import TraceArrays
 
@@ -158,7 +159,7 @@ def respond(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: Trac
         if place >= 0:
             fill(m, place, sectors, ready, hw, code, sm)
         elif mshr <= FIRST_COPY:
-            land(m, mshr, ready, hw, code, sm, trace)
+            exchange(What.LAND, m, mshr, ready, hw, code, sm, trace)
         else:
             complete(m, mshr, ready, hw, code, sm)
     plan(m, mh, code, memory)

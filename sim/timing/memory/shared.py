@@ -5,11 +5,13 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.lowering.accesses import ATOMIC, LOAD, STORE
 from sim.lowering.core import Code, Hardware
+from sim.lowering.phases import WAITS
 from sim.result.causes import Tally
 from sim.timing.clusters import of_rank, post, take_port
-from sim.timing.memory.mbarriers import use_phase
 from sim.timing.memory.results import resolve, taken
+from sim.timing.parts import What, exchange
 from sim.timing.state import Machine
+from sim.traces.trace import TraceArrays
 
 ANSWERED = (LOAD, ATOMIC)  # accesses whose warp gets data back
 SHARED_REQUESTS, SHARED_WAVEFRONTS = int(Tally.SHARED_REQUESTS), int(Tally.SHARED_WAVEFRONTS)
@@ -29,9 +31,11 @@ def send_far(m: int, entry: np.record, op: np.record, now: int, hw: Hardware, sm
 
 
 @inner
-def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Access shared memory: the time is known."""
+def take_shared(m: int, where: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
+    """Access shared memory: the time is known. where: the entry's place among those of the SM's queues."""
     mh, tallies = hw.memory[0], sm.memory.tallies
+    entry = sm.memory.entries[m, where // mh.depth, where % mh.depth]
+    op = code.ops[entry.instruction]
     if entry.passes:
         tallies[SHARED_REQUESTS] += 1
         tallies[SHARED_WAVEFRONTS] += entry.passes
@@ -49,8 +53,11 @@ def take_shared(m: int, entry: np.record, op: np.record, now: int, hw: Hardware,
             post(m, of_rank(block, np.int64(entry.further), hw), np.int64(entry.phase), ready, sm)
             taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, now + 1, hw, code, sm)
             return
-    if op.phase and use_phase(m, entry, op, ready, hw, code, sm):
+    if op.phase == WAITS:
+        exchange(What.LOOK_AT_PHASE, m, where, ready, hw, code, sm, trace)
         return
+    if op.phase and entry.phase:
+        exchange(What.COUNT_FOR_PHASE, m, np.int64(entry.phase), ready, hw, code, sm, trace)
     if op.access not in ANSWERED:
         taken(m, np.int64(entry.slot), np.int64(entry.instruction), entry.ticket, now + 1 + last, hw, code, sm)
     else:
