@@ -1,5 +1,6 @@
 """While kernels compile, Numba is asked once for what it was asked before."""
 
+import gc
 import operator
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from numba import types
 from numba.core.registry import cpu_target
 
-from sim.compiled.remembered import remembered
+from sim.compiled.remembered import SELDOM, remembered, seldom_collected
 
 
 def test_calls_of_built_in_functions_are_answered_once_and_forgotten_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,3 +27,10 @@ def test_calls_of_built_in_functions_are_answered_once_and_forgotten_afterwards(
     assert [answer.return_type for answer in answers] == [expected.return_type] * 3
     assert (other.return_type, len(asked)) == (types.int64, 3)
     assert "resolve_function_type" not in vars(context)
+
+
+def test_the_collector_comes_seldom_while_kernels_compile_and_afterwards_as_the_user_wants() -> None:
+    before = gc.get_threshold()
+    with seldom_collected():
+        assert gc.get_threshold()[0] == SELDOM[0]
+    assert gc.get_threshold() == before
