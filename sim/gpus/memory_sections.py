@@ -200,8 +200,8 @@ class L2(Section):
         "l2",
         dram="sector",
         l2_reads="far coalesced",
-        l2_stores="store_cost write_port",
-        stores="partial_cost mask_cost",
+        l2_stores="write_port",
+        stores="partial_cost",
         atomics="atomic_cycles",
         l2_start="start",
         nothing="core_cycles",
@@ -227,11 +227,7 @@ class L2(Section):
         json_schema_extra={"clock": "l2"},
         description="cycles more where half the SMs load a sector, kept by the other half's part of L2, for the first time; 0 = one part",
     )
-    store_cost: Annotated[float, Field(gt=0, le=64)] = Field(
-        1, description="time of a slice for a sector stored whole; a sector loaded = 1"
-    )
-    partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="the same for a sector stored in part")
-    mask_cost: Annotated[float, Field(ge=0, le=64)] = Field(0, description="the same, more for each request that stores a sector in part")
+    partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a slice for a sector stored in part; another = 1")
     write_port: bool = Field(
         False, description="stores, and sectors that DRAM sends, have a port of each slice for themselves, beside that of loads"
     )

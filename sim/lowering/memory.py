@@ -85,9 +85,7 @@ class Hierarchy(NamedTuple):
     l2_ticks: np.int64  # per sector loaded
     lookup_ticks: np.int64  # of a slice per request, at least
     slice_lines: np.int64  # lines of each slice in a run
-    store_ticks: np.int64  # per sector stored whole
     partial_ticks: np.int64  # per sector stored in part
-    slice_mask_ticks: np.int64  # more, per request that stores a sector in part
     write_port: np.int64  # 1 = stores and what DRAM sends have a port of their own
     coalesced: np.int64  # loads that one read of a slice serves
     atomic_ticks: np.int64  # of an atomic per packet
@@ -221,9 +219,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "l2_ticks": l2_ticks(gpu),
         "lookup_ticks": lookup_ticks(gpu),
         "slice_lines": l2.interleave if l2 else 1,
-        "store_ticks": round(l2_ticks(gpu) * l2.store_cost) if l2 else 0,
         "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
-        "slice_mask_ticks": round(l2_ticks(gpu) * l2.mask_cost) if l2 else 0,
         "write_port": bool(l2 and l2.write_port),
         "coalesced": l2.coalesced if l2 else 1,
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,

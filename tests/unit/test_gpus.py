@@ -80,7 +80,7 @@ FITTED = {
     "h100": {
         *("blocks", "core.source_read", "fetch.first", "dram.efficiency"),
         *("dram.turnaround", "dram.write_batch", "dram.channel_depth"),
-        *("l2.store_cost", "l2.partial_cost", "lsu.store_line_cycles", "interconnect.store_mask"),
+        *("lsu.store_line_cycles", "interconnect.store_mask"),
         *("warpgroup.start_shared", "warpgroup.port_backlog", "clusters.barrier_latency", "dram.activate_cycles"),
     },
     "h200": {"fetch.first", "fetch.shared_cycles"},

@@ -40,6 +40,32 @@ def test_a_request_takes_a_slice_a_look_up_at_least(engine: str) -> None:
     assert cycles[1] - cycles[0] == 16 * 20
 
 
+STORES = """
+.kernel stores
+.param ptr x
+.param s32 first
+        S2R R6, SR_TID.X
+        IADD R7, R6, c[0x0][first]
+        SHL R7, R7, 7
+        IADD R2, R7, c[0x0][x]
+        MOV R3, c[0x0][x+4]
+        ST.E [R2], R6
+        LD.E.CG R4, [R2]
+        EXIT
+"""
+
+
+@pytest.mark.parametrize("engine", ["numba", "simpy"])
+def test_a_store_to_the_other_part_of_l2_passes_through_a_slice_of_the_own(engine: str) -> None:
+    changes = {"sms": 1, "dram.channels": 2, "l2.far": 1, "l2.start": "warm", "l2.write_port": False, "lsu.store_lines": 0}
+    gpu = sim.gpu("h100").replace(changes | {"l2.bytes_per_cycle": 4000, "l2.lookup_cycles": 20, "l2.partial_cost": 1})
+    cycles = []
+    for block in range(8):  # of 4 KB, which one part keeps: 16 lines on each of the two slices
+        args = np.zeros(8 * 1024, np.float32), np.int32(32 * block)
+        cycles.append(int(sim.run(sim.Launch(isa.parse(STORES), (1,), (32,), args), gpu, engine=engine).cycles))
+    assert {(found - min(cycles)) // 20 for found in cycles} == {0, 16}
+
+
 def test_local_memory_of_a_full_chip_meets_all_sets_alike() -> None:
     slices, sets = 80, 320
     words = np.arange(200)

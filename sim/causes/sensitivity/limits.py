@@ -85,7 +85,7 @@ def _dram(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 
 
 def _l2(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    costs = {"l2.store_cost": 1.0, "l2.partial_cost": 1.0, "l2.mask_cost": 0.0, "l2.lookup_cycles": 0}
+    costs = {"l2.partial_cost": 1.0, "l2.lookup_cycles": 0}
     changes = costs | {"l2.bytes_per_cycle": HUGE, "l2.atomic_cycles": 1, "dram.depth": 4096}
     return (trace, gpu.replace(changes)) if gpu.l2 and _beyond_l1(gpu, result) else None
 

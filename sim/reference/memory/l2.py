@@ -50,7 +50,7 @@ class Slice:
     """One slice. Its sets keep their lines in the order of their last use."""
 
     def __init__(self, memory: MemorySystem, number: int) -> None:
-        self.origin = memory.machine.record.origin
+        self.memory, self.origin = memory, memory.machine.record.origin
         self.env, self.tallies, self.numbers = memory.env, memory.tallies, memory.numbers
         self.queue = Queue(int(self.numbers.slice_depth), f"L2 slice {number}", "l2.bytes_per_cycle")
         self.channel, self.number_of = Channel(memory, number), memory.number_of
@@ -85,7 +85,9 @@ class Slice:
 
     def serve(self, packet: Packet) -> tuple[Moment, Moment]:
         """Serve a request that arrives now; return the moments in which (the queue has room for it, its answer leaves)."""
+        crossing = self._crossing(packet)
         if joined := self._join_read(packet):
+            self._cross(crossing, packet.moment)
             return packet.moment, self._leaves(joined, packet)
         arrival = int(self.env.now) * TICKS
         writes = packet.kind is Kind.STORE and bool(self.numbers.write_port)
@@ -95,6 +97,9 @@ class Slice:
         self.tallies[Tally.SLICE_FULL] += admitted > arrival
         self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
         there = self._look_up(packet) if self.count else self._pass_on(packet)
+        if packet.kind is not Kind.LOAD and self._far(packet):
+            self._pass_through(self._passed(packet), packet.moment)
+        self._cross(crossing, packet.moment)
         return room, self._leaves(latest(self.queue.served, there), packet)
 
     def _leaves(self, there: Moment, packet: Packet) -> Moment:
@@ -120,15 +125,40 @@ class Slice:
 
     def _ticks(self, packet: Packet) -> int:
         """Return how long a request holds the slice: a look-up at least; else its sectors, and updates of one word one after another."""
-        if packet.kind is Kind.STORE:
-            whole = len(packet.sectors & whole_sectors(packet.words))
-            partial = len(packet.sectors) - whole
-            mask = int(self.numbers.slice_mask_ticks) if partial else 0
-            stored = whole * int(self.numbers.store_ticks) + partial * int(self.numbers.partial_ticks) + mask
-            return max(int(self.numbers.lookup_ticks), stored)
-        moved = max(int(self.numbers.lookup_ticks), len(packet.sectors) * int(self.numbers.l2_ticks))
-        updated = max(moved, packet.packets * int(self.numbers.atomic_ticks)) if packet.kind.updates else 0
+        moved = self._passed(packet)
+        if not packet.kind.updates:
+            return moved
+        updated = max(moved, packet.packets * int(self.numbers.atomic_ticks))
         return updated + (moved if packet.kind.returns else 0)
+
+    def _passed(self, packet: Packet) -> int:
+        """Return how long a request holds a slice that only hands it on: a look-up at least, else its sectors."""
+        whole = packet.sectors & whole_sectors(packet.words) if packet.kind is Kind.STORE else packet.sectors
+        partial = len(packet.sectors - whole)
+        return max(int(self.numbers.lookup_ticks), len(whole) * int(self.numbers.l2_ticks) + partial * int(self.numbers.partial_ticks))
+
+    def _crossing(self, packet: Packet) -> int:
+        """Return how many sectors of a load must be copied from the other part of L2."""
+        if packet.kind is not Kind.LOAD or not self.count or not self._far(packet):
+            return 0
+        line = self.set_of(packet.line).get(packet.line)
+        return len(packet.sectors - line.copied if line else packet.sectors)
+
+    def _cross(self, sectors: int, by: Moment) -> None:
+        """Hold both slices between which sectors are copied."""
+        if sectors:
+            self._hold(sectors * int(self.numbers.l2_ticks), by)
+            self._pass_through(sectors * int(self.numbers.l2_ticks), by)
+
+    def _pass_through(self, ticks: int, by: Moment) -> None:
+        """Hold the slice of the SM's own part through which a request goes to the other part, or data come from there."""
+        count = int(self.numbers.channels)
+        if count > 1:
+            self.memory.slices[(self.number + count // 2) % count]._hold(ticks, by)
+
+    def _hold(self, ticks: int, by: Moment) -> None:
+        """Hold the port for what is stored and what comes from elsewhere; the only one, if there is no other."""
+        self.queue.occupy(int(self.numbers.write_port), int(self.env.now) * TICKS, ticks, by)
 
     def _pass_on(self, packet: Packet) -> Moment:
         """Send a request to DRAM; return the moment in which its sectors are there."""
@@ -188,7 +218,7 @@ class Slice:
         wanted = {sector for sector in range(SECTORS) if sector // size in accesses} - line.there.keys()
         if wanted:
             if self.numbers.write_port:
-                self.queue.occupy(1, self.queue.end, len(wanted) * int(self.numbers.store_ticks), self.queue.served)
+                self.queue.occupy(1, self.queue.end, len(wanted) * int(self.numbers.l2_ticks), self.queue.served)
             line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(number, len(wanted), 0)))
 
     def _write_back(self, line: Line) -> None:

@@ -8,12 +8,13 @@ import numpy as np
 
 from sim.compiled.kernel import inner, prefetch
 from sim.lowering.accesses import ATOMIC, LOAD, STORE
-from sim.lowering.memory import L2_START, SECTORS, TICKS, interleaved, part_of, place_of
+from sim.lowering.memory import L2_START, SECTORS, TICKS, interleaved, place_of
 from sim.policies.replacement import FILLED
 from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.memory.dram import from_dram, transfer
 from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
+from sim.timing.memory.parts import copied, cross, is_far, pass_through
 from sim.timing.memory.replacement import LRU, going, note, touch, victim
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import Memory
@@ -21,9 +22,6 @@ from sim.timing.memory.state import Memory
 L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Tally.L2_HITS)
 SLICE_FULL = int(Tally.SLICE_FULL)
 TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a cache line of the processor that simulates
-
-half_of = inner(part_of)
-
 
 @inner
 def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
@@ -40,14 +38,19 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
     memory.tallies[SLICE_FULL] += admitted > now * TICKS
     writes = mh.write_port and request.kind == STORE
     done = max(admitted, bank.written if writes else bank.free) + service(request, mh)
+    moved = np.int64(0)
     if mh.l2_sets == 0:
         done, there = without_cache(request, number, done, mh, memory)
     else:
-        done, there = with_cache(m, request, number, place, done, mh, memory)
+        done, there, moved = with_cache(m, request, number, place, done, mh, memory)
     if writes:
         bank.written = done
     else:
         bank.free = done
+    if moved:
+        cross(number, now, moved * mh.l2_ticks, mh, memory)
+    if request.kind != LOAD and is_far(m, request, mh):
+        pass_through(number, now, passed(request, mh), mh, memory)
     memory.slice_done[number, turn] = done
     bank.served += 1
     return whole_cycles(admitted), max(whole_cycles(done), there) + mh.l2_latency
@@ -56,16 +59,19 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
 @inner
 def service(request: np.record, mh: np.record) -> int:
     """Return the ticks that a request holds its slice: for a look-up at least, for its sectors."""
-    count = sector_count(request.sectors)
-    if request.kind == STORE:
-        whole = sector_count(whole_sectors(request.words))
-        mask = mh.slice_mask_ticks if count > whole else np.int64(0)
-        return max(mh.lookup_ticks, whole * mh.store_ticks + (count - whole) * mh.partial_ticks + mask)
-    moved = max(mh.lookup_ticks, count * mh.l2_ticks)
-    if request.kind == LOAD:
+    moved = passed(request, mh)
+    if request.kind == LOAD or request.kind == STORE:
         return moved
     updated = max(moved, np.int64(request.packets) * mh.atomic_ticks)
     return updated + moved if request.kind == ATOMIC else updated
+
+
+@inner
+def passed(request: np.record, mh: np.record) -> int:
+    """Return the ticks that a request holds a slice that only hands it on: a look-up at least, else its sectors."""
+    count = sector_count(request.sectors)
+    whole = sector_count(request.sectors & whole_sectors(request.words)) if request.kind == STORE else count
+    return max(mh.lookup_ticks, whole * mh.l2_ticks + (count - whole) * mh.partial_ticks)
 
 
 @inner
@@ -93,14 +99,18 @@ def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, m
         return np.int64(0)
     entry.readers += np.uint32(1)
     touch(np.int64(request.set), place, mh, memory)
-    if mh.far and m & 1 != half_of(request.line):
-        there += copy(request, entry, mh)
-    return there + mh.l2_latency
+    moved = copied(m, request, entry, mh)
+    if moved:
+        cross(np.int64(request.slice), now, moved * mh.l2_ticks, mh, memory)
+    return there + (mh.far if moved else np.int64(0)) + mh.l2_latency
 
 
 @inner
-def with_cache(m: int, request: np.record, number: int, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
-    """Look up a request, its line at `place`, -1: nowhere; return (ticks when the slice is free, cycle when its sectors are there)."""
+def with_cache(m: int, request: np.record, number: int, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int, int]:
+    """Look up a request, its line at `place`, -1: nowhere.
+
+    Return (ticks when the slice is free, cycle when its sectors are there, how many of a load came to the other part of L2).
+    """
     was_there = place >= 0
     evicted, written, evicted_valid, missing = np.uint32(0), NO_WORDS, NO_SECTORS, NO_SECTORS
     if place < 0:
@@ -116,14 +126,15 @@ def with_cache(m: int, request: np.record, number: int, place: int, done: int, m
         touch(np.int64(request.set), place, mh, memory)
     else:
         note(np.int64(FILLED), np.int64(request.set), place, mh, memory)
-    there = np.int64(0)
+    there, moved = np.int64(0), np.int64(0)
     if request.kind != STORE:
         missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
         if missing != NO_SECTORS:
             done = fetch(request.line, place, number, missing, done, mh, memory)
         there = last_there(place, request.sectors, memory)
-        if mh.far and m & 1 != half_of(request.line):
-            there = max(there, whole_cycles(done)) + copy(request, entry, mh)
+        moved = copied(m, request, entry, mh)
+        if moved:
+            there = max(there, whole_cycles(done)) + mh.far
     count_hits(request, missing, memory)
     if request.kind == LOAD:
         entry.read, entry.readers, entry.read_done = request.sectors, np.uint32(1), done
@@ -133,16 +144,7 @@ def with_cache(m: int, request: np.record, number: int, place: int, done: int, m
         entry.read = NO_SECTORS
     if written != NO_WORDS:
         done = write_back(number, evicted, written, evicted_valid, done, mh, memory)
-    return done, there
-
-
-@inner
-def copy(request: np.record, entry: np.record, mh: np.record) -> int:
-    """Copy the sectors of a load to the other part of L2, where they stay; return the cycles that takes, 0 when they were there."""
-    missing = request.sectors & ~entry.copied
-    if request.kind == LOAD:
-        entry.copied |= request.sectors
-    return mh.far if missing != NO_SECTORS else np.int64(0)
+    return done, there, moved if request.kind == LOAD else np.int64(0)
 
 
 @inner
@@ -220,7 +222,7 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
     entry.valid |= wanted
     if mh.write_port:
         bank = memory.slices[number]
-        bank.written = max(bank.written, done) + count * mh.store_ticks
+        bank.written = max(bank.written, done) + count * mh.l2_ticks
     return max(done, admitted)
 
 

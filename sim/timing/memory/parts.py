@@ -1,0 +1,56 @@
+"""The two parts of L2: half the SMs find a line in the other part, and go there through a slice of their own.
+
+Counted on an H100: L2 has 1.5 times the tag look-ups and sectors written that SMs ask for (h100/stores.csv). A store passes
+through a slice of its own part each time, a load only until the line has been copied there.
+"""
+
+import numpy as np
+
+from sim.compiled.kernel import inner
+from sim.lowering.accesses import LOAD
+from sim.lowering.memory import TICKS, part_of
+from sim.timing.memory.requests import sector_count
+from sim.timing.memory.state import Memory
+
+half_of = inner(part_of)
+
+
+@inner
+def is_far(m: int, request: np.record, mh: np.record) -> bool:
+    """Return whether the other part of L2, not that of SM m, keeps a request's line."""
+    return mh.far and m & 1 != half_of(request.line)
+
+
+@inner
+def copied(m: int, request: np.record, entry: np.record, mh: np.record) -> int:
+    """Return how many sectors of a load or an atomic must come from the other part; those of a load stay in both."""
+    missing = request.sectors & ~entry.copied
+    if not is_far(m, request, mh):
+        return np.int64(0)
+    if request.kind == LOAD:
+        entry.copied |= request.sectors
+    return sector_count(missing)
+
+
+@inner
+def cross(number: int, now: int, ticks: int, mh: np.record, memory: Memory) -> None:
+    """Hold both slices between which sectors are copied."""
+    hold(number, now, ticks, mh, memory)
+    pass_through(number, now, ticks, mh, memory)
+
+
+@inner
+def pass_through(number: int, now: int, ticks: int, mh: np.record, memory: Memory) -> None:
+    """Hold the slice of the SM's own part through which a request goes to slice `number` of the other, or data come from there."""
+    if mh.channels > 1:
+        hold((number + mh.channels // 2) % mh.channels, now, ticks, mh, memory)
+
+
+@inner
+def hold(number: int, now: int, ticks: int, mh: np.record, memory: Memory) -> None:
+    """Hold a slice's port for what is stored and what comes from elsewhere; its only one, if it has no other."""
+    bank = memory.slices[number]
+    if mh.write_port:
+        bank.written = max(bank.written, now * TICKS) + ticks
+    else:
+        bank.free = max(bank.free, now * TICKS) + ticks
