@@ -163,14 +163,14 @@ def _curves(pairs: Pairs) -> Iterator[Curve]:
 NOTES = (
     "Steady state of a quarter of the chip, L2 full of data not written back, as when the launches were repeated. No number of the preset "
     "is fitted to these times, but dram.turnaround and dram.write_batch are to a loop that loads and stores a line in turn, like add_one "
-    "(turnarounds.csv); that a request of a store in part costs L2 one more (l2.mask_cost) was read off these launches' counters.",
+    "(turnarounds.csv); that a sector stored in part costs a slice of L2 two (l2.partial_cost) agrees with the rate of these launches.",
     "The loss of mxv_lcs and mxv_lc_s at 8 and more warps has been put down to 64-byte-strided vectors that thrash L1. The H100's counters "
     "say otherwise: the loads hit L1 alike at 1 and at 32 warps; what grows eightfold is the stores that reach L2. 16 stores of 4 bytes "
     "fill two sectors per lane. An SM joins them, without exception with one warp, while they follow each other, which stores of several "
     "warps in turn prevent. L2's input ports take a cycle per request and one per sector, and are then full. In L1's counter, which counts "
     "loads and stores together, this shows as fewer hits at 8 warps, and as lg_throttle. partial_stores.csv has the same without the "
-    "multiply-adds, and the stores alone: 0.118 ms with 1 warp per SM, 0.466 ms with 2. Here two warps are 40 % too slow: their stores "
-    "meet more often than on the H100, and are then not joined; 12 warps are 6 % too fast.",
+    "multiply-adds, and the stores alone: 0.118 ms with 1 warp per SM, 0.466 ms with 2. Here six warps are 23 % too slow: their stores "
+    "meet more often than on the H100, and are then not joined.",
     "What becomes of stores in an SM was then measured with kernels made for it (joins.csv): up to 24 lines, written again within some 25 "
     "to 100 cycles, take further stores in; 32 do not. Bursts of two warps that begin together are lost, of two that begin 100 cycles "
     "apart are not, though they overlap: stores go in the order of their issue. [lsu] and [interconnect] of the preset have the "
