@@ -441,7 +441,7 @@ def test_answers_do_not_wait_for_the_browser_to_acknowledge_the_one_before(monke
     seen: list[int] = []
     read = (socket.IPPROTO_TCP, socket.TCP_NODELAY)
     monkeypatch.setattr("uvicorn.Server.run", lambda _, sockets: seen.extend(one.getsockopt(*read) for one in sockets))
-    monkeypatch.setattr("sim.cli.lab.announce", lambda: None)
+    monkeypatch.setattr("sim.cli.lab.announce", lambda _: None)
     done = CliRunner().invoke(app, ["lab", "--port", "0"])
     assert done.exit_code == 0, done.output
     assert [bool(one) for one in seen] == [True]
