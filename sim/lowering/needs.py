@@ -86,7 +86,12 @@ NEEDS = {
         "no thread writes to L2",  # bulk copies send whole sectors
         lambda gpu, used: (used.at(*BEYOND) & ~used.of(Operation.LOAD)).any(),
     ),
-    "l2_stores": Need(NO_STORES, lambda gpu, used: (used.stores | (used.copies & used.function_has(1) & ~used.reductions)).any()),
+    "l2_stores": Need(  # and what one part of L2 sends the other, which has the port of stores
+        NO_STORES,
+        lambda gpu, used: (
+            (used.stores | (used.copies & used.function_has(1) & ~used.reductions)).any() or (gpu.l2.far and used.moved(*L2_TRAFFIC))
+        ),
+    ),
     "wide": Need(
         "no access of more than 32 bits per lane is executed that waits for its data or tells when it has read them",
         lambda gpu, used: (
