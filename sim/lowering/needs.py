@@ -89,7 +89,8 @@ NEEDS = {
     "l2_stores": Need(  # and what one part of L2 sends the other, which has the port of stores
         NO_STORES,
         lambda gpu, used: (
-            (used.stores | (used.copies & used.function_has(1) & ~used.reductions)).any() or (gpu.l2.far and used.moved(*L2_TRAFFIC))
+            (used.stores | (used.copies & used.function_has(1) & ~used.reductions)).any()
+            or (gpu.l2 is not None and gpu.l2.far > 0 and used.moved(*L2_TRAFFIC))
         ),
     ),
     "wide": Need(

@@ -23,6 +23,7 @@ L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Ta
 SLICE_FULL = int(Tally.SLICE_FULL)
 TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a cache line of the processor that simulates
 
+
 @inner
 def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
@@ -60,7 +61,7 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
 def service(request: np.record, mh: np.record) -> int:
     """Return the ticks that a request holds its slice: for a look-up at least, for its sectors."""
     moved = passed(request, mh)
-    if request.kind == LOAD or request.kind == STORE:
+    if request.kind in (LOAD, STORE):
         return moved
     updated = max(moved, np.int64(request.packets) * mh.atomic_ticks)
     return updated + moved if request.kind == ATOMIC else updated
