@@ -1,4 +1,4 @@
-"""Stores of single sectors by all SMs of an H100: how many L2 takes, half of them through a slice of each of its parts (h100/stores.csv)."""
+"""Stores of single sectors by all SMs of an H100: how many L2 takes, of half of them a slice in each part (h100/stores.csv)."""
 
 import numpy as np
 import pytest
