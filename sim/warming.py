@@ -151,11 +151,11 @@ def _elsewhere(tasks: "SimpleQueue[str]", report: Report) -> Iterator[None]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, text=True, env=environment, **pipes) as process:
-        hander = Thread(target=_hand_over, args=(process, tasks, report), daemon=True)
-        hander.start()
+        feeder = Thread(target=_hand_over, args=(process, tasks, report), daemon=True)
+        feeder.start()
         try:
             yield
-            hander.join()
+            feeder.join()
         except BaseException:
             process.terminate()
             raise

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sim.launch.launch import Launch
     from sim.warming import Report
 
-COMPILE_MINUTES = "half a minute to two"  # the two that every run needs, at once: two quiet cores, and two that others use as well
+COMPILE_MINUTES = "half a minute to two minutes"  # the two that every run needs, at once: two quiet cores, and two that others use as well
 SAY_SECONDS = 15.0  # between two lines about it, where no bar can be drawn
 
 
@@ -51,7 +51,7 @@ def announce(names: "Sequence[str] | None" = None) -> None:
     absent = warming.missing(names)
     if not absent:
         return
-    long = COMPILE_MINUTES + " on two cores" if set(absent) & set(warming.KERNELS) else "some seconds each"
+    long = COMPILE_MINUTES if set(absent) & set(warming.KERNELS) else "some seconds each"
     typer.echo(f"compiling the simulator's kernels, once ({long}): {', '.join(absent)}...", err=True)
     if not sys.stderr.isatty():
         with _lines() as tell:

@@ -33,10 +33,11 @@ def sensitivity(
     if limits_only and repeat > 1:
         raise UserError("--repeat is of steps of parameters, which --limits-only leaves out", hint="give one of them")
     from sim.causes.sensitivity import sensitivity as measure
+    from sim.warming import needed
 
     check_writable(json, figure=figure)
     what, gpu, _ = prepare(listing, given)
-    announce()
+    announce(needed(what, gpu))
     with progress("machines") as report:
         found = measure(sim.execute(what), gpu, parameters=not limits_only, repeat=repeat, progress=report)
     typer.echo(views.verdict(found) + "\n")

@@ -54,7 +54,9 @@ class Apart:
     def address(self, *examples: Any) -> int:
         """Return where the machine code lies, which is loaded or compiled first; examples: arguments, for their types."""
         if self._code is None:
-            self._code = self._compiled(tuple(numba.typeof(one) for one in examples))
+            with global_compiler_lock:
+                if self._code is None:
+                    self._code = self._compiled(tuple(numba.typeof(one) for one in examples))
         return self._code
 
     def _compiled(self, kinds: tuple[Any, ...]) -> int:

@@ -145,7 +145,7 @@ class KernelCache(_Cache):
         if found is None and self._lock(file):
             found = self._read(file, target_context)  # another process may have compiled it meanwhile
         if found is None and not self.is_watched and self.dependences.parts >= MANY:
-            time = "half a minute to two" if self.dependences.parts >= MOST else "some seconds"
+            time = "half a minute to two minutes" if self.dependences.parts >= MOST else "some seconds"
             say(f"compiling the simulator's kernels, once: {self.name} ({self.dependences.parts} functions, {time})...")
         return found
 

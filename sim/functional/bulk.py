@@ -17,7 +17,6 @@ from sim.functional.watch import WRITE, Seen, touch
 from sim.gpus.path import LINE
 
 ROW_BYTES, ROWS = 16, 8  # of a matrix of LDSM
-BYPASS = 16  # bytes per lane of an LDGSTS that passes L1 by: of others, pitch and offset cost nothing (h100/pitch.csv)
 
 
 @outlined
@@ -49,7 +48,7 @@ def copy_to_shared(i: int, w: int, mask: int, reading: int, code: Code, machine:
                 for byte in range(width):
                     touch(address + byte, np.int64(-1), seen, machine, memory.watch)
             machine.index[k] = address // LINE
-            pieces += is_new_piece(k, reading, machine) if width == BYPASS else np.int64(0)
+            pieces += is_new_piece(k, reading, machine)
     machine.index[0] = pieces
     return Status.RUNNING
 

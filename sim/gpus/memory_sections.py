@@ -199,7 +199,7 @@ class L2(Section):
     model_config = needs(
         "l2",
         dram="sector",
-        l2_reads="far coalesced",
+        l2_reads="coalesced",
         l2_stores="write_port",
         stores="partial_cost",
         atomics="atomic_cycles",
@@ -225,7 +225,8 @@ class L2(Section):
     far: Count = Field(
         0,
         json_schema_extra={"clock": "l2"},
-        description="cycles more where half the SMs load a sector, kept by the other half's part of L2, for the first time; 0 = one part",
+        description="cycles more where half the SMs load a sector, kept by the other half's part of L2, for the first time; "
+        "what they store passes through both parts; 0 = one part",
     )
     partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a slice for a sector stored in part; another = 1")
     write_port: bool = Field(

@@ -277,7 +277,11 @@ class Gpu(Section):
         inside = [known for known in self.names() if known.startswith(name + ".")]
         if inside:
             return UserError(f"'{name}' is a section of {self.name}, not a field; its fields: {', '.join(inside)}")
-        near = nearest(name, self.names())
+        section, _, last = name.rpartition(".")
+        beside = [known for known in self.names() if section and known.startswith(f"{section}.")]
+        near = nearest(name, [known for known in self.names() if not beside or known in beside or known.endswith(f".{last}")])
+        if beside and not near:
+            return UserError(f"{self.name} has no field '{name}'; its section has: {', '.join(beside)}")
         sections = dict.fromkeys(known.split(".")[0] for known in self.names())
         hint = (
             f"did you mean {near}? {meaning(type(self), near)}"

@@ -142,7 +142,13 @@ def least_latencies(gpu: Gpu, least: int = 1) -> Gpu:
     arrays = path(gpu)
     l2 = max(gpu.l2.latency - arrays.l2 + 1, least) if gpu.l2 else 0
     dram = max(gpu.dram.latency - (arrays.l2 - 1 if gpu.l2 else 0) - arrays.dram + 1, l2 + 1, least)
-    near = {"l1.latency": max(gpu.lsu.latency + 1, least), "l2.latency": l2, "l2.core_cycles": 0, "l2.far": 0, "dram.refresh": 0}
+    near = {
+        "l1.latency": max(gpu.lsu.latency + 1, least),
+        "l2.latency": l2,
+        "l2.core_cycles": 0,
+        "l2.far": min(gpu.l2.far, 1) if gpu.l2 else 0,
+        "dram.refresh": 0,
+    }
     try:
         return changed(gpu, near | {"dram.latency": dram})
     except ContradictionError:  # the time of a transfer is rounded to whole cycles: one more may be needed

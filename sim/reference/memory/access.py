@@ -48,14 +48,15 @@ class Access:
         self.far = 0  # 32 bytes of other blocks' shared memory that it touches
         self.passes = self.conflicts = 0  # over the banks of shared memory, or of L1 (0: not modelled); of them, beyond those of its width
         self.hits = False  # the shared unit found all its data in L1, to be read in passes
-        self.pieces = 0  # of a copy to shared memory: each of its lines in as many as it has lines there
+        self.pieces = 0  # of a copy to shared memory: past L1 each of its lines in as many as it has lines there
         self.begins = self.taken  # the moment in which it begins to read them
         self.packets: list[int] = []  # of each request, if it is an atomic's
         self.phase = lsu.memory.phase_of(warp.next_access) if decoded.phase else 0  # of a barrier in shared memory; 0 = none
         if warp.lanes:
             self._describe(lsu.memory.addresses(warp.next_access, warp.mask))
         if self.landing and warp.lanes:
-            self.pieces = len(self.requests) + lsu.memory.further_pieces(warp.next_access, warp.mask)
+            further = 0 if decoded.cached else lsu.memory.further_pieces(warp.next_access, warp.mask)
+            self.pieces = len(self.requests) + further
         self.weight = sum(weight_of(self.kind, packets) for packets in self.packets)  # places of the port that all its requests take
         warp.next_access += 1
         if decoded.space != Space.SHARED and self.kind.returns:

@@ -41,7 +41,7 @@ def describe(
     words = memory.entry_words[m, number, place]
     if op.memory == GLOBAL:
         entry.requests = coalesce(mh.coalescing, access, mask, width, line, sectors, words, trace)
-        if op.landing:
+        if op.landing and not op.cached:  # through L1 neither pitch nor offset cost anything (h100/pitch.csv)
             entry.further = further_pieces(access, first_bit(mask), trace)
     else:
         slot = m * mh.local_slots + np.int64(entry.slot)

@@ -1,6 +1,6 @@
 """The two parts of L2: half the SMs find a line in the other part, and go there through a slice of their own.
 
-Counted on an H100: L2 has 1.5 times the tag look-ups and sectors written that SMs ask for (h100/stores.csv). A store passes
+Counted on an H100: L2 has 1.5 times the tag look-ups and sectors written that SMs ask for (h100/stores.csv). A store or an atomic passes
 through a slice of its own part each time, a load only until the line has been copied there.
 """
 
