@@ -144,7 +144,7 @@ def mechanism(gpu: Gpu) -> Iterator[Check]:
     full = min(int(row["port_cycles"]) / int(row["l2_cycles"]) for row in found if int(row["warps_per_sm"]) >= LOSS)
     counted = ", ".join(f"{percent:.0f}" for percent in rule)
     what = f"percent of the time that L2's input ports are busy, {warps} warps; a cycle per request and sector of a store"
-    yield Check(what, busy, counted, full >= FULL_PORT, "modelled: l2.partial_cost")
+    yield Check(what, busy, counted, full >= FULL_PORT, "not modelled as ports: l2.partial_cost holds the slices")
 
 
 def _words(numbers: list[int]) -> str:

@@ -103,27 +103,24 @@ def test_two_copies_of_the_same_sources_share_their_kernels(digests: Digests, co
 def test_an_edit_changes_the_digest_of_the_kernels_that_it_can_change(
     digests: Digests, copied: tuple[Path, dict[str, str]], file: str, old: str, new: str, changed: str
 ) -> None:
-    folder, before = copied
-    after = edited(digests, folder, file, old, new)
-    assert {name for name in after if after[name] != before[name]} & set(KERNELS) == set(changed.split())
+    assert changed_by(digests, copied, file, old, new) & set(KERNELS) == set(changed.split())
 
 
 @pytest.mark.parametrize(("file", "old", "new", "changed"), OF_PARTS, ids=lambda value: str(value)[:24].strip())
 def test_an_edit_of_a_family_changes_its_digest_alone(
     digests: Digests, copied: tuple[Path, dict[str, str]], file: str, old: str, new: str, changed: str
 ) -> None:
+    assert changed_by(digests, copied, file, old, new) == set(changed.split())
+
+
+def changed_by(digests: Digests, copied: tuple[Path, dict[str, str]], file: str, old: str, new: str) -> set[str]:
+    """Return whose digests are others with one edit of a folder's sources, which is undone."""
     folder, before = copied
-    after = edited(digests, folder, file, old, new)
-    assert {name for name in after if after[name] != before[name]} == set(changed.split())
-
-
-def edited(digests: Digests, folder: Path, file: str, old: str, new: str) -> dict[str, str]:
-    """Return the digests of a folder's sources with one edit, which is undone."""
     text = (folder / file).read_text()
     assert old in text
     try:
         (folder / file).write_text(text.replace(old, new, 1))
-        return digests(folder)
+        return {name for name, digest in digests(folder).items() if digest != before[name]}
     finally:
         (folder / file).write_text(text)
 

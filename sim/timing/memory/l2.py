@@ -14,7 +14,7 @@ from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.memory.dram import from_dram, transfer
 from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
-from sim.timing.memory.parts import copied, cross, is_far, pass_through
+from sim.timing.memory.partitions import copied, cross, is_far, pass_through
 from sim.timing.memory.replacement import LRU, going, note, touch, victim
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import Memory
