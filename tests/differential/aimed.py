@@ -93,6 +93,8 @@ AIMED = {
     "the newest of the lines kept of stores leaves": Aimed(stores(0, 1, 2, 1, 2, 1), "h100", KEEPS_TWO),
     # the store meets the load on its way: the last load takes the place of a line that is invalid
     "lines that are invalid are evicted": Aimed(f"{SECTOR_1}STG [R2], R6\n{USE}{SECTOR_1}{USE}{CHOICES}", "gtx480", ONE_LINE),
+    "a policy is not told of look-ups": Aimed(f"{loads(0, 1, 0)}{CHOICES}", "gtx480", {"core.policy": Witness}),
+    "a policy has no hook lookup": Aimed(f"{loads(0, 1, 0)}{CHOICES}", "gtx480", {"core.policy": Witness}),
     "a policy is not told of evictions": Aimed(f"{loads(0, 1, 0)}{CHOICES}", "gtx480", ONE_LINE),
     "a counter waits for no load": Aimed(
         f"[B------:R-:W0:-:S02:U----] LDG R4, [R2]\n{word(wait='0-----')}FADD R5, R4, R4\n" + f"{word()}FADD R7, R8, R9\n" * 20,

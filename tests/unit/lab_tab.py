@@ -52,12 +52,17 @@ class Tab:
         """Do something, wait until the timeline of it is there, and return what the head says."""
         before = self.page.get_attribute("body", "data-drawn")
         act()
-        self.page.wait_for_function("before => document.body.dataset.drawn !== before", arg=before)
+        self.page.wait_for_selector(f"body[data-drawn]:not([data-drawn='{before}'])")
         return str(self.page.inner_text("#busy"))
 
     def counts(self, selector: str, count: int) -> None:
         """Wait until so many elements are there."""
-        self.page.wait_for_function("([at, count]) => document.querySelectorAll(at).length === count", arg=[selector, count])
+        drive = pytest.importorskip("playwright.sync_api")
+        drive.expect(self.page.locator(selector)).to_have_count(count, timeout=PATIENCE)
+
+    def says(self, selector: str, text: str) -> None:
+        """Wait until an element that is to be seen has a text; the page's content security policy forbids to evaluate a condition in it."""
+        self.page.wait_for_selector(f'{selector}:has-text("{text}")')
 
     def slider(self, place: str, label: str) -> Any:
         return self.page.locator(f"#{place} .knob", has_text=label).locator("input[type=number]")

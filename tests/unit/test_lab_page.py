@@ -39,9 +39,9 @@ def test_slide_edit_step_and_link(browser: Any, address: str, width: int, height
     page.wait_for_selector("#registers table")
     cycle = int(page.inner_text("#registers .where").split("cycle ")[1].split(":")[0])
     page.keyboard.press("Alt+ArrowRight")
-    page.wait_for_function("at => document.querySelector('#registers .where').textContent.includes(`cycle ${at}:`)", arg=cycle + 1)
+    tab.says("#registers .where", f"cycle {cycle + 1}:")
     page.keyboard.press("Alt+n")
-    page.wait_for_function("document.querySelector('#registers .changed') !== null")
+    page.wait_for_selector("#registers .changed")
     link = page.url
     tab.close()
     again = Tab(browser, link, width, height, scheme)
@@ -64,9 +64,7 @@ def test_shared_memory_of_the_block_is_that_of_the_cursor_s_cycle(browser: Any, 
 
     def step(key: str, cells: list[list[int]], changed: int, theirs: int) -> None:
         page.keyboard.press(f"Alt+{key}")
-        page.wait_for_function(
-            "size => document.querySelectorAll('#registers h3 ~ table tr').length === size", arg=len(cells) + bool(cells)
-        )
+        tab.counts("#registers h3 ~ table tr", len(cells) + bool(cells))
         for row, words in enumerate(cells, 1):
             assert rows.nth(row).locator("td").all_inner_texts()[1:] == [f"{word:x}" for word in words]
         assert page.locator("#registers h3 ~ table td.changed").count() == changed
@@ -75,7 +73,7 @@ def test_shared_memory_of_the_block_is_that_of_the_cursor_s_cycle(browser: Any, 
     own, other = [list(range(first, first + 32)) for first in (1, 33)]
     for _ in range(20):
         page.keyboard.press("Alt+p")
-    page.wait_for_function("document.querySelector('#registers .where').textContent.includes(' 1 instruction issued')")
+    tab.says("#registers .where", " 1 instruction issued")
     step("n", [], 0, 0)
     step("n", [], 0, 0)
     step("n", [own], 32, 0)  # the store of warp 0, of which the one of warp 1 is not there yet
@@ -224,7 +222,7 @@ def test_everything_is_saved_with_the_keyboard(browser: Any, address: str) -> No
             tab.page.keyboard.press("Enter")
         assert saved.value.suggested_filename == name
         assert Path(saved.value.path()).read_bytes().startswith(begin)
-        tab.page.wait_for_function("says => document.querySelector('#busy').textContent === says", arg=f"saved {name}")
+        tab.says("#busy", f"saved {name}")
     tab.close()
 
 
