@@ -43,6 +43,8 @@ def sensitivity(
     typer.echo(views.verdict(found) + "\n")
     for table in views.tables(found):
         show(table)
+    if several := views.coupled(found):
+        typer.echo(several)
     write_json(json, views.as_dict(found))
     if figure is not None:
         views.save(found, figure)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
 from sim.causes.sensitivity import ALIKE, Bar, Removed, Sensitivity
+from sim.causes.sensitivity.steps import followers
+from sim.gpus.model import Gpu
 from sim.report.figures import check_path, write
 from sim.report.heading import heading
 from sim.report.tables import table_of
@@ -79,6 +81,26 @@ def tables(found: Sensitivity) -> "list[Table]":
     return shown
 
 
+def options(gpu: Gpu, field: str, value: float | None) -> list[str]:
+    """Return what `--set` takes to make a step: FIELD=VALUE, and the same of the fields that must follow; none for no value."""
+    if value is None:
+        return []
+    follow = {name: list(new) if isinstance(new, tuple) else new for name, new in followers(gpu, field, value).items()}
+    return [f"{field}={_number(value)}", *(f"{name}={_number(new)}" for name, new in follow.items())]
+
+
+def coupled(found: Sensitivity) -> str:
+    """Return the options of steps that change several fields, "" for none: one field alone would be refused."""
+    steps = [(bar.step.field, value) for bar in moving(found)[:ROWS] for value in (bar.step.lower, bar.step.higher)]
+    several = [made for step in steps if len(made := options(found.result.gpu, *step)) > 1]
+    lines = [" ".join(f"--set {_quoted(one)}" for one in made) for made in several]
+    return "\n".join(["Steps that change other fields, too:", *(f"  {line}" for line in lines)]) if lines else ""
+
+
+def _quoted(option: str) -> str:
+    return f"'{option}'" if "[" in option else option
+
+
 def _bracketed(found: Sensitivity) -> str:
     """Return what the names in brackets are, for a title."""
     return "" if all(one.limit.binds for one in found.removed) else " (in brackets: several limits at once, or a remedy)"
@@ -118,6 +140,8 @@ def as_dict(found: Sensitivity) -> dict[str, Any]:
         "parameters": [
             bar.step._asdict()
             | {"speed_up_lower": bar.lower, "speed_up_higher": bar.higher, "control_words_again": bar.scheduled}
+            | {"set_lower": options(found.result.gpu, bar.step.field, bar.step.lower)}
+            | {"set_higher": options(found.result.gpu, bar.step.field, bar.step.higher)}
             | {"lower_range": bar.lower_range, "higher_range": bar.higher_range, "within_noise": bar.is_noise}
             for bar in found.bars
         ],
@@ -200,8 +224,9 @@ def _named(found: Sensitivity, one: Removed) -> str:
     return f"{one.limit.name} (binds)" if one is found.binding else one.limit.name
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+def _number(value: Any) -> str:
+    """Return a field's value as `--set` takes it."""
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _speed(bar: Bar, speed: float | None, reach: tuple[float, float] | None) -> str:

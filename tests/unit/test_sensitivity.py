@@ -8,16 +8,19 @@ import pytest
 
 import isa
 import sim
+from isa.errors import UserError
 from programs.steady import shared_for
 from sim.analysis.bounds import bounds
 from sim.bench import chain
-from sim.causes.sensitivity import ideal, sensitivity
+from sim.causes.sensitivity import Bar, ideal, sensitivity
 from sim.causes.sensitivity.limits import LIMITS, least_latencies
-from sim.causes.sensitivity.steps import neighbours, steps
+from sim.causes.sensitivity.steps import SKIPPED, Step, _legal, neighbours, steps
+from sim.cli.options import assignments
 from sim.gpus.model import Gpu
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
 from sim.report import sensitivity as views
+from sim.report.gpus import value
 from sim.traces.trace import Trace
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
@@ -207,3 +210,30 @@ def test_the_sentence_contradicts_no_row_of_the_table() -> None:
     next_ = alike._replace(speed_up=0.9 * found.binding.speed_up, noise=1.0)
     said = " ".join(views.verdict(found._replace(removed=[best, found.binding, next_])).split())
     assert f"the next limit is its twin, {next_.speed_up:.2f}." in said
+
+
+@pytest.mark.parametrize("gpu", sim.gpus())
+def test_every_step_that_is_printed_can_be_set_as_it_stands(gpu: str) -> None:
+    machine, numbers = sim.gpu(gpu), 0
+    for name in machine.names():
+        now = value(machine, name)
+        if isinstance(now, bool) or not isinstance(now, int | float) or not now or name in SKIPPED:
+            continue
+        for candidate in neighbours(name, now, machine.core.warp_size):
+            if _legal(machine, name, candidate) is not None:
+                made = views.options(machine, name, candidate)
+                changed = machine.replace(assignments(made, "--set"))
+                assert value(changed, name) == pytest.approx(candidate, rel=1e-3)
+                numbers += 1
+    assert numbers > 30
+
+
+def test_a_step_of_tensor_lanes_is_printed_with_the_lanes_that_it_takes() -> None:
+    h100 = sim.gpu("h100")
+    found = sensitivity(listing("saxpy.toml", grid=[1]), h100, parameters=False)
+    bar = Bar(Step("pipes.tensor.lanes", 16, 11, 32), 0.9, 1.1)
+    assert "\n  --set pipes.tensor.lanes=11 --set pipes.fp64.lanes=11\n" in views.coupled(found._replace(bars=[bar]))
+    with pytest.raises(UserError, match=r"pipes\.fp64"):
+        h100.replace({"pipes.tensor.lanes": 11})
+    assert views.as_dict(found._replace(bars=[bar]))["parameters"][0]["set_higher"] == ["pipes.tensor.lanes=32", "pipes.fp64.lanes=32"]
+    assert not views.coupled(found._replace(bars=[bar._replace(step=Step("l2.latency", 300, 270, 330))]))

@@ -72,7 +72,12 @@ def neighbours(name: str, value: float, warp: int = 32) -> tuple[float, float]:
 
 def variant(gpu: Gpu, name: str, value: Any) -> Gpu:
     """Return the GPU with one field changed, and those that must follow it. Raises UserError when it cannot be."""
-    changes: dict[str, Any] = {name: value}
+    return gpu.replace({name: value} | followers(gpu, name, value))
+
+
+def followers(gpu: Gpu, name: str, value: Any) -> dict[str, Any]:
+    """Return the fields that must change with one, by name: a GPU with the one alone would be refused, or the step be in vain."""
+    changes: dict[str, Any] = {}
     if name == "limits.shared_bytes":
         changes["limits.shared_per_block"] = min(gpu.limits.shared_per_block, value - gpu.limits.shared_reserved)
         if gpu.limits.shared_carveouts:
@@ -84,7 +89,7 @@ def variant(gpu: Gpu, name: str, value: Any) -> Gpu:
         changes |= {f"pipes.{other}.lanes": value for other in others}
     if name == "limits.warps":
         changes["limits.threads_per_block"] = min(gpu.limits.threads_per_block, gpu.core.warp_size * value)
-    return gpu.replace(changes)
+    return {field: new for field, new in changes.items() if new != _value(gpu, field)}
 
 
 def _legal(gpu: Gpu, name: str, value: float) -> float | None:
