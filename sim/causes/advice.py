@@ -13,7 +13,7 @@ from isa.vocabulary import Operation
 from sim.analysis.lanes import lanes, threads_per_warp
 from sim.analysis.resources import ISSUE, resources
 from sim.causes.memory_advice import Verdict, full_memory, queue, waiting, wasteful
-from sim.causes.residency import number, resident_blocks, resident_warps, room
+from sim.causes.residency import has_places, holdable, number, resident_blocks, resident_warps, room
 from sim.causes.shape import shape
 from sim.result.causes import StallCause
 from sim.result.result import Result
@@ -69,7 +69,8 @@ def diagnose(result: Result) -> Verdict:
         return _barrier(result, resource, use)
     if cause in PAUSES:
         does, remedy = PAUSES[cause]
-        return Verdict(cause, f"Warps {does} ({_idle_for(result, cause)}): {remedy}, or more warps that work meanwhile, would help.")
+        meanwhile = ", or more warps that work meanwhile," if holdable(result) > resident_warps(result) else ""
+        return Verdict(cause, f"Warps {does} ({_idle_for(result, cause)}): {remedy}{meanwhile} would help; {room(result)}.")
     if cause in THROTTLES or (cause == "dispatch_stall" and not result.gpu.core.in_flight_cap):
         return _burst(result, cause, resource, use)
     return _latency(result, cause, resource, use)
@@ -140,16 +141,20 @@ def _tail(result: Result) -> Verdict:
 def _barrier(result: Result, resource: str, use: float) -> Verdict:
     waited = result.stalls_by_instruction[:, StallCause.BARRIER]
     if waited[result.program.encoded.operation == Operation.WARPGROUP_WAIT].sum() >= AT_PRODUCTS * waited.sum():
+        others = ", or other groups that ask meanwhile," if has_places(result) else ""
         return Verdict(
             "barrier",
             f"Warps wait for products of their group of four ({_idle_for(result, 'barrier')}), though {_only(resource, use)}: products "
-            "asked for earlier (wgmma.wait_group N leaves N groups under way), or other groups that ask meanwhile, would help; "
-            f"{room(result)}.",
+            f"asked for earlier (wgmma.wait_group N leaves N groups under way){others} would help; {room(result)}.",
         )
+    if has_places(result):
+        remedy = "more blocks per SM, so that one computes while another waits, or "
+    else:
+        remedy = "" if "blocks" in result.occupancy.limiters else "smaller blocks, of which an SM holds more, or "
     return Verdict(
         "barrier",
-        f"Warps wait for each other at barriers ({_idle_for(result, 'barrier')}): more blocks per SM, so that one computes "
-        f"while another waits (now {number(resident_blocks(result))}; {room(result)}), or fewer barriers would help.",
+        f"Warps wait for each other at barriers ({_idle_for(result, 'barrier')}): {remedy}fewer barriers would help "
+        f"(blocks per SM: {number(resident_blocks(result))}; {room(result)}).",
     )
 
 
@@ -162,20 +167,40 @@ def _burst(result: Result, cause: str, resource: str, use: float) -> Verdict:
 
 
 def _latency(result: Result, cause: str, resource: str, use: float) -> Verdict:
-    gpu, have = result.gpu, resident_warps(result)
-    need = math.ceil(have / use - 1e-9)
-    warps = f"about {need:,} warps per SM instead of {number(have)}"
     if cause == "dispatch_stall":
-        start = f"Each warp already has the {gpu.core.in_flight_cap} instructions in flight that this GPU allows it"
-        how = f"{warps}, as more ILP cannot"
+        start = f"Each warp already has the {result.gpu.core.in_flight_cap} instructions in flight that this GPU allows it"
+        how = _by_warps(result, use)
     else:
         start = f"Warps wait for {WAITED_FOR.get(cause, cause)}"
-        how = f"{warps}, or {number(1 / use)} times the independent instructions in each (ILP), or a mix"
-    sentence = f"{start}: {_only(resource, use)}, and filling it would take {how}; {room(result, need)}"
+        how = _by_warps_or_ilp(result, use)
+    sentence = f"{start}: {_only(resource, use)}, and {how}; {room(result)}"
     sentence += _apart(result)
     if cause == "long_scoreboard":
         return Verdict("memory", sentence + " (with memory.kind = 'fixed' bandwidth is not modelled, and may bind before that).")
     return Verdict("cap" if cause == "dispatch_stall" else "latency", sentence + ".")
+
+
+def _by_warps_or_ilp(result: Result, use: float) -> str:
+    """Return how many warps, or instructions in each, fill a resource that is used `use`; never more warps than an SM holds."""
+    have, can = resident_warps(result), holdable(result)
+    need, ilp = math.ceil(have / use - 1e-9), f"{number(1 / use)} times the independent instructions in each (ILP)"
+    if need <= can:
+        return f"filling it would take about {need:,} warps per SM instead of {number(have)}, or {ilp}, or a mix"
+    if number(can) == number(have):
+        return f"filling it would take {ilp.replace('each', 'each of its warps')}, as more warps do not fit"
+    fewer = f"{number(have / use / can)} times with {number(can)} warps per SM instead of {number(have)}"
+    return f"filling it would take {ilp}, or {fewer}; more warps do not fit"
+
+
+def _by_warps(result: Result, use: float) -> str:
+    """Return the same where warps have as many instructions in flight as they may."""
+    have, can = resident_warps(result), holdable(result)
+    need = math.ceil(have / use - 1e-9)
+    if need <= can:
+        return f"filling it would take about {need:,} warps per SM instead of {number(have)}, as more ILP cannot"
+    if number(can) == number(have):
+        return "nothing would fill it: more ILP cannot, and more warps do not fit"
+    return f"{number(can)} warps per SM instead of {number(have)}, all that fit, would fill {use * can / have:.0%} of it; more ILP cannot"
 
 
 def _only(resource: str, use: float) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from isa.vocabulary import Operation, Space
 from sim.analysis import little
 from sim.analysis.resources import ACCESSES, BANKS, DRAM, L2, resources
-from sim.causes.residency import number, resident_blocks, room
+from sim.causes.residency import has_places, holdable, number, resident_blocks, resident_warps, room
 from sim.gpus.path import SECTOR
 from sim.lowering.phases import WAITS, phase_use
 from sim.result.causes import StallCause
@@ -146,7 +146,8 @@ def _blocks(result: Result) -> Verdict | None:
     interval = max(settings.start_interval, settings.retire_interval)
     overhead, starting = settings.start_latency + settings.retire_latency, blocks * interval / result.cycles
     few = f"only {number(have)} of the {places} blocks that fit are resident on an SM"
-    help_ = "Blocks that do more work each (more elements per thread, or more threads) would help"
+    threads = ", or more threads" if math.prod(result.block) < result.gpu.limits.threads_per_block else ""
+    help_ = f"Blocks that do more work each (more elements per thread{threads}) would help"
     if starting >= MEMORY_FULL and have < MEMORY_FULL * places:
         return Verdict("blocks", f"The start of blocks binds: one each {interval:g} cycles on the whole chip, so {few}. {help_}.")
     if overhead >= SHORT * stay:
@@ -221,7 +222,7 @@ def _phases(result: Result, share: float) -> Verdict:
         f"Warps wait at mbarriers ({share:.0%} of long_scoreboard): a phase of the one at {addresses[slowest]:#x} of shared memory takes "
         f"{number(each[slowest])} cycles on average from its first arrival to the last arrival or byte{_idle_sms(result)}. DRAM's pins are "
         f"{result.counters['dram_throughput']:.0%} used, L2 is {uses(result)['l2']:.0%} used: bulk copies that are asked for earlier (more "
-        f"stages), or more blocks per SM, would help; {room(result)}.",
+        f"stages){', or more blocks per SM,' if has_places(result) else ''} would help; {room(result)}.",
     )
 
 
@@ -235,13 +236,14 @@ def waiting(result: Result) -> Verdict:
     latency = f"Warps wait for memory ({counters['load_latency']:,.0f} cycles per load on average)"
     if waste(result) >= WASTE:
         return Verdict("uncoalesced", f"{latency}, and uncoalesced accesses make it worse.{_wasted(result)}")
+    warps = ", or more warps," if holdable(result) > resident_warps(result) else ""
     loaded = SECTOR * (counters["global_load_sectors"] + counters["local_sectors"])
     if counters["dram_bytes_read"] < FROM_DRAM * loaded:
         return Verdict(
             "latency",
             f"{latency}. Caches bring most of it ({ratio(counters['dram_bytes_read'], loaded):.0%} of the bytes loaded come from DRAM, its "
-            f"pins are {counters['dram_throughput']:.0%} used), so latency binds: more independent loads per thread, or more warps, would "
-            f"help; {room(result)}.",
+            f"pins are {counters['dram_throughput']:.0%} used), so latency binds: more independent loads per thread{warps} would help; "
+            f"{room(result)}.",
         )
     need = little.streams(gpu)
     have, pins = counters["bytes_in_flight"], counters["dram_throughput"]
@@ -250,7 +252,7 @@ def waiting(result: Result) -> Verdict:
         sentence = (
             f"{latency} with too few bytes in flight: {have / 1024:,.1f} KiB on the chip{_idle_sms(result)}, where Little's law asks for "
             f"{law} to keep DRAM busy ({pins:.0%} of the pins is used). More independent loads per thread, wider loads (64 or 128 "
-            f"bits), or more warps would help; {room(result)}."
+            f"bits){warps} would help; {room(result)}."
         )
         return Verdict("bytes", sentence)
     return Verdict(

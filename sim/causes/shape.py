@@ -13,8 +13,7 @@ from isa.vocabulary import Operation
 from sim.analysis.lanes import threads_per_warp
 from sim.analysis.resources import DRAM, resources
 from sim.causes.memory_advice import Verdict
-from sim.causes.residency import resident_blocks
-from sim.gpus.occupancy import Occupancy, occupancy
+from sim.causes.residency import blocks_of_each_size, resident_blocks
 from sim.gpus.waves import Waves
 from sim.launch.launch import Launch
 from sim.result.memory_counters import ratio
@@ -70,7 +69,7 @@ def _block_slots(result: Result) -> Verdict | None:
         return None
     if result.trace is None:
         return None
-    threads, held = max(_blocks(result, result.trace.launch), key=lambda one: (one[1].warps, -one[0]))
+    threads, held = max(blocks_of_each_size(result, result.trace.launch), key=lambda one: (one[1].warps, -one[0]))
     share = min(1 - found.warps / max(held.warps, 1), _spare(result))
     return Verdict(
         "block_slots",
@@ -107,7 +106,7 @@ def _whole(result: Result, found: Waves) -> str:
     threads, size = math.prod(result.grid) * result.block[0], result.block[0]
     if result.trace is None or math.prod(result.block) != size or not _is_free(result.trace.launch):
         return grid
-    others = [(block, held) for block, held in _blocks(result, result.trace.launch) if held.warps >= result.occupancy.warps]
+    others = [(block, held) for block, held in blocks_of_each_size(result, result.trace.launch) if held.warps >= result.occupancy.warps]
     sizes = {block: Waves(math.ceil(threads / block), held.blocks * result.gpu.sms) for block, held in others}
     best = max(sizes, key=lambda block: (round(sizes[block].efficiency, 2), -abs(block - size)), default=size)
     if best == size or 1 - sizes[best].efficiency > HALF * (1 - found.efficiency):
@@ -118,11 +117,3 @@ def _whole(result: Result, found: Waves) -> str:
 def _is_free(launch: Launch) -> bool:
     """Return whether nothing in a program ties it to the size of its blocks: no shared memory, no barrier."""
     return not launch.shared_per_block and Operation.BAR not in launch.program.encoded.operation
-
-
-def _blocks(result: Result, launch: Launch) -> Iterator[tuple[int, Occupancy]]:
-    """Yield each block size in whole warps, with its residency; shared memory grows with the threads of a block."""
-    warp = result.gpu.core.warp_size
-    for block in range(warp, result.gpu.limits.threads_per_block + 1, warp):
-        shared = math.ceil(launch.shared_per_block * block / launch.threads_per_block)
-        yield block, occupancy(result.gpu, block, launch.registers_per_thread, shared)

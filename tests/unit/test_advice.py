@@ -8,7 +8,7 @@ import pytest
 import isa
 import sim
 from sim.causes.advice import FULL, _tail, diagnose, resident_warps, utilisation
-from tests.unit.report_runs import add_one, chain_on, text_program
+from tests.unit.report_runs import CHAIN, add_one, chain_on, text_program
 
 GTX480 = sim.gpu("gtx480")
 
@@ -17,6 +17,10 @@ def warps_wanted(sentence: str) -> int:
     found = re.search(r"about ([\d,]+) warps per SM", sentence)
     assert found, sentence
     return int(found.group(1).replace(",", ""))
+
+
+def warps_named(sentence: str) -> set[int]:
+    return {int(number) for number in re.findall(r"(?:with|instead of) (\d+)", sentence)}
 
 
 def test_a_full_pipe_is_said_to_be_full_and_nothing_to_help() -> None:
@@ -53,14 +57,49 @@ def test_a_fixed_memory_latency_is_named_with_its_caveat() -> None:
     assert "memory.kind = 'fixed' bandwidth is not modelled" in verdict.sentence
 
 
-def test_more_warps_than_the_gpu_holds_is_not_promised() -> None:
-    assert "this GPU holds 64 per SM, so warps alone are not enough" in diagnose(add_one(sim.gpu("textbook"), 2)).sentence
+def test_more_warps_than_the_gpu_holds_are_not_asked_for() -> None:
+    gpu = sim.gpu("textbook")
+    sentence = diagnose(add_one(gpu, 2)).sentence
+    assert warps_named(sentence) == {2, gpu.limits.warps}
+    assert re.search(r"or \S+ times with 64 warps per SM instead of 2; more warps do not fit", sentence)
 
 
-def test_the_limiter_is_named_when_the_sm_holds_no_more_blocks() -> None:
+def test_no_warps_are_asked_for_where_the_kernel_fills_the_sm() -> None:
+    """Registers hold an SM to few warps: only more in each of them, or fewer registers, would help."""
+    for grid in (60, 15):
+        launch = sim.Launch(isa.parse(CHAIN), grid=(grid,), block=(192,), registers=63)
+        result = sim.run(launch, GTX480.replace({"limits.registers": 16384}))
+        sentence = diagnose(result).sentence
+        assert result.occupancy.warps == 6
+        assert re.search(r"filling it would take [\d.]+ times the independent instructions in each of its warps", sentence)
+        assert not warps_named(sentence)
+        assert "an SM holds only 1 of its blocks, limited by the kernel's registers; fewer registers per thread would let it" in sentence
+
+
+def test_blocks_whose_slots_run_out_are_asked_to_be_larger_and_no_larger_than_fits() -> None:
     gpu = GTX480.replace({"limits.blocks": 2})
     result = chain_on(gpu, 60, 2)
-    assert "an SM holds only 2 of its blocks, limited by the SM's block slots" in diagnose(result).sentence
+    sentence = diagnose(result).sentence
+    size = int(re.search(r"limited by the SM's block slots; blocks of (\d+) threads would let it hold more", sentence)[1])  # type: ignore[index]
+    assert warps_wanted(sentence) <= 2 * size // 32 <= gpu.limits.warps
+
+
+def test_a_launch_on_few_sms_is_told_that_further_blocks_go_to_others_first() -> None:
+    assert "so launch more than 15 blocks (each SM takes one first) or larger ones" in diagnose(chain_on(GTX480, 1, 2)).sentence
+    assert "so launch more blocks or larger ones" in diagnose(chain_on(GTX480, 15, 2)).sentence
+    assert "so launch more blocks or" in diagnose(chain_on(GTX480.replace({"blocks.policy": "fill_first"}), 1, 2)).sentence
+    widest = chain_on(GTX480.replace({"limits.threads_per_block": 192}), 1, 6)
+    assert diagnose(widest).sentence.endswith("so launch more than 15 blocks (each SM takes one first).")
+
+
+@pytest.mark.parametrize(("blocks", "others"), [(1, True), (60, False)])
+def test_the_cap_on_instructions_in_flight_asks_for_warps_only_where_they_fit(blocks: int, others: bool) -> None:
+    listing = ".kernel f\n" + "".join(f"FADD R{n}, R{n}, 1;\n" for n in range(1, 60)) + "EXIT"
+    gpu = GTX480.replace({"core.in_flight_cap": 1, "core.wake_rule": "per_register", "limits.warps": 8, "limits.threads_per_block": 256})
+    verdict = diagnose(text_program(listing, gpu, blocks, 2))
+    assert verdict.kind == "cap"
+    assert ("8 warps per SM instead of 2, all that fit, would fill" in verdict.sentence) == others
+    assert ("nothing would fill it: more ILP cannot, and more warps do not fit" in verdict.sentence) != others
 
 
 def test_a_barrier_is_named_when_warps_wait_for_a_slow_one() -> None:
