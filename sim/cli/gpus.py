@@ -16,7 +16,7 @@ commands = typer.Typer(help="List the GPUs; show one with its sources; compare t
 app.add_typer(commands, name="gpus")
 
 NAME = Annotated[str, typer.Argument(metavar="NAME|FILE", help="A preset or a GPU file (.toml).")]
-
+SECTION = Annotated[str | None, typer.Argument(metavar="SECTION", help="Only this section, as l2 or pipes.tensor, or one field.")]
 OUTPUT = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the page there.")]
 SECOND = Annotated[list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Change the second GPU; may be repeated.")]
 
@@ -31,11 +31,12 @@ def overview(context: typer.Context, json: JSON = None) -> None:
 
 
 @commands.command("show")
-def show_one(name: NAME, set_: SET = None, json: JSON = None) -> None:
-    """Show every field of a GPU: value, meaning, legal values, source."""
+def show_one(name: NAME, section: SECTION = None, set_: SET = None, json: JSON = None) -> None:
+    """Show every field of a GPU, or those of a section: value, unit, meaning, legal values, source."""
     gpu = sim.gpu(name).replace(assignments(set_, "--set"))
-    show(tables.fields(gpu))
-    write_json(json, tables.facts(gpu))
+    section = section.strip().lower().strip("[].") if section else None
+    show(tables.fields(gpu, section))
+    write_json(json, tables.facts(gpu, section))
 
 
 @commands.command("fields")

@@ -1,12 +1,14 @@
 """Tables of GPUs: the presets side by side, every field of one with its meaning and source, the differences of two."""
 
 import json
+from difflib import get_close_matches
 from functools import reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from isa.errors import UserError
 from isa.vocabulary import Unit
-from sim.gpus.fields import documented, meaning
+from sim.gpus.fields import documented, meaning, unit
 from sim.gpus.model import Gpu
 from sim.report.tables import table_of
 
@@ -27,18 +29,38 @@ def overview(gpus: dict[str, Gpu]) -> "Table":
     return table_of(columns, rows)
 
 
-def facts(gpu: Gpu) -> list[dict[str, Any]]:
-    """Return every field of `gpu` in order: name, value, meaning (with unit and legal values), kind and text of its source."""
+def facts(gpu: Gpu, section: str | None = None) -> list[dict[str, Any]]:
+    """Return every field of `gpu` in order: name, value, unit, meaning (with legal values), kind and text of its source.
+
+    section: only these, as "l2" or "pipes.tensor", or one field. Raises UserError for none, with the nearest names.
+    """
+    chosen = [name for name in gpu.names() if section is None or f"{name}.".startswith(f"{section}.")]
+    if section is not None and all(value(gpu, name) is None for name in chosen):
+        raise _no_section(gpu, section, bool(chosen))
     return [
         {
             "field": name,
             "value": value(gpu, name),
+            "unit": unit(Gpu, name),
             "meaning": meaning(Gpu, name),
             "kind": source.kind if (source := gpu.source_of(name)) else "",
             "source": source.text if source else "",
         }
-        for name in gpu.names()
+        for name in chosen
     ]
+
+
+def _no_section(gpu: Gpu, section: str, is_known: bool) -> UserError:
+    """Return the mistake of asking for what a GPU has not. is_known: others may have it."""
+    if is_known:
+        return UserError(f"{gpu.name} has no {section}", hint="`simtlab gpus fields` says what it would hold")
+    names = list(gpu.names())
+    sections = dict.fromkeys(name[:end] for name in names for end, letter in enumerate(name) if letter == ".")
+    near = [name for name in (*sections, *names) if name.partition(".")[2] == section] or get_close_matches(section, sections, cutoff=0.7)
+    near = near or get_close_matches(section, names, cutoff=0.7)
+    all_ = ", ".join(name for name in sections if "." not in name)
+    nearest = f"did you mean {' or '.join(near)}? " if near else ""
+    return UserError(f"{gpu.name} has no section or field '{section}'", hint=f"{nearest}sections: {all_}")
 
 
 PAGE = """# Every field of a GPU
@@ -63,14 +85,17 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def fields(gpu: Gpu) -> "Table":
+def fields(gpu: Gpu, section: str | None = None) -> "Table":
     """Return `facts` as a table, each section under its name; absent optional fields are left out."""
-    present = [fact for fact in facts(gpu) if fact["value"] is not None]
+    present = [fact for fact in facts(gpu, section) if fact["value"] is not None]
     rows: list[tuple[str, ...]] = []
-    for section, members in groupby(present, key=lambda fact: fact["field"].partition(".")[0] if "." in fact["field"] else ""):
-        rows += [("",), (f"[{section}]",)] if section else []
-        rows += [(f["field"], shown(f["value"]), f["meaning"], f"{f['kind']}: {f['source']}" if f["kind"] else "") for f in members]
-    table = table_of(("field", "value", "meaning; legal values", "source"), rows, title=f"{gpu.name} ({gpu.chip})", caption=gpu.note)
+    for name, members in groupby(present, key=lambda fact: fact["field"].partition(".")[0] if "." in fact["field"] else ""):
+        rows += [("",), (f"[{name}]",)] if name and section is None else []
+        rows += [
+            (f["field"], shown(f["value"]), f["unit"], f["meaning"], f"{f['kind']}: {f['source']}" if f["kind"] else "") for f in members
+        ]
+    columns = ("field", "value", "unit", "meaning; legal values", "source")
+    table = table_of(columns, rows, title=f"{gpu.name} ({gpu.chip})", caption=gpu.note if section is None else None)
     table.columns[0].no_wrap = True
     return table
 

@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 import sim
+from isa.errors import UserError
 from sim.report import gpus as tables
 
 
@@ -42,3 +43,32 @@ def test_a_pipe_that_only_one_gpu_has_is_a_difference() -> None:
 
 def test_brackets_in_a_value_are_not_taken_as_markup() -> None:
     assert "[memory]" in rendered(tables.fields(sim.gpu("gtx480"))).replace("\n", "")
+
+
+def test_a_section_is_shown_alone_with_units_and_sources() -> None:
+    gpu = sim.gpu("h100")
+    facts = tables.facts(gpu, "l2")
+    assert {fact["field"].split(".")[0] for fact in facts} == {"l2"}
+    latency = next(fact for fact in facts if fact["field"] == "l2.latency")
+    assert (latency["value"], latency["unit"]) == (gpu.l2.latency, "cycles")  # type: ignore[union-attr]
+    text = rendered(tables.fields(gpu, "l2"))
+    assert latency["kind"] in text
+    assert "l1.latency" not in text
+    assert "[dram]" not in text
+    assert next(fact["field"] for fact in tables.facts(gpu, "pipes.tensor")) == "pipes.tensor.lanes"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "section", "says"),
+    [
+        ("h100", "l22", r"no section or field 'l22'\n  did you mean l2\? sections"),
+        ("h100", "latency", r"did you mean lsu\.latency or .*l2\.latency or"),
+        ("h100", "pipes.tenser", r"did you mean pipes\.tensor\?"),
+        ("h100", "fp64", r"did you mean pipes\.fp64 or units\.fp64\?"),
+        ("h100", "zzz", "sections: clock, core, pipes"),
+        ("textbook", "l2", "has no l2"),
+    ],
+)
+def test_a_wrong_section_is_told_with_the_nearest_names(gpu: str, section: str, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        tables.facts(sim.gpu(gpu), section)
