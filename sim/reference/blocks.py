@@ -74,14 +74,15 @@ class Block:
         """Let the warps start, wait for their end, give the place back (a SimPy process)."""
         env, timing = self.machine.env, self.machine.gpu.blocks
         self.machine.seen("block")
-        in_time = int(env.now) + timing.start_latency
+        in_time = self.started.then(int(env.now) + timing.start_latency, "blocks.start_latency")
         if self.sm.fetched is None:
             fetch, before = self.machine.gpu.fetch, self.sm.number // sharing_groups(self.machine.gpu)
-            self.sm.fetched = in_time + fetch.first + before * fetch.shared_cycles
-        starts = max(in_time, self.sm.fetched)
+            first = in_time.then(in_time.cycle + fetch.first, "fetch.first")
+            self.sm.fetched = first.then(first.cycle + before * fetch.shared_cycles, "fetch.shared_cycles")
+        ready = latest(in_time, self.sm.fetched)
+        starts = ready.cycle
         for warp in self.warps:
-            warp.held_until = starts
-            warp.allowed = self.started.then(starts, "blocks.start_latency" if starts == in_time else "fetch.first")
+            warp.held_until, warp.allowed = starts, ready
         yield env.timeout(starts - int(env.now))
         for warp in self.warps:
             warp.allow()

@@ -8,6 +8,7 @@ issue it is the chain of reasons why the warp did not issue before. A machine th
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sim.result.causes import SlotCause, StallCause
@@ -37,6 +38,26 @@ class Moment:
     def then(self, cycle: int, resource: str = "", work: Work | None = None, note: str = "") -> Moment:
         """Return the moment in which `resource` will have done its part of the same work, or of another, begun now."""
         return Moment(cycle, self if self.kept else None, resource, work or self.work, note, self.kept)
+
+
+class SetTime(Moment):
+    """The end of what began in cycle `since` by itself, whatever the run did: what led to this moment after `since` cost no time."""
+
+    __slots__ = ("since",)
+
+    def __init__(self, since: int, end: Moment) -> None:
+        super().__init__(end.cycle, end.before, end.resource, end.work, end.note, end.kept)
+        self.since = max(since, 0)
+
+
+def back(moment: Moment) -> Iterator[tuple[Moment, int, int]]:
+    """Yield what led to a moment, the nearest first, each with the cycles [begin, end) that it cost: none if the end is not later."""
+    end = moment.cycle
+    while moment.before is not None:
+        begin = moment.since if isinstance(moment, SetTime) else moment.before.cycle
+        yield moment, begin, end
+        moment, end = moment.before, min(begin, end)
+    yield moment, end, end
 
 
 def latest(first: Moment, *others: Moment) -> Moment:

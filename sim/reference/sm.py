@@ -14,6 +14,7 @@ from sim.reference.pipes import Pipes
 if TYPE_CHECKING:
     from sim.reference.blocks import Block
     from sim.reference.machine import Machine
+    from sim.reference.moments import Moment
     from sim.reference.wakeup import Warp
 
 
@@ -24,7 +25,7 @@ class SM:
         self.machine, self.number = machine, number
         self.pipes = Pipes(machine.env, machine.gpu)
         self.constants, self.code = Constants(machine), InstructionCache(machine)
-        self.fetched: int | None = None  # cycle in which its first instruction has come; None: nobody has asked for it
+        self.fetched: Moment | None = None  # when its first instruction has come; None: nobody has asked for it
         self.schedulers = [Scheduler(self, q) for q in range(machine.gpu.core.schedulers)]
         self.lsu = LoadStoreUnit(self) if machine.memory else None
         self.free_places = set(range(machine.occupancy.blocks))

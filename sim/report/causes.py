@@ -7,6 +7,10 @@ from sim.report.words import CAUSE_MEANINGS, bar, count
 # Stages that the end-to-end latencies of a GPU contain: to shorten one of them alone moves its cycles to another.
 CONTAINED = ("lsu.latency", "interconnect.latency", "the look-up in L1", "the way from the SM's port to the registers")
 MEANINGS = {**CAUSE_MEANINGS, "no_warp": "waits for its block to start"}  # "a warp ..."
+ABSORBED = (
+    "\n  dram.refresh begins at set times: what was done while it lasted is not on the path; what was done before helps only if the access "
+    "then comes before the refresh"
+)
 END_TO_END = "dram.latency, l2.latency, l1.latency and memory.shared_load"
 
 
@@ -48,4 +52,5 @@ def _contained(path: CriticalPath) -> str:
     found = [part.name for part in path.resources if part.name in CONTAINED and "." in part.name]
     misses = {"dram.latency", "l2.latency"} <= {part.name for part in path.resources}
     more = "; dram.latency contains l2.latency too" if misses else ""
-    return f"\n  {' and '.join(found)}: contained in {END_TO_END}, which are end to end{more}" if found else ""
+    contained = f"\n  {' and '.join(found)}: contained in {END_TO_END}, which are end to end{more}" if found else ""
+    return contained + (ABSORBED if any(part.name == "dram.refresh" for part in path.resources) else "")

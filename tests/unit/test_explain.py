@@ -12,6 +12,7 @@ import isa
 import sim
 from isa.errors import UserError
 from sim.causes.explain import Chain, Link
+from sim.report import causes
 from sim.result.causes import CAUSE_NAMES
 from sim.result.result import Result
 
@@ -296,3 +297,62 @@ def test_a_wait_for_a_result_that_the_instruction_does_not_read_is_said_to_be_th
     (link,) = bubble.run().why((0, 0), 12).links
     assert "a result that it does not read came from MOV R3, 2" in link.text
     assert "core.wake_rule" in link.text
+
+
+START = ".kernel start\nMOV R0, 1\nEXIT\n"
+
+
+def resources(result: Result) -> dict[str, int]:
+    check_path(result)
+    return {part.name: part.cycles for part in result.critical_path().resources}
+
+
+def test_the_first_instruction_of_an_sm_is_booked_on_what_it_waited_for() -> None:
+    """SMs that share the level behind get it one after another: what the last of them waits more is not the first's own time."""
+    gpu = sim.gpu("h100")
+    one = sim.run(sim.Launch(isa.parse(START), grid=(1,), block=(32,)), gpu)
+    all_ = sim.run(sim.Launch(isa.parse(START), grid=(gpu.sms,), block=(32,)), gpu)
+    first, last = resources(one), resources(all_)
+    assert "fetch.shared_cycles" not in first
+    assert last["fetch.shared_cycles"] == gpu.fetch.shared_cycles * (gpu.constants.shared_by - 1)
+    for found in (first, last):
+        assert (found["fetch.first"], found["blocks.start_latency"]) == (gpu.fetch.first, gpu.blocks.start_latency)
+    assert "that share the level behind" in str(all_.why((gpu.sms - 1, 0), 1))
+
+
+def refreshed(turn: int, **changes: int) -> Result:
+    """Return the run of one load of a line whose bank is refreshed in most cycles."""
+    listing = f".kernel load\n.param ptr x\n{FETCH.format(shift=2)}IADD R2, R2, {1024 * turn}\nLDG R3, [R2]\nFADD R4, R3, R3\nEXIT"
+    launch = sim.Launch(isa.parse(listing), grid=(1,), block=(32,), args=(np.zeros(1 << 16, np.float32),))
+    machine = {"dram.refresh": 3000, "dram.refresh_interval": 3100} | {name.replace("__", "."): n for name, n in changes.items()}
+    return sim.run(launch, sim.gpu("h100").replace(machine))
+
+
+@pytest.mark.parametrize("turn", range(6))
+def test_what_a_refresh_absorbs_is_not_on_the_path(turn: int) -> None:
+    result = refreshed(turn)
+    found = resources(result)
+    gains = {
+        "dram.refresh": result.cycles - refreshed(turn, dram__refresh=2999).cycles,
+        "blocks.start_latency": result.cycles - refreshed(turn, blocks__start_latency=19).cycles,
+        "fetch.first": result.cycles - refreshed(turn, fetch__first=279).cycles,
+    }
+    assert found["dram.refresh"] > 500
+    assert gains["dram.refresh"] == 1
+    assert {name for name, gain in gains.items() if gain} == {"dram.refresh"}
+    assert not gains.keys() - {"dram.refresh"} & found.keys()
+    chain = result.longest_wait()
+    check_links(chain)
+    assert "dram.refresh begins at set times" in causes.text(result.critical_path(), result.program)
+    assert "dram.refresh" in [link.resource for link in chain.links]
+
+
+def test_what_came_before_a_refresh_stays_on_the_path() -> None:
+    """It begins while the SM's first instruction comes: what is done from then on until it ends costs no time."""
+    result = refreshed(0, dram__refresh=250, dram__refresh_interval=320)
+    found = resources(result)
+    links = result.critical_path().links
+    begins = next(link.begin for link in links if link.resource == "dram.refresh")
+    assert found["dram.refresh"] == 250
+    assert found["blocks.start_latency"] + found["fetch.first"] == begins > 20
+    assert [part.name for part in result.critical_path().causes][:2] == ["long_scoreboard", "no_instruction"]

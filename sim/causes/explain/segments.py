@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from sim.reference.moments import Moment, Work
+from sim.reference.moments import Moment, Work, back
 from sim.result.causes import SlotCause, StallCause
 
 
@@ -33,14 +33,15 @@ def segments(moment: Moment, until: int = 0) -> Iterator[Segment]:
     The cause of a segment is that of the wait it belongs to: of the next issue, end of a warp or start of a block after it.
     """
     waiter, cause = moment.work, moment.cause or StallCause.DRAIN
-    while moment.before is not None and moment.cycle > until:
-        if moment.cause is not None:
-            waiter, cause = moment.work, moment.cause
-        before = moment.before
-        if moment.cycle > before.cycle:
-            issued = before.work.step >= 0 and before.cause not in (None, StallCause.DRAIN)
-            yield Segment(before.cycle, moment.cycle, moment.resource, moment.work, moment.note, waiter, cause, issued)
-        moment = before
+    for one, begin, end in back(moment):
+        if one.before is None or end <= until:
+            return
+        if one.cause is not None:
+            waiter, cause = one.work, one.cause
+        if end > begin:
+            before = one.before
+            issued = before.work.step >= 0 and before.cause not in (None, StallCause.DRAIN) and begin == before.cycle
+            yield Segment(begin, end, one.resource, one.work, one.note, waiter, cause, issued)
 
 
 def merged(found: Iterator[Segment]) -> Iterator[list[Segment]]:

@@ -10,7 +10,7 @@ from sim.causes.explain.chain import Chain, Link
 from sim.causes.explain.recording import Recording
 from sim.causes.explain.segments import Segment, merged, segments
 from sim.causes.explain.words import sentence
-from sim.reference.moments import Moment, Work
+from sim.reference.moments import Moment, Work, back
 from sim.result.causes import SlotCause, StallCause
 
 
@@ -33,7 +33,8 @@ def why(recording: Recording, warp: int | tuple[int, int], cycle: int) -> Chain:
 
 def longest_wait(recording: Recording, warp: int | tuple[int, int] | None = None) -> Chain:
     """Return the longest wait of a warp, or, of None, on the critical path; that for its block's start only if there is no other."""
-    issues = on_path(recording) if warp is None else recording.issues(*recording.warp(warp))
+    issues = list(on_path(recording)) if warp is None else recording.issues(*recording.warp(warp))
+    issues = issues or [one for found in recording.moments.issues.values() for one in found]  # none on a path that a refresh absorbs
     wanted: dict[tuple[int, int], set[int]] = {}
     for moment in issues:
         wanted.setdefault(moment.work[:2], set()).add(moment.cycle)
@@ -64,11 +65,9 @@ def _waits(recording: Recording, block: int, warp: int) -> Iterator[Wait]:
 
 def on_path(recording: Recording) -> Iterator[Moment]:
     """Yield the issues on the critical path, the last first."""
-    moment: Moment | None = recording.moments.end
-    while moment is not None:
-        if isinstance(moment.cause, StallCause) and moment.cause is not StallCause.DRAIN:
+    for moment, _, end in back(recording.moments.end):
+        if moment.cycle <= end and isinstance(moment.cause, StallCause) and moment.cause is not StallCause.DRAIN:
             yield moment
-        moment = moment.before
 
 
 def link(recording: Recording, run: list[Segment]) -> Link:

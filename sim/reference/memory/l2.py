@@ -18,7 +18,7 @@ from sim.reference.memory.dram import Channel
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
 from sim.reference.memory.queues import Queue
 from sim.reference.memory.replacement import Ways
-from sim.reference.moments import Moment, latest
+from sim.reference.moments import Moment, SetTime, latest
 from sim.result.causes import Tally
 
 if TYPE_CHECKING:
@@ -170,7 +170,10 @@ class Slice:
         """Return the moment in which a line is there that DRAM would have sent by then, were its bank there."""
         at, refresh = sent.cycle - int(self.numbers.dram_latency), int(self.numbers.refresh)
         late = away(line, at, refresh, int(self.numbers.refresh_interval)) if refresh else 0
-        return sent.then(sent.cycle + late, "dram.refresh") if late else sent
+        if not late:
+            return sent
+        there = SetTime(at + late - refresh, (sent.before or sent).then(at + late, "dram.refresh"))
+        return there.then(sent.cycle + late, "dram.latency")
 
     def _look_up(self, packet: Packet) -> Moment:
         """Find or fetch a request's sectors; return the moment in which they are there."""
