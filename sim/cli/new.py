@@ -93,4 +93,12 @@ def new(name: NAME, folder: FOLDER = Path()) -> None:
         write_text(path, text)
         typer.echo(f"wrote {path}")
     listing = folder / f"{name}.sass"
-    typer.echo(f"next: simtlab run {listing} --gpu gtx480; simtlab lab {listing}; python -m pytest {folder / f'test_{name}.py'}")
+    next_ = {  # command -> what it needs beside a base install
+        f"simtlab run {listing} --gpu gtx480": "",
+        f"simtlab timeline {listing} --gpu gtx480": "",
+        f"simtlab lab {listing}": "'simtlab[lab]'",
+        f"python -m pytest {folder / f'test_{name}.py'}": "pytest",
+    }
+    width = max(map(len, next_))
+    lines = [f"  {one:<{width}}  # needs pip install {extra}" if extra else f"  {one}" for one, extra in next_.items()]
+    typer.echo("\n".join(["next:", *lines]))

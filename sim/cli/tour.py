@@ -8,6 +8,7 @@ import sys
 import textwrap
 import tomllib
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -25,12 +26,13 @@ WIDTH = 100
 
 @dataclass(frozen=True)
 class Step:
-    """One step. command: words after `simtlab`, or `cat` and a file. lines: of its output to show; 0 = all."""
+    """One step. command: words after `simtlab`, or `cat` and a file. lines: of its output to show; 0 = all. extra: a package it needs."""
 
     title: str
     look: str
     command: list[str]
     lines: int = 0
+    extra: str = ""
 
     @property
     def words(self) -> list[str]:
@@ -73,6 +75,9 @@ def tour(first: FROM = 1, json: JSON = None) -> None:
     waits = sys.stdin.isatty() and sys.stdout.isatty()
     done = []
     for number, step in list(enumerate(steps(), 1))[first - 1 :]:
+        if step.extra and find_spec(step.extra) is None:
+            typer.echo(f"\n{number}. {step.title}\n(left out: `simtlab {step.command[0]}` needs pip install 'simtlab[reference]')")
+            continue
         typer.echo(f"\n{typer.style(f'{number}. {step.title}', bold=True)}\n{textwrap.fill(step.look, WIDTH)}\n")
         typer.echo(typer.style(f"$ {step.typed}", bold=True))
         if waits and typer.prompt("(Enter runs it, q ends)", default="", show_default=False, prompt_suffix=" ").strip() == "q":

@@ -93,3 +93,11 @@ def test_a_step_that_fails_ends_the_tour(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_tour_may_begin_later() -> None:
     result = simtlab("tour", "--from", str(len(steps())))
     assert result.stdout.startswith(f"\n{len(steps())}. {steps()[-1].title}")
+
+
+def test_a_step_whose_package_is_not_installed_is_left_out_and_the_tour_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.cli.tour.find_spec", lambda name: None)
+    result = simtlab("tour", "--from", 5)
+    assert result.exit_code == 0
+    assert "(left out: `simtlab explain` needs pip install 'simtlab[reference]')" in result.stdout
+    assert "That was the tour" in result.stdout

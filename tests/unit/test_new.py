@@ -29,6 +29,15 @@ def test_what_is_written_runs_and_is_right(tmp_path: Path) -> None:
     assert "there is a file of that name already" in text
 
 
+def test_what_is_suggested_next_runs_on_a_base_install_or_says_what_it_needs(tmp_path: Path) -> None:
+    lines = invoke("new", "mine", "--folder", tmp_path)[1].partition("next:\n")[2].splitlines()
+    commands = [line.split("  # needs ")[0].split() for line in lines if "# needs" not in line]
+    assert len(commands) == 2
+    for program, *words in commands:
+        assert (program, invoke(*words)[0]) == ("simtlab", 0)
+    assert [line.split()[-1] for line in lines if "# needs" in line] == ["'simtlab[lab]'", "pytest"]
+
+
 @pytest.mark.slow
 def test_its_own_test_passes(tmp_path: Path) -> None:
     invoke("new", "mine", "--folder", tmp_path)
