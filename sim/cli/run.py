@@ -194,7 +194,7 @@ def _write_timeline(result: Result, file: Path) -> None:
     found = len(timeline.warps(result))
     chosen = tuple(range(MOST_WARPS)) if found > MOST_WARPS else None
     if file.suffix.lower() in TEXT:
-        write_text(file, timeline.text(result, chosen) + "\n")
+        write_text(file, f"{timeline.text(result, chosen)}\n{timeline.LEGEND}\n")
     else:
         figures.save(result, file, chosen)
     if chosen:

@@ -3,6 +3,7 @@
 import gzip
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -43,6 +44,7 @@ PARQUET = Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help=
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw it (.png, .svg, .pdf).")]
 
 MOST_ISSUES = 2_000_000  # in a file, unless --to says where to end
+TIMES = "t_is: cycle of the issue; t_re: first cycle in which a dependent may issue"
 NO_END = 1 << 60  # a last cycle after every run's
 
 
@@ -97,8 +99,9 @@ def timeline(
     if any(files):
         _export(result, files)
     else:
-        typer.echo(views.text(result, chosen, width or (shutil.get_terminal_size().columns if sys.stdout.isatty() else 120)))
-        typer.echo(f"\n{views.heading(shown[0])}\n{views.table(result.program, shown[0])}")
+        columns = width or (shutil.get_terminal_size().columns if sys.stdout.isatty() else 120)
+        typer.echo(f"{views.text(result, chosen, columns)}\n{textwrap.fill(views.LEGEND, columns)}")
+        typer.echo(f"\n{views.heading(shown[0])} ({TIMES})\n{views.table(result.program, shown[0])}")
     if figure is not None:
         figures.save(result, figure, chosen)
         typer.echo(f"\nfigure: {figure}")

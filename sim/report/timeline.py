@@ -16,11 +16,13 @@ from isa.errors import UserError
 from isa.program import Program
 from sim.report.tracks import dependences, producers, recorded
 from sim.report.words import count
-from sim.result.causes import CAUSE_NAMES
+from sim.result.causes import CAUSE_NAMES, RESULT_CAUSE
 from sim.result.result import Result, Timeline
 
 GAP = 5  # idle cycles that are still drawn one by one
 NAME = "# Cycles: "
+LEGEND = "[I2  ] issues and holds its port; . is ready, waits for its turn or a port; blank: waits; .. nothing issues"
+OF_RESULTS = {cause.name.lower() for cause in RESULT_CAUSE.values()}  # waits that a result ends
 
 
 class Issue(NamedTuple):
@@ -191,7 +193,7 @@ def _waits(issue: Issue, blocker: str) -> list[str]:
     """Return what the issue waited for, and how many cycles each."""
     waits = []
     if issue.eligible > issue.since:
-        what = f"{blocker} ({issue.cause})" if blocker else issue.cause
+        what = f"{blocker} ({issue.cause})" if blocker and issue.cause in OF_RESULTS else issue.cause
         waits.append(f"{issue.eligible - issue.since} for {what}")
     if issue.cycle > max(issue.eligible, issue.since):
         waits.append(f"{issue.cycle - max(issue.eligible, issue.since)} for its turn or a port")

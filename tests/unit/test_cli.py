@@ -128,9 +128,17 @@ def test_timeline_draws_lists_and_saves(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "wp0:      [I0           ]" in result.stdout
     assert "399 for R2 of I0 (long_scoreboard)" in result.stdout
+    assert "; . is ready, waits for its turn or a port; blank: waits" in " ".join(result.stdout.split())
+    assert "t_is: cycle of the issue; t_re:" in result.stdout
     assert max(len(line) for line in result.stdout.split("warp 0")[0].splitlines()) <= 80
     assert figure.exists()
     assert json.loads(plain.read_text())[0]["issues"][0]["ready"] == 400
+
+
+def test_timeline_names_a_result_only_for_waits_that_a_result_ends() -> None:
+    table = simtlab("timeline", PROGRAMS / "saxpy.sass", "--gpu", "h100", "--grid", "1", "--to", "420", "--show", "0").stdout
+    assert re.search(r"I3 .* for R2 of I2 \(short_scoreboard\)", table)
+    assert re.search(r"I4 .*\d+ for imc_miss", table)
 
 
 def test_timeline_shows_the_warps_asked_for() -> None:
