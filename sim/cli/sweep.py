@@ -125,7 +125,7 @@ def sweep(
     metric = tables.metric(frame, shown.metric, names)
     took = time.perf_counter() - start
     moves = frame.attrs.get("noise")
-    show(tables.fastest(frame, tuple(names), metric, moves))
+    show(tables.fastest(frame, tuple(names), metric, moves, gpu=gpu.name))
     typer.echo(tables.summary(frame, took) + (f"; all in {where.output}" if where.output else ""))
     if given.keep_control_words and set(kinds := frame["control_words"].dropna()) <= {*KEPT_IN_VAIN}:
         typer.echo("\n".join(KEPT_IN_VAIN[kind] for kind in dict.fromkeys(kinds)))

@@ -66,8 +66,11 @@ def within_noise(frame: "DataFrame", column: str, noise: float | None) -> "Serie
     return (time <= fastest * noise) & (frame.index != first.name)
 
 
-def fastest(frame: "DataFrame", axes: Sequence[str], column: str, noise: float | None = None) -> "Table":
-    """Return the best points by `column`, at most ROWS, with what their warps waited for most; noise: as of `within_noise`."""
+def fastest(frame: "DataFrame", axes: Sequence[str], column: str, noise: float | None = None, *, gpu: str = "") -> "Table":
+    """Return the best points by `column`, at most ROWS, with what their warps waited for most.
+
+    noise: as of `within_noise`. gpu: the product, for the title, where that is not varied.
+    """
     good, alike = best(frame, column), within_noise(frame, column, noise)
     band = ["cycles_low", "cycles_high"] if "cycles_low" in frame else []
     shown = [*axes, *dict.fromkeys([column, "cycles", *band, "ipc", "achieved_occupancy"])]
@@ -77,9 +80,10 @@ def fastest(frame: "DataFrame", axes: Sequence[str], column: str, noise: float |
         cause = max(waits, key=lambda name: row[name])
         share = row[cause] / row["warp_cycles"] if row["warp_cycles"] else 0.0
         mark = ["within noise" if alike[place] else ""] if marked and alike is not None else []
-        rows.append([*(_cell(name, row[name]) for name in shown), f"{cause.removeprefix('stall_')} {share:.0%}", *mark])
+        rows.append([*(_cell(name, row[name], name in axes) for name in shown), f"{cause.removeprefix('stall_')} {share:.0%}", *mark])
     said = ["most waited for", *["from the best"] * marked]
-    return table_of([*shown, *said], rows, f"The best of {count(len(frame), 'point')} by {column}", words=said)
+    on = f" on {gpu}" if gpu and "gpu" not in axes else ""
+    return table_of([*shown, *said], rows, f"The best of {count(len(frame), 'point')}{on} by {column}", words=said)
 
 
 def certainty(frame: "DataFrame", column: str, noise: float | None) -> str:
@@ -140,11 +144,14 @@ def plain(frame: "DataFrame", alike: "Series | None" = None) -> list[dict[str, A
     return [row.dropna().to_dict() for _, row in frame.astype(object).iterrows()]
 
 
-def _cell(name: str, value: Any) -> str:
+def _cell(name: str, value: Any, as_given: bool = False) -> str:
+    """Return a value as a person reads it. as_given: as --over takes it, to whom 3,000 are two values."""
     if isinstance(value, str):
         return value
     if name == "seconds":
         return seconds(value)
     if name == "achieved_occupancy":
         return f"{value:.1%}"
+    if as_given:
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
     return f"{int(value):,}" if float(value).is_integer() else f"{value:.4g}"

@@ -39,13 +39,20 @@ def test_sweep_prints_writes_and_equals_single_runs(tmp_path: Path) -> None:
     over = ["--over", "dram.latency=500:700:100", "--over", "policy=lrr,gto"]
     result = simtlab("sweep", SAXPY, *SMALL, *over, "-o", files["r.parquet"], "--json", files["r.json"], "--figure", files["r.png"])
     assert result.exit_code == 0, result.output
-    assert "The best of 6 points by cycles" in result.stdout
+    assert "The best of 6 points on GeForce GTX 480 by cycles" in result.stdout
     rows = json.loads(files["r.json"].read_text())
     assert [row["cycles"] for row in rows] == pd.read_parquet(files["r.parquet"])["cycles"].tolist()
     assert files["r.png"].read_bytes().startswith(PNG)
     single = simtlab("run", SAXPY, *SMALL, "--set", "dram.latency=600", "--policy", "gto", "--json", tmp_path / "s.json")
     assert single.exit_code == 0
     assert rows[3]["cycles"] == json.loads((tmp_path / "s.json").read_text())["cycles"]
+
+
+def test_the_sweeps_table_has_values_as_the_command_line_takes_them_and_no_one_gpu_of_several() -> None:
+    result = simtlab("sweep", SAXPY, *SMALL, "--over", "l2.bytes=393216,786432", "--over", "gpu=gtx480,gtx460")
+    assert result.exit_code == 0, result.output
+    assert "The best of 4 points by seconds" in result.stdout
+    assert " 393216 " in result.stdout
 
 
 def test_sweep_varies_listings_warps_and_arguments(tmp_path: Path) -> None:
