@@ -107,7 +107,7 @@ class OperandBuilder(Transformer[Token, Any]):
 
     def matrix(self, children: list[Any]) -> Operand:
         number, wrong = register_number(str(children[0]))
-        if number < UNIFORM_BASE or wrong:
+        if (number < UNIFORM_BASE and str(children[0]) != "URZ") or wrong:
             raise OperandError("matrices in shared memory are described by uniform registers: gdesc[UR4]", children[0].column)
         return Operand(MATRIX, number, suffix="".join(children[1:])[1:], column=children[0].column)
 
@@ -216,7 +216,7 @@ def print_operand(operand: Operand) -> str:
     elif shape == NAME:
         text = symbol
     elif shape == MATRIX:
-        text = f"gdesc[{register_name(int(value))}]" + (f".{suffix}" if suffix else "")
+        text = f"gdesc[{'URZ' if value == RZ else register_name(int(value))}]" + (f".{suffix}" if suffix else "")
     elif shape in NUMBERS:
         text = print_number(shape, value)
     else:

@@ -177,12 +177,17 @@ multiplied_of_warpgroup = by_kernels("multiplied_of_warpgroup", Form.PRODUCT_OF_
 
 @outlined
 def multiply_of_warpgroup(i: int, w: int, mask: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
-    """Execute a product of a warpgroup for one of its warps, which needs all lanes, and the group all warps."""
+    """Execute a product of a warpgroup for one of its warps, which needs all lanes, and the group all warps.
+
+    `HGMMA RZ, gdesc[URZ], RZ, !UPT, gsb0` is what compilers make of a commit with no product behind which it could stand: it reads nothing.
+    """
     whole = w // WARPS * WARPS + WARPS <= machine.pc.size
     if mask != FULL or not whole:
         return fault(Fault.MATRIX_IN_PART if whole else Fault.WARPGROUP_IN_PART, w, first_bit(mask), i, progress)
     machine.products[w] += 1
     progress.moves[0] += 1
+    if code.operand[i, SECOND] == ~ZERO and code.destination[i] < 0:
+        return Status.RUNNING
     return multiplied_of_warpgroup(code.operation[i], i, w, code, machine, memory, progress)
 
 

@@ -80,6 +80,7 @@ EXAMPLES = {
         "HGMMA.64x64x16.F32 R24, gdesc[UR8], RZ, !UPT",
         "HGMMA.64x128x16.F32.BF16 R24, gdesc[UR8].negA.tnspB, R24, UP0, gsb0",
         "HGMMA.64x8x8.F32.TF32 R24, -R28, gdesc[UR4], R24, gsb0",
+        "HGMMA.64x8x16.F16 RZ, gdesc[URZ], RZ, !UPT, gsb0",
         "HGMMA.64x256x16.F16 R24, R4, gdesc[UR4].negB.tnspB, R24",
     ],
     "QGMMA": ["QGMMA.64x64x32.F16.E4M3.E5M2 R24, R40, gdesc[UR4], R24, UP0, gsb0"],

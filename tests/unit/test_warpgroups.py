@@ -142,6 +142,28 @@ def test_sums_that_nobody_reads_have_registers_of_their_own() -> None:
     assert found.tolist() == list(range(256))
 
 
+COMMIT = "HGMMA.64x8x16.F16 RZ, gdesc[URZ], RZ, !UPT, gsb0;"  # what nvcc makes of a commit with no product before it
+
+
+def test_a_commit_without_products_reads_nothing_and_counts_as_a_group() -> None:
+    lines = ["S2R R2, SR_TID.X;", "LDC.64 R4, c[0x0][out];", "IMAD.WIDE.U32 R4, R2, 0x4, R4;", "WARPGROUP.ARRIVE;", COMMIT]
+    program = isa.parse(GROUP.format("\n".join([*lines, "WARPGROUP.DEPBAR.LE gsb0, 0x0;", "STG.E [R4.64], R2;"])))
+    found = np.zeros(128, np.uint32)
+    trace = sim.execute(Launch(program, (1,), (128,), (found,)))  # no shared memory, which a product would read
+    assert found.tolist() == [*range(128)]
+    assert first_difference(sim.simulate(trace, sim.gpu("h100")), sim.simulate(trace, sim.gpu("h100"), engine="simpy")) is None
+
+
+@pytest.mark.parametrize(("groups", "waits"), [(0, True), (1, True), (2, False)])
+def test_a_wait_counts_the_empty_group_among_those_under_way(groups: int, waits: bool) -> None:
+    """Behind a product and an empty group, to leave one under way is to wait for the product, to leave two is not."""
+    product = "HGMMA.64x256x16.F32 R8, gdesc[UR4], RZ, !UPT, gsb0;"
+    lines = ["WARPGROUP.ARRIVE;", product, COMMIT, f"WARPGROUP.DEPBAR.LE gsb0, {groups:#x};"]
+    launch = Launch(isa.parse(GROUP.format("\n".join(lines))), (1,), (128,), (np.zeros(1, np.float32),), shared_dynamic=16384)
+    result = sim.run(launch, sim.gpu("h100"))
+    assert (result.stalls.get("barrier", 0) > 4 * 100) == waits
+
+
 def test_a_group_lacks_no_warp() -> None:
     program = isa.parse(GROUP.format("HGMMA.64x8x16.F32 R4, gdesc[UR4], RZ, !UPT, gsb0;"))
     with pytest.raises(UserError, match="does not have all") as error:
