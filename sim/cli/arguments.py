@@ -4,14 +4,18 @@ arrays also by name: `out=f32[1024]=zeros`. Pointers and structures (`sim.launch
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from isa.cuda_names import Parameter
 from isa.errors import UserError
+from sim.gpus.fields import nearest
 from sim.launch.arrays import Array, build_arrays
 from sim.launch.composed import NUMBER, TYPES, composed, is_composed, number
+from sim.report.words import count
 
 ARRAY = re.compile(r"([fisu])(8|16|32|64)\[(\d+(?:[x,]\d+)*)\](?:=(\S+))?")
 RULES = ("zeros", "ones", "arange", "random")
@@ -40,6 +44,41 @@ def named(texts: list[str]) -> dict[str, Any]:
     rules = [_array(name, seed, value, where[name]) for seed, (name, value) in enumerate(found.items()) if not is_composed(value)]
     arrays = build_arrays([rule for rule in rules if rule], {}, Path("--arg"))
     return {name: arrays[name] if name in arrays else _value(value, arrays, where[name]) for name, value in found.items()}
+
+
+def in_order(texts: list[str], parameters: Sequence[Parameter]) -> list[str]:
+    """Return arguments that are written by name, as those of a kernel of that source are written in order.
+
+    Raises UserError for a name that the source has not, and for parameters without a value.
+    """
+    if ordered := [text for text in texts if is_positional(text)]:
+        raise UserError(f"--arg {ordered[0]}: arguments are written by name or in order, not both", hint="write NAME=VALUE for all")
+    names = [one.name for one in parameters]
+    given = {name.strip(): value.strip() for name, _, value in (text.partition("=") for text in texts)}
+    if wrong := next((name for name in given if name not in names), None):
+        raise UserError(f"no argument is called {wrong}", hint=nearest(wrong, names) or f"arguments: {', '.join(names) or 'none'}")
+    if missing := [one for one in parameters if one.name not in given]:
+        values = {True: "{}[1024]=random", False: "VALUE"}
+        options = [f"--arg '{one.name}={values[one.is_pointer].format(one.type or 'f32')}'" for one in missing]
+        names_ = ", ".join(one.name for one in missing)
+        raise UserError(f"{count(len(missing), 'argument')} without a value: {names_}", hint=f"give {' '.join(options)}")
+    return [_in_place(one, given[one.name], names) for one in parameters]
+
+
+def _in_place(parameter: Parameter, value: str, names: list[str]) -> str:
+    """Return the value of one parameter as `positional` reads it: with a type, pointers by number."""
+    if is_composed(value):
+        return re.sub(r"&(\w+)", lambda match: f"&{names.index(match[1])}" if match[1] in names else match[0], value)
+    where = f"--arg {parameter.name}={value}"
+    if parameter.is_pointer and not ARRAY.fullmatch(value):
+        raise UserError(f"{where}: {parameter.name} is an array", hint=f"write {parameter.name}={parameter.type or 'f32'}[1024]=random")
+    if is_positional(value):
+        return value
+    typed = f"{parameter.type}:{value}"
+    if not parameter.type:
+        raise UserError(f"{where}: its type is not known", hint=f"write {parameter.name}=i32:5, or {parameter.name}={{f32:1, i32:2}}")
+    number(typed, where)
+    return typed
 
 
 def is_named(text: str) -> bool:

@@ -9,10 +9,11 @@ import typer
 
 import isa
 import sim
+from isa import cuda_names
 from isa.errors import UserError
 from isa.program import Parameter, Program
 from sim import captures
-from sim.cli.arguments import ARRAYS, is_named, is_positional, named, positional
+from sim.cli.arguments import ARRAYS, in_order, is_named, is_positional, named, positional
 from sim.cli.options import DEFAULT, Given, assignments, changes, sizes
 from sim.gpus.fields import nearest
 from sim.gpus.model import Gpu
@@ -89,7 +90,8 @@ def launch(listing: Path, given: Given, gpu: Gpu) -> tuple[Launch, Expectation |
     shape, kernel = grid_and_block(given, gpu), given.kernel
     file = named_file or beside(listing)
     if named_file is None and not file.exists():
-        made, expected = _without_file(program_of(listing, kernel, gpu, given.arch, given.dlcm), shape, given.arg or []), None
+        compiled = program_of(listing, kernel, gpu, given.arch, given.dlcm)
+        made, expected = _without_file(compiled, shape, _named_by_source(listing, compiled, given.arg or [])), None
     else:
         is_given = kernel is not None or listing.suffix == isa.compiler.SUFFIX or (named_file is not None and listing.suffix != ".toml")
 
@@ -107,6 +109,14 @@ def launch(listing: Path, given: Given, gpu: Gpu) -> tuple[Launch, Expectation |
         if why:
             typer.echo(f"note: --dlcm {given.dlcm} changes nothing: {why}", err=True)
     return dataclasses.replace(wanted(made, given), program=program_, registers=registers, shared_static=shared), expected
+
+
+def _named_by_source(listing: Path, program: Program, texts: list[str]) -> list[str]:
+    """Return the arguments of a kernel in order: of a CUDA source they may be written by the names that they have there."""
+    if listing.suffix != isa.compiler.SUFFIX or (texts and all(is_positional(text) for text in texts)):
+        return texts
+    parameters = cuda_names.parameters(isa.compiler.read(listing)[0], program.name)
+    return texts if parameters is None else in_order(texts, parameters)
 
 
 def _idle_dlcm(program: Program, asked: Program, gpu: Gpu) -> str:

@@ -46,7 +46,7 @@ ARG = Annotated[
         callback=once,
         metavar="NAME=VALUE",
         help="A scalar argument; an array NAME=f32[1024]=random; a pointer NAME=&x+16; a structure NAME={&x, s32:31}; "
-        "of disassembly without names, the values in order. Repeat.",
+        "of CUDA by the source's names; of disassembly, which has none, values in order, as i32:1000. Repeat.",
     ),
 ]
 REGISTERS = Annotated[int | None, typer.Option("--registers", min=1, metavar="N", help="32-bit registers per thread.")]

@@ -1,5 +1,6 @@
 """CUDA sources through NVIDIA's packages: what comes out runs, lints clean, and mistakes are shown in the compiler's words."""
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import isa
 import sim
-from isa import compiler
+from isa import compiler, cuda_names
 from isa.errors import UserError
 from tests.unit.control_words import ROOT
 from tests.unit.test_cli import refused, simtlab
@@ -100,6 +101,52 @@ def test_run_takes_typed_arguments_in_order(tmp_path: Path) -> None:
     result = simtlab("run", file, "--gpu", "h100", *arguments)
     assert result.exit_code == 0, result.output
     assert "1 block of 64 threads" in result.stdout
+
+
+@needs_compiler
+def test_run_takes_arguments_by_the_names_in_the_source(tmp_path: Path) -> None:
+    file = tmp_path / "k.cu"
+    file.write_text("__global__ void twice(const int n, float a, float *__restrict__ x) { if (threadIdx.x < n) x[threadIdx.x] *= a; }\n")
+    common = ["run", file, "--gpu", "h100", "--block", "64"]
+    named = ["--arg", "x=f32[64]=ones", "--arg", "n=50", "--arg", "a=2"]
+    by_name = simtlab(*common, *named)
+    assert by_name.exit_code == 0, by_name.output
+    assert by_name.stdout == simtlab(*common, "--arg", "i32:50", "--arg", "f32:2", "--arg", "f32[64]=ones").stdout
+    assert "give --arg 'a=VALUE' --arg 'x=f32[1024]=random'" in refused(*common, "--arg", "n=50")
+    assert "no argument is called m" in refused(*common, *named, "--arg", "m=1")
+    assert "--arg n=1.5: 1.5 is not a value of that type" in refused(*common, *named[:2], "--arg", "n=1.5", "--arg", "a=2")
+    assert "x is an array\n  write x=f32[1024]=random" in refused(*common, "--arg", "x=3", *named[2:])
+    assert "by name or in order, not both" in refused(*common, *named, "--arg", "i32:1")
+
+
+@pytest.mark.parametrize("source", sorted(ROOT.glob("programs/cuda/**/*.cu")), ids=lambda path: path.stem)
+def test_names_are_read_out_of_every_source_of_the_repository(source: Path) -> None:
+    listing = min(path for path in source.parent.glob(f"{source.stem}.sm_*.sass"))
+    found = cuda_names.parameters(source.read_text("utf-8"), isa.load(listing).name)
+    launch = tomllib.loads(source.with_suffix(".toml").read_text("utf-8"))
+    assert found is not None
+    assert len(found) == len(launch["args"])
+    arrays = [("shape" in one or "file" in one) and "box" not in one for one in launch["args"]]
+    assert [one.is_pointer for one in found] == arrays
+
+
+@pytest.mark.parametrize(
+    ("declared", "parameter"),
+    [
+        ("unsigned long long n", ("n", "u64", False)),
+        ("std::uint16_t *const words", ("words", "u16", True)),
+        ("const __grid_constant__ Map map", ("map", "", False)),
+        ("float x[]", ("x", "f32", True)),
+        ("unsigned n /* , int m */", ("n", "u32", False)),
+        ("Pair<int, float> pair", ("pair", "", False)),
+        ("short int n = 3", ("n", "i16", False)),
+    ],
+)
+def test_declarations_are_read_as_a_person_reads_them(declared: str, parameter: tuple[str, str, bool]) -> None:
+    source = f"template <int N> __global__ void __launch_bounds__(256, 2) other(int a);\n__global__ void k({declared}) {{}}"
+    assert cuda_names.parameters(source, "_Z1kv") == (parameter,)
+    assert cuda_names.parameters(source, "none") is None
+    assert cuda_names.parameters(f"{source}\n__global__ void k(int other) {{}}", "k") is None  # which of them was compiled?
 
 
 @needs_compiler
