@@ -19,7 +19,7 @@ from sim.report import banks as bank_views
 from sim.report import coalescing as views
 from sim.traces.trace import Trace
 
-LISTING = Annotated[Path | None, typer.Argument(metavar="[LISTING]", help="Its loads and stores; left out: one access pattern.")]
+LISTING = Annotated[Path | None, typer.Argument(metavar="LISTING", help="Its loads and stores; left out: one access pattern.")]
 STRIDE = Annotated[int | None, typer.Option("--stride", min=0, metavar="N", help="Thread k accesses element N k.")]
 OFFSET = Annotated[int | None, typer.Option("--offset", min=0, metavar="N", help="Every thread N elements further on.")]
 PATTERN = Annotated[str | None, typer.Option("--pattern", metavar="NAME[:N]", help=f"One of {', '.join(patterns.KINDS)}; as aos:3.")]

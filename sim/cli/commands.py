@@ -1,6 +1,7 @@
 """The Typer application on which each command registers itself, and how every mistake of the user ends: one message, status 2."""
 
 import errno
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -19,6 +20,10 @@ OPTION_ERROR: Any = typer.BadParameter.__mro__[2]
 
 class Commands(TyperGroup):
     """All commands; turns every mistake of the user into one message on stderr and status 2, never a traceback."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands, as help lists them: groups of commands stand among the others."""
+        return sorted(super().list_commands(ctx))
 
     def main(self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any) -> Any:  # type: ignore[override]
         """Run the command that `args` name, and exit with its status."""
@@ -43,12 +48,18 @@ class Commands(TyperGroup):
 
 INTERRUPTED = 130
 
-app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
+FIRST_STEPS = "Where to begin: simtlab tour (five minutes), simtlab new NAME (a listing of your own), simtlab run LISTING --gpu NAME."
+app = typer.Typer(cls=Commands, epilog=FIRST_STEPS, add_completion=False, pretty_exceptions_enable=False)
 
 
 def command(name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a function as a command of its name, or of another; its NamedTuples stand for the options that they hold."""
-    return lambda function: app.command(name)(grouped(function))
+    return lambda function: app.command(name, help=_flowing(function.__doc__ or ""))(grouped(function))
+
+
+def _flowing(text: str) -> str:
+    """Return a docstring with each paragraph on one line, which help breaks where the terminal ends."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
 
 
 def _complain(message: str) -> int:

@@ -18,9 +18,7 @@ from sim.result.result import Result
 from sim.traces.trace import Trace
 
 A = Annotated[Path, typer.Argument(metavar="A", help="The first listing; its launch file is the .toml beside it.")]
-B = Annotated[
-    Path | None, typer.Argument(metavar="[B]", help="The second; left out: A again, with what the options that end in -b change.")
-]
+B = Annotated[Path | None, typer.Argument(metavar="B", help="The second; left out: A again, with what the options that end in -b change.")]
 GPU_B = Annotated[str | None, typer.Option("--gpu-b", metavar="NAME|FILE", help="The GPU of B; left out: that of A.")]
 SET_B = Annotated[
     list[str] | None, typer.Option("--set-b", callback=once, metavar="FIELD=VALUE", help="Change the GPU of B only; may be repeated.")

@@ -30,7 +30,7 @@ EXAMPLE = """# A chain of dependent multiply-adds: what does a warp wait for?
 """
 EVERYBODY = ("", "0.0.0.0", "::")  # addresses to listen on that stand for all that this computer has
 LISTING = Annotated[
-    Path | None, typer.Argument(metavar="[LISTING]", help="What the page begins with; its launch file is the .toml beside it.")
+    Path | None, typer.Argument(metavar="LISTING", help="What the page begins with; its launch file is the .toml beside it.")
 ]
 GPU = Annotated[str, typer.Option("--gpu", metavar="NAME|FILE", help="A preset (see `simtlab gpus`) or a GPU file (.toml).")]
 PORT = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port; 0 = any that is free.")]

@@ -19,7 +19,7 @@ from sim.report import occupancy as views
 from sim.report import occupancy_figure
 
 LISTING = Annotated[
-    Path | None, typer.Argument(metavar="[LISTING]", help="A listing, cubin or CUDA source: its registers, shared memory and block.")
+    Path | None, typer.Argument(metavar="LISTING", help="A listing, cubin or CUDA source: its registers, shared memory and block.")
 ]
 BLOCK = Annotated[str | None, typer.Option("--block", metavar="X[xYxZ]", help="Threads in a block.")]
 REGISTERS = Annotated[int | None, typer.Option("--registers", min=0, metavar="N", help="32-bit registers per thread.")]

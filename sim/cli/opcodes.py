@@ -12,7 +12,7 @@ from sim.cli.options import JSON
 from sim.cli.output import show, write_json, write_text
 from sim.report import opcodes as reference
 
-NAME = Annotated[str | None, typer.Argument(metavar="[NAME]", help="An opcode, as FFMA; all, a line each, when left out.")]
+NAME = Annotated[str | None, typer.Argument(metavar="NAME", help="An opcode, as FFMA; all, a line each, when left out.")]
 ON = Annotated[
     list[str] | None, typer.Option("--gpu", metavar="NAME|FILE", help="Only on this GPU; may be repeated. Default: every preset.")
 ]

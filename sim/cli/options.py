@@ -22,23 +22,46 @@ def once(texts: list[str] | None) -> list[str] | None:
     return texts
 
 
+MACHINE, LAUNCHED = "The GPU", "What is launched"  # the panels of --help
 DEFAULT = "gtx480"  # the GPU of who names none
 LISTING = Annotated[
-    Path, typer.Argument(metavar="LISTING", help="Mini-SASS, disassembly, a cubin or CUDA (.cu); its launch file is the .toml beside it.")
+    Path,
+    typer.Argument(
+        metavar="LISTING",
+        help="A listing (.sass, written or disassembled), a cubin, CUDA (.cu) or a capture; launched by the .toml beside it.",
+    ),
 ]
 GPU = Annotated[
     str | None,
-    typer.Option("--gpu", metavar="NAME|FILE", help=f"A preset (`simtlab gpus`) or a file (.toml); default: {DEFAULT}, a capture's own."),
+    typer.Option(
+        "--gpu",
+        metavar="NAME|FILE",
+        help=f"A preset (`simtlab gpus`) or a file (.toml); default: {DEFAULT}, a capture's own.",
+        rich_help_panel=MACHINE,
+    ),
 ]
-LAUNCH = Annotated[Path | None, typer.Option("--launch", metavar="FILE", help="The launch file, when it is not the .toml beside LISTING.")]
-ARCH = Annotated[str | None, typer.Option("--arch", metavar="sm_NN", help="What to compile CUDA for; default: the GPU's own.")]
-KERNEL = Annotated[str | None, typer.Option("--kernel", "--function", metavar="NAME", help="Which kernel, when the listing has several.")]
-GRID = Annotated[str | None, typer.Option("--grid", metavar="X[xYxZ]", help="Blocks in the grid.")]
-BLOCK = Annotated[str | None, typer.Option("--block", metavar="X[xYxZ]", help="Threads in a block.")]
+LAUNCH = Annotated[
+    Path | None,
+    typer.Option("--launch", metavar="FILE", help="The launch file, when it is not the .toml beside LISTING.", rich_help_panel=LAUNCHED),
+]
+ARCH = Annotated[
+    str | None, typer.Option("--arch", metavar="sm_NN", help="What to compile CUDA for; default: the GPU's own.", rich_help_panel=LAUNCHED)
+]
+KERNEL = Annotated[
+    str | None,
+    typer.Option("--kernel", "--function", metavar="NAME", help="Which kernel, when the listing has several.", rich_help_panel=LAUNCHED),
+]
+GRID = Annotated[str | None, typer.Option("--grid", metavar="X[xYxZ]", help="Blocks in the grid.", rich_help_panel=LAUNCHED)]
+BLOCK = Annotated[str | None, typer.Option("--block", metavar="X[xYxZ]", help="Threads in a block.", rich_help_panel=LAUNCHED)]
 CLUSTER_SIZE = Annotated[
-    str | None, typer.Option("--cluster-size", metavar="X[xYxZ]", help="Blocks in a cluster, where the kernel does not say (sm_90).")
+    str | None,
+    typer.Option(
+        "--cluster-size", metavar="X[xYxZ]", help="Blocks in a cluster, where the kernel does not say (sm_90).", rich_help_panel=LAUNCHED
+    ),
 ]
-WARPS = Annotated[int | None, typer.Option("--warps", min=1, metavar="N", help="Shortcut: N warps on one SM, in equal blocks.")]
+WARPS = Annotated[
+    int | None, typer.Option("--warps", min=1, metavar="N", help="Shortcut: N warps on one SM, in equal blocks.", rich_help_panel=LAUNCHED)
+]
 ARG = Annotated[
     list[str] | None,
     typer.Option(
@@ -47,32 +70,57 @@ ARG = Annotated[
         metavar="NAME=VALUE",
         help="A scalar argument; an array NAME=f32[1024]=random; a pointer NAME=&x+16; a structure NAME={&x, s32:31}; "
         "of CUDA by the source's names; of disassembly, which has none, values in order, as i32:1000. Repeat.",
+        rich_help_panel=LAUNCHED,
     ),
 ]
-REGISTERS = Annotated[int | None, typer.Option("--registers", min=1, metavar="N", help="32-bit registers per thread.")]
-SHARED = Annotated[int | None, typer.Option("--shared", min=0, metavar="BYTES", help="Static shared memory per block.")]
+REGISTERS = Annotated[
+    int | None, typer.Option("--registers", min=1, metavar="N", help="32-bit registers per thread.", rich_help_panel=LAUNCHED)
+]
+SHARED = Annotated[
+    int | None, typer.Option("--shared", min=0, metavar="BYTES", help="Static shared memory per block.", rich_help_panel=LAUNCHED)
+]
 SET = Annotated[
     list[str] | None,
-    typer.Option("--set", callback=once, metavar="FIELD=VALUE", help="Change the GPU, as core.schedulers=2; may be repeated."),
+    typer.Option(
+        "--set",
+        callback=once,
+        metavar="FIELD=VALUE",
+        help="Change the GPU, as core.schedulers=2; may be repeated.",
+        rich_help_panel=MACHINE,
+    ),
 ]
 DLCM = Annotated[
     str | None,
-    typer.Option("--dlcm", metavar="ca|cg|cs|cv", help="What loads without a cache operator ask for, as the compiler's -dlcm: cg: not L1."),
+    typer.Option(
+        "--dlcm",
+        metavar="ca|cg|cs|cv",
+        help="What loads without a cache operator ask for, as the compiler's -dlcm: cg: not L1.",
+        rich_help_panel=LAUNCHED,
+    ),
 ]
 POLICY = Annotated[
     str | None,
     typer.Option(
-        "--policy", metavar="NAME|FILE.py:NAME", help="Shortcut for --set core.policy=NAME; or your own function or StatefulPolicy."
+        "--policy",
+        metavar="NAME|FILE.py:NAME",
+        help="Shortcut for --set core.policy=NAME; or your own function or StatefulPolicy.",
+        rich_help_panel=MACHINE,
     ),
 ]
 BLOCK_POLICY = Annotated[
     str | None,
     typer.Option(
-        "--block-policy", metavar="NAME|FILE.py:NAME", help="Shortcut for --set blocks.policy=NAME; or your own function that scores SMs."
+        "--block-policy",
+        metavar="NAME|FILE.py:NAME",
+        help="Shortcut for --set blocks.policy=NAME; or your own function that scores SMs.",
+        rich_help_panel=MACHINE,
     ),
 ]
 KEEP = Annotated[
-    bool, typer.Option("--keep-control-words", help="Keep the compiler's control words where the GPU differs in what they hold.")
+    bool,
+    typer.Option(
+        "--keep-control-words", help="Keep the compiler's control words where the GPU differs in what they hold.", rich_help_panel=LAUNCHED
+    ),
 ]
 REPEAT = Annotated[
     int,

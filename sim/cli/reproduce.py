@@ -22,7 +22,7 @@ from sim.report.tables import table_of
 if TYPE_CHECKING:
     from programs.reproduction import Reproduction
 
-NAME = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The experiment; left out: list them.")]
+NAME = Annotated[str | None, typer.Argument(metavar="NAME", help="The experiment; left out: list them.")]
 ALL = Annotated[bool, typer.Option("--all", help="Run every experiment: a line for each, and what fails. Six minutes.")]
 GPU = Annotated[str | None, typer.Option("--gpu", metavar="NAME|FILE", help="Another GPU than the publication's.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw its figure (.png, .svg, .pdf).")]

@@ -11,7 +11,7 @@ from sim.cli.options import JSON, SET, assignments
 from sim.cli.output import check_writable, show, working, write_json
 from sim.report.tables import table_of
 
-GPU = Annotated[str | None, typer.Argument(metavar="[GPU]", help="The GPU whose measurements are wanted; only h100 was measured.")]
+GPU = Annotated[str | None, typer.Argument(metavar="GPU", help="The GPU whose measurements are wanted; only h100 was measured.")]
 QUICK = Annotated[bool, typer.Option("--quick", help="Leave out what takes minutes: memory experiments, interval kernels, copies of 1 GB.")]
 KERNELS = Annotated[bool, typer.Option("--kernels", help="Also list the ordinary kernels: cycles, hits in L1, largest stall.")]
 FIGURE = Annotated[Path | None, typer.Option("--figure", metavar="FILE", help="Also draw simulated against measured (.png, .svg, .pdf).")]

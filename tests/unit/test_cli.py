@@ -231,7 +231,16 @@ def test_help_and_version() -> None:
         result = simtlab(*arguments)
         assert result.exit_code == 0
         assert all(name in result.stdout for name in ("run", "timeline", "occupancy", "gpus", "reproduce", "bench"))
+        assert "Where to begin: simtlab tour" in result.stdout
+        assert result.stdout.index(" explain ") < result.stdout.index(" gpus ") < result.stdout.index(" interval ")
     assert simtlab("--version").stdout.startswith("simtlab ")
+
+
+def test_help_of_a_command_has_options_by_what_they_say_and_paragraphs_without_breaks() -> None:
+    text = simtlab("explain", "--help").stdout
+    assert text.index("--cycle") < text.index("The GPU") < text.index("--set") < text.index("What is launched") < text.index("--grid")
+    assert "by instruction and by hardware" in " ".join(text.split())
+    assert "[[" not in "".join(simtlab(name, "--help").stdout for name in ("lab", "compare", "occupancy"))
 
 
 @pytest.mark.parametrize(
