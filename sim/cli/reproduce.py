@@ -2,6 +2,7 @@
 
 import dataclasses
 import json as plain
+import sys
 import textwrap
 import time
 from collections.abc import Iterator
@@ -41,7 +42,8 @@ def reproduce(name: NAME = None, all_: ALL = False, gpu: GPU = None, set_: SET =
         _all(json)
         return
     if name is None:
-        typer.echo("\n".join(REPRODUCTIONS))
+        width = max(map(len, REPRODUCTIONS))
+        typer.echo("\n".join(f"{one:<{width}}  {_about(REPRODUCTIONS[one].__module__)}" for one in REPRODUCTIONS))
         return
     with working(f"reproducing {name}"), _changed(gpu, set_) as machine:
         found = run(name, machine)
@@ -51,6 +53,12 @@ def reproduce(name: NAME = None, all_: ALL = False, gpu: GPU = None, set_: SET =
     write_json(json, dataclasses.asdict(found) | {"passed": found.passed})
     if not found.passed:
         raise typer.Exit(1)
+
+
+def _about(module: str) -> str:
+    """Return what an experiment is about, as its module's first sentence says behind the name."""
+    first = (sys.modules[module].__doc__ or "").split("\n\n")[0]
+    return " ".join(first.partition("`: ")[2].split())
 
 
 def _all(json: Path | None) -> None:

@@ -7,6 +7,7 @@ import typer
 
 import isa
 import sim
+from isa.errors import UserError
 from sim.cli.commands import command
 from sim.cli.options import JSON, KERNEL, LISTING
 from sim.cli.output import check_writable, write_json, write_text
@@ -20,6 +21,8 @@ def schedule(listing: LISTING, arch: ARCH = None, kernel: KERNEL = None, output:
     """Write stall counts, counters and waits as a compiler would, by the latencies that lint knows. The order stays."""
     check_writable(output, json)
     program = isa.load(listing, kernel)
+    if not (arch or program.architecture):
+        raise UserError("the listing names no architecture", hint="write .target sm_90 in it, or give --arch sm_90")
     scheduled = sim.schedule(program, arch or program.architecture)
     text = scheduled.listing(with_control=True)
     if output is None:

@@ -80,7 +80,7 @@ def check_launch(launch: Launch, is_sample: bool = False) -> None:
     check_cluster(launch, is_sample)
     check_warp_size(program, launch.warp_size)
     if launch.threads_per_block > MOST_THREADS:
-        raise UserError(f"block {launch.block}: {launch.threads_per_block} threads; a block has at most {MOST_THREADS}", path=program.path)
+        raise UserError(f"{launch.threads_per_block} threads per block; a block has at most {MOST_THREADS}", path=program.path)
     if launch.shared_per_block < 0 or launch.shared_dynamic < 0:
         raise UserError(f"shared memory of {min(launch.shared_per_block, launch.shared_dynamic)} bytes", path=program.path)
     if launch.blocks * launch.warps_per_block > MOST_WARPS:

@@ -62,11 +62,14 @@ def _per_warp(analysis: Analysis, resource: Resource) -> float:
 def verdict(analysis: Analysis) -> str:
     """Return the latency, the threads worth having, and what other laws say, in sentences."""
     gpu, traffic = analysis.gpu, analysis.traffic
-    fits = "more than an SM holds" if analysis.warps_per_sm > gpu.limits.warps else f"an SM holds {gpu.limits.warps}"
+    need, held = f"full with {analysis.threads:,.0f} threads on the chip, {analysis.warps_per_sm:.1f} warps per SM", gpu.limits.warps
+    if analysis.warps_per_sm > held:
+        fills = f"would be {need}, but an SM holds {held}: more help up to there, then only independent instructions in each."
+    else:
+        fills = f"is {need} (an SM holds {held}); more do not help."
     lines = [
         f"One warp alone: {analysis.latency:,} cycles from one start of the interval to the next ({analysis.to_last:,} to its last issue).",
-        f"{analysis.binding.name} is full with {analysis.threads:,.0f} threads on the chip, {analysis.warps_per_sm:.1f} warps per SM "
-        f"({fits}); more do not help.",
+        f"{analysis.binding.name} {fills}",
         f"Data per thread: {_number(traffic.asked)} B asked for, {_number(traffic.loaded)} B from L2, {_number(traffic.stored)} B to L2, "
         f"{_number(traffic.dram)} B of DRAM.",
         _laws(analysis),

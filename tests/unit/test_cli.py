@@ -18,6 +18,7 @@ from typer import testing
 from typer.testing import CliRunner
 
 import sim
+from programs.reproductions import REPRODUCTIONS
 from sim.cli import COMMANDS, app, main, reproduce
 from sim.cli import output as cli_output
 from sim.compiled.cores import MOST, cores
@@ -166,7 +167,9 @@ def test_gpus_lists_shows_and_compares(tmp_path: Path) -> None:
 
 
 def test_reproduce_prints_its_checks(tmp_path: Path) -> None:
-    assert "notes-loops" in simtlab("reproduce").stdout
+    listed = simtlab("reproduce").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == list(REPRODUCTIONS)
+    assert all(len(line.split()) > 5 for line in listed)  # what it is about
     result = simtlab("reproduce", "notes-loops", "--json", tmp_path / "n.json")
     assert result.exit_code == 0, result.output
     checks = json.loads((tmp_path / "n.json").read_text())["checks"]

@@ -120,7 +120,8 @@ def test_a_store_in_a_loop_gets_a_read_counter() -> None:
 def test_no_words_for_architectures_without() -> None:
     with pytest.raises(UserError, match="no latencies are known for architecture sm_35"):
         sim.schedule(isa.parse("EXIT"), "sm_35")
-    assert "the listing names no architecture\n  write .target sm_90 in it" in refused("schedule", ROOT / "programs" / "saxpy.sass")
+    message = "the listing names no architecture\n  write .target sm_90 in it, or give --arch sm_90"
+    assert message in refused("schedule", ROOT / "programs" / "saxpy.sass")
 
 
 def test_the_listing_is_printed_and_what_it_costs_beside_it() -> None:
