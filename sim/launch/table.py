@@ -1,8 +1,9 @@
 """What a launch file may say, as a checked table, and its mistakes in words."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -13,7 +14,9 @@ from sim.launch.arrays import Array
 from sim.launch.expectation import Expected
 
 SCALARS: dict[str, Any] = {"u32": np.uint32, "s32": np.int32, "f32": np.float32, "u64": np.uint64, "s64": np.int64, "f64": np.float64}
-Sizes = int | list[int]
+Size = Annotated[int, Field(ge=1)]
+Sizes = Size | Annotated[list[Size], Field(min_length=1, max_length=3)]
+UNION = re.compile(r"Expected|str|(constrained-)?int|float|list\[.*\]|function-.*")  # members of unions, in the place of a mistake
 
 
 class Scalar(BaseModel):
@@ -100,14 +103,15 @@ def validated(file: Path, overrides: Mapping[str, Any]) -> LaunchTable:
 
 def _in_words(error: ValidationError, table: Mapping[str, Any], file: Path) -> UserError:
     """Return pydantic's findings as one message. Of an argument, those of the kind that it is: scalars have a type."""
-    messages, hints = [], []
+    messages, hints, found = [], [], dict[str, dict[str, str]]()
     for problem in error.errors():
         kinds = [str(part) for part in problem["loc"] if part in KINDS]
         given = table["args"][int(problem["loc"][1])] if kinds else None
         if kinds and kinds != [_kind(given)]:
             continue
-        loc = [str(part) for part in problem["loc"] if part not in (*KINDS, "Expected", "str", "int", "float", "list[int]")]
+        loc = [str(part) for part in problem["loc"] if part not in KINDS and not UNION.fullmatch(str(part))]
         where = f"args[{loc[1]}].{loc[2]}" if loc[0] == "args" and len(loc) > 2 else ".".join(loc)
+        where += f" ({given['name']})" if isinstance(given, dict) and "name" in given else ""
         if problem["type"] == "extra_forbidden":
             sections = {"expect": "Expected", "constants": "Constants", "arrays": "Array", "symbols": "Array"}
             model = SECTIONS[kinds[0] if kinds else sections.get(loc[0], "LaunchTable")]
@@ -116,8 +120,18 @@ def _in_words(error: ValidationError, table: Mapping[str, Any], file: Path) -> U
             near = nearest(loc[-1], keys)
             hints.append(f"did you mean {near}?" if near else f"keys here: {', '.join(keys)}")
         else:
-            messages.append(f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}")
+            said = re.sub(r" or instance of \w+| after validation.*", "", problem["msg"])
+            found.setdefault(where, {})[problem["type"]] = f"{said[0].lower()}{said[1:]}"
+    messages += [f"{where}: {_either(said)}" for where, said in found.items() if not any(one.startswith(f"{where}.") for one in found)]
     return UserError("; ".join(dict.fromkeys(messages)), path=str(file), hint="; ".join(dict.fromkeys(hints)))
+
+
+def _either(said: dict[str, str]) -> str:
+    """Return what is wrong with a value that may be of several kinds: of the kind that it is, else that it is none of them."""
+    if near := [text for kind, text in said.items() if not kind.endswith(("_type", "_parsing"))]:
+        return near[0]
+    first, *others = (text.partition(",")[0] for text in said.values())
+    return " or ".join([first, *(text.removeprefix("input should be ") for text in others)])
 
 
 def _kind(given: Any) -> str:

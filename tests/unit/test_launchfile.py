@@ -221,3 +221,18 @@ def test_a_mistake_of_an_array_names_its_line(tmp_path: Path) -> None:
     (tmp_path / "f.toml").write_text('grid = 1\nblock = 32\n\n[[args]]\nname = "x"\ndtype = "float33"\nshape = 4\n')
     with pytest.raises(UserError, match=r"f\.toml:5: args: x has dtype 'float33'"):
         load_launch(tmp_path / "f.sass")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("block = [32, 1]", "block = 0", "k.toml: block: input should be greater than or equal to 1"),
+        ("block = [32, 1]", "block = [32, 0]", "k.toml: block.1: input should be greater than or equal to 1"),
+        ("block = [32, 1]", "block = [1, 1, 1, 1]", "k.toml: block: list should have at most 3 items"),
+        ("value = 32", 'value = "two"', "k.toml: args[0].value (n): input should be a valid integer or a valid number"),
+    ],
+)
+def test_a_value_of_several_kinds_is_told_once_and_with_its_argument(tmp_path: Path, old: str, new: str, says: str) -> None:
+    with pytest.raises(UserError) as error:
+        read(tmp_path, GOOD.replace(old, new))
+    assert str(error.value).splitlines()[0].endswith(says)

@@ -67,9 +67,9 @@ class Recording:
         launch = self.trace.launch
         block, number = divmod(warp, launch.warps_per_block) if isinstance(warp, int) else warp
         if not (0 <= block < launch.blocks and 0 <= number < launch.warps_per_block):
-            raise UserError(
-                f"there is no warp {warp}", hint=f"{launch.blocks} blocks of {launch.warps_per_block} warps; give (block, warp) or a number"
-            )
+            all_ = launch.blocks * launch.warps_per_block
+            hint = f"{launch.blocks} blocks of {launch.warps_per_block} warps: 0 to {all_ - 1}, or a block and a warp in it"
+            raise UserError(f"there is no warp {warp}", hint=hint)
         return block, number
 
     def ends_of_waits(self, block: int, warp: int) -> list[tuple[Moment, int]]:
