@@ -42,6 +42,14 @@ def parameters(source: str, function: str) -> tuple[Parameter, ...] | None:
     return tuple(one for one in declared if one) if None not in declared else None
 
 
+def source_name(function: str) -> str:
+    """Return what a source calls a function of compiled code, without namespaces and arguments; an unmangled name as it is."""
+    nested, rest, name = function.startswith("_ZN"), re.sub("^_ZN?", "", function), ""
+    while function.startswith("_Z") and (length := re.match(r"\d+", rest)) and (nested or not name):
+        name, rest = rest[length.end() :][: int(length[0])], rest[length.end() + int(length[0]) :]
+    return name or function
+
+
 def _is_called(name: str, function: str) -> bool:
     """Return whether a kernel of that name is compiled to that function: the Itanium ABI writes a name behind its length."""
     return function == name or (function.startswith("_Z") and f"{len(name)}{name}" in function)

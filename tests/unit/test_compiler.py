@@ -111,6 +111,7 @@ def test_run_takes_arguments_by_the_names_in_the_source(tmp_path: Path) -> None:
     named = ["--arg", "x=f32[64]=ones", "--arg", "n=50", "--arg", "a=2"]
     by_name = simtlab(*common, *named)
     assert by_name.exit_code == 0, by_name.output
+    assert by_name.stdout.startswith("twice on NVIDIA H100")
     assert by_name.stdout == simtlab(*common, "--arg", "i32:50", "--arg", "f32:2", "--arg", "f32[64]=ones").stdout
     assert "give --arg 'a=VALUE' --arg 'x=f32[1024]=random'" in refused(*common, "--arg", "n=50")
     assert "no argument is called m" in refused(*common, *named, "--arg", "m=1")
@@ -147,6 +148,20 @@ def test_declarations_are_read_as_a_person_reads_them(declared: str, parameter: 
     assert cuda_names.parameters(source, "_Z1kv") == (parameter,)
     assert cuda_names.parameters(source, "none") is None
     assert cuda_names.parameters(f"{source}\n__global__ void k(int other) {{}}", "k") is None  # which of them was compiled?
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        ("_Z5saxpyifPKfPf", "saxpy"),
+        ("saxpy", "saxpy"),
+        ("_Z1kILi4EEvPf", "k"),
+        ("_ZN3foo3barIfEEvPT_", "bar"),
+        ("_Z8half_sumP6__half", "half_sum"),
+    ],
+)
+def test_a_compiled_kernel_is_shown_by_the_name_of_its_source(function: str, name: str) -> None:
+    assert cuda_names.source_name(function) == name
 
 
 @needs_compiler

@@ -282,8 +282,10 @@ def test_mistakes_are_answered() -> None:
     with pytest.raises(UserError, match="without its trace"):
         pickle.loads(pickle.dumps(result)).why(0, 0)
     long = dataclasses.replace(result, counters=result.counters | {"cycles": 1e9})
-    with pytest.raises(UserError, match=r"too long for chains of causes.*at most 60\n  launch 167 times fewer blocks"):
+    with pytest.raises(UserError, match=r"too long for chains of causes.*at most 60\n  shorten its loops"):
         long.why(0, 0)
+    with pytest.raises(UserError, match=r"at most 60\n  launch 5 of its blocks \(--grid\)"):
+        dataclasses.replace(long, grid=(30, 30)).why(0, 0)
 
 
 def test_a_link_is_plain_data() -> None:

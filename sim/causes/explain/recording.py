@@ -110,8 +110,9 @@ def check_size(result: Result) -> None:
     """Raise UserError for a run whose chains would take too long to find."""
     needed = seconds(result)
     if needed > MOST_SECONDS:
+        blocks = int(math.prod(result.grid) * MOST_SECONDS / needed)
         raise UserError(
             f"this run is too long for chains of causes: the SimPy engine finds them, and would take about {needed:,.0f} s of at most "
             f"{MOST_SECONDS:.0f}",
-            hint=f"launch {math.ceil(needed / MOST_SECONDS):,} times fewer blocks, or shorten its loops",
+            hint=f"launch {blocks:,} of its blocks (--grid), or shorten its loops" if blocks else "shorten its loops",
         )
