@@ -20,6 +20,7 @@ from sim.result.result import Result
 
 DIVERGENT = 0.75  # share of the lanes with a thread that execute, below which divergence is named
 AT_PRODUCTS = 0.5  # share of barrier that warps wait for products of their group, from which these are named and not barriers
+AT_FIRST = 0.5  # share of no_instruction that warps wait for their first instruction, from which the start of blocks is named
 FULL = 0.9  # share of a resource's capacity from which it is said to bind
 UNEVEN = 0.75  # share of the run that its SMs have a block, below which that is said
 
@@ -30,7 +31,6 @@ WAITED_FOR = {
     "long_scoreboard": "global memory",
     "imc_miss": "constants from memory",
     "branch_resolving": "branches",
-    "no_instruction": "instructions to be fetched",
 }
 PAUSES = {  # cause -> what warps do, what would help
     "membar": ("wait at fences of the whole GPU", "fewer of them, or fences of the block where these are enough (__threadfence_block)"),
@@ -67,6 +67,8 @@ def diagnose(result: Result) -> Verdict:
             return verdict
     if cause == "barrier":
         return _barrier(result, resource, use)
+    if cause == "no_instruction":
+        return _fetch(result)
     if cause in PAUSES:
         does, remedy = PAUSES[cause]
         meanwhile = ", or more warps that work meanwhile," if holdable(result) > resident_warps(result) else ""
@@ -158,6 +160,19 @@ def _barrier(result: Result, resource: str, use: float) -> Verdict:
     )
 
 
+def _fetch(result: Result) -> Verdict:
+    """Neither warps nor ILP help against it: every warp needs the same code, and none of it is there."""
+    waited = result.stalls_by_instruction[:, StallCause.NO_INSTRUCTION]
+    first = waited[0] / waited.sum() if waited.sum() else 0.0
+    if first >= AT_FIRST:
+        how = (
+            f"{first:.0%} of it before the first one, while a block starts: more work in each block, or for each SM, would make that small"
+        )
+    else:
+        how = "code that the instruction caches hold (less unrolling, fewer functions and jumps) would help"
+    return Verdict("fetch", f"Warps wait for instructions to be fetched ({_idle_for(result, 'no_instruction')}); {how}.")
+
+
 def _burst(result: Result, cause: str, resource: str, use: float) -> Verdict:
     return Verdict(
         "burst",
@@ -188,8 +203,8 @@ def _by_warps_or_ilp(result: Result, use: float) -> str:
         return f"filling it would take about {need:,} warps per SM instead of {number(have)}, or {ilp}, or a mix"
     if number(can) == number(have):
         return f"filling it would take {ilp.replace('each', 'each of its warps')}, as more warps do not fit"
-    fewer = f"{number(have / use / can)} times with {number(can)} warps per SM instead of {number(have)}"
-    return f"filling it would take {ilp}, or {fewer}; more warps do not fit"
+    fewer = f"{number(have / use / can)} times with the {number(can)} warps per SM that fit instead of {number(have)}"
+    return f"filling it would take {ilp}, or {fewer}"
 
 
 def _by_warps(result: Result, use: float) -> str:
@@ -200,7 +215,7 @@ def _by_warps(result: Result, use: float) -> str:
         return f"filling it would take about {need:,} warps per SM instead of {number(have)}, as more ILP cannot"
     if number(can) == number(have):
         return "nothing would fill it: more ILP cannot, and more warps do not fit"
-    return f"{number(can)} warps per SM instead of {number(have)}, all that fit, would fill {use * can / have:.0%} of it; more ILP cannot"
+    return f"the {number(can)} warps per SM that fit instead of {number(have)} would fill {use * can / have:.0%} of it; more ILP cannot"
 
 
 def _only(resource: str, use: float) -> str:

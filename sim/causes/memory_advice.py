@@ -29,7 +29,7 @@ SHORT = 0.25  # share of a block's stay that starting and retiring it take, from
 
 
 class Verdict(NamedTuple):
-    """kind: full, latency, cap, barrier, burst or tail; of memory dram, l2, l2_queue, shared, conflicts, blocks, queue, phases,
+    """kind: full, latency, cap, barrier, burst, fetch or tail; of memory dram, l2, l2_queue, shared, conflicts, blocks, queue, phases,
     uncoalesced, bytes or memory; of the shape of a launch lanes, block_slots or last_wave. sentence: for a person. share: of the run's
     time, at most, that following it saves; None where that is not known."""
 
@@ -236,14 +236,15 @@ def waiting(result: Result) -> Verdict:
     latency = f"Warps wait for memory ({counters['load_latency']:,.0f} cycles per load on average)"
     if waste(result) >= WASTE:
         return Verdict("uncoalesced", f"{latency}, and uncoalesced accesses make it worse.{_wasted(result)}")
-    warps = ", or more warps," if holdable(result) > resident_warps(result) else ""
+    more = holdable(result) > resident_warps(result) or counters["sms_used"] < gpu.sms
+    warps = ", or more warps," if more else ""
     loaded = SECTOR * (counters["global_load_sectors"] + counters["local_sectors"])
     if counters["dram_bytes_read"] < FROM_DRAM * loaded:
         return Verdict(
             "latency",
             f"{latency}. Caches bring most of it ({ratio(counters['dram_bytes_read'], loaded):.0%} of the bytes loaded come from DRAM, its "
             f"pins are {counters['dram_throughput']:.0%} used), so latency binds: more independent loads per thread{warps} would help; "
-            f"{room(result)}.",
+            f"{room(result, of_chip=True)}.",
         )
     need = little.streams(gpu)
     have, pins = counters["bytes_in_flight"], counters["dram_throughput"]
@@ -252,7 +253,7 @@ def waiting(result: Result) -> Verdict:
         sentence = (
             f"{latency} with too few bytes in flight: {have / 1024:,.1f} KiB on the chip{_idle_sms(result)}, where Little's law asks for "
             f"{law} to keep DRAM busy ({pins:.0%} of the pins is used). More independent loads per thread, wider loads (64 or 128 "
-            f"bits){warps} would help; {room(result)}."
+            f"bits){warps} would help; {room(result, of_chip=True)}."
         )
         return Verdict("bytes", sentence)
     return Verdict(

@@ -58,12 +58,14 @@ def _best(result: Result) -> tuple[int, Occupancy] | None:
     return best if best[1].warps > found.warps else None
 
 
-def room(result: Result) -> str:
-    """Return what keeps an SM from holding more warps, and what would let it, as a clause."""
-    gpu, found = result.gpu, result.occupancy
+def room(result: Result, *, of_chip: bool = False) -> str:
+    """Return what keeps an SM from holding more warps, and what would let it, as a clause. of_chip: warps on other SMs help as well."""
+    gpu, found, empty = result.gpu, result.occupancy, result.gpu.sms - int(result.counters["sms_used"])
+    if of_chip and empty:
+        return f"launch more blocks, as {empty} {'SM has' if empty == 1 else 'SMs have'} none"
     if has_places(result):
         given = math.prod(result.grid) / result.counters["sms_used"]
-        others_first = given == 1 and result.counters["sms_used"] < gpu.sms and gpu.blocks.policy != "fill_first"
+        others_first = given == 1 and empty and gpu.blocks.policy != "fill_first"
         more = f"more than {gpu.sms} blocks (each SM takes one first)" if others_first else "more blocks"
         larger = " or larger ones" if math.prod(result.block) < gpu.limits.threads_per_block else ""
         return f"the launch gives an SM {number(given)} of the {found.blocks} blocks it could hold, so launch {more}{larger}"

@@ -20,7 +20,7 @@ def warps_wanted(sentence: str) -> int:
 
 
 def warps_named(sentence: str) -> set[int]:
-    return {int(number) for number in re.findall(r"(?:with|instead of) (\d+)", sentence)}
+    return {int(number) for number in re.findall(r"(?:with the|instead of) (\d+)", sentence)}
 
 
 def test_a_full_pipe_is_said_to_be_full_and_nothing_to_help() -> None:
@@ -61,7 +61,7 @@ def test_more_warps_than_the_gpu_holds_are_not_asked_for() -> None:
     gpu = sim.gpu("textbook")
     sentence = diagnose(add_one(gpu, 2)).sentence
     assert warps_named(sentence) == {2, gpu.limits.warps}
-    assert re.search(r"or \S+ times with 64 warps per SM instead of 2; more warps do not fit", sentence)
+    assert re.search(r"or \S+ times with the 64 warps per SM that fit instead of 2", sentence)
 
 
 def test_no_warps_are_asked_for_where_the_kernel_fills_the_sm() -> None:
@@ -98,7 +98,7 @@ def test_the_cap_on_instructions_in_flight_asks_for_warps_only_where_they_fit(bl
     gpu = GTX480.replace({"core.in_flight_cap": 1, "core.wake_rule": "per_register", "limits.warps": 8, "limits.threads_per_block": 256})
     verdict = diagnose(text_program(listing, gpu, blocks, 2))
     assert verdict.kind == "cap"
-    assert ("8 warps per SM instead of 2, all that fit, would fill" in verdict.sentence) == others
+    assert ("the 8 warps per SM that fit instead of 2 would fill" in verdict.sentence) == others
     assert ("nothing would fill it: more ILP cannot, and more warps do not fit" in verdict.sentence) != others
 
 
@@ -127,6 +127,17 @@ def test_uneven_blocks_are_called_a_tail() -> None:
     assert "multiple of the 3 blocks that run at once" in _tail(two_waves).sentence
     fewer = text_program(listing, GTX480.replace({"limits.blocks": 1}), 4, 1)  # 4 of 15 SMs have one
     assert "blocks that run at once" not in _tail(fewer).sentence
+
+
+def test_waits_for_code_ask_for_neither_warps_nor_ilp() -> None:
+    short = sim.run(sim.Launch(isa.parse(".kernel f\nMOV R0, 1\nEXIT"), grid=(1,), block=(128,)), sim.gpu("h100"))
+    jumps = "".join(f"BRA far{n}\n.rept 60\nMOV R1, 1\n.endr\nfar{n}:\n" for n in range(200)) + "EXIT"
+    long = sim.run(sim.Launch(isa.parse(f".kernel f\n{jumps}"), grid=(1,), block=(128,)), sim.gpu("h100"))
+    for result, says in ((short, "before the first one, while a block starts: more work"), (long, "code that the instruction caches hold")):
+        verdict = diagnose(result)
+        assert verdict.kind == "fetch"
+        assert says in verdict.sentence
+        assert not re.search("ILP|more warps", verdict.sentence)
 
 
 def test_bursts_on_a_narrow_port_are_named() -> None:
