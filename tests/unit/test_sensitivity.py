@@ -228,6 +228,13 @@ def test_every_step_that_is_printed_can_be_set_as_it_stands(gpu: str) -> None:
     assert numbers > 30
 
 
+def test_pipes_of_which_one_lies_in_the_other_are_one_step() -> None:
+    trace, h100 = sim.execute(load_launch(PROGRAMS / "cuda" / "sgemm.sm_90.sass", grid=[1, 1]).launch), sim.gpu("h100")
+    found = [step.field for step in steps(trace, h100)]
+    assert "pipes.fp32.lanes" in found
+    assert "pipes.imad.lanes" not in found
+
+
 def test_a_step_of_tensor_lanes_is_printed_with_the_lanes_that_it_takes() -> None:
     h100 = sim.gpu("h100")
     found = sensitivity(listing("saxpy.toml", grid=[1]), h100, parameters=False)

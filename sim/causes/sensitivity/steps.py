@@ -38,6 +38,7 @@ def steps(trace: Trace, gpu: Gpu, run: Result | None = None) -> Iterator[Step]:
     """Yield the parameters that a run of `trace` reads. run: its result on `gpu`; None = by what the trace executed, no counters."""
     words = words_of(trace.launch, gpu)
     used = used_by(run) if run else Used(trace.program, trace.executed, words, uniform="uniform" in gpu.units)
+    seen: set[frozenset[tuple[str, Any]]] = set()  # machines that the steps of another field make: of a pipe within another
     for name in gpu.names():
         value = _value(gpu, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not value or name in SKIPPED:
@@ -47,7 +48,9 @@ def steps(trace: Trace, gpu: Gpu, run: Result | None = None) -> Iterator[Step]:
         lower, higher = (_legal(gpu, name, candidate) for candidate in neighbours(name, value, gpu.core.warp_size))
         if words.kind != "none" and _is_held(trace, gpu, name, [value for value in (lower, higher) if value is not None]):
             continue
-        if lower is not None or higher is not None:
+        made = {frozenset({name: to, **followers(gpu, name, to)}.items()) for to in (lower, higher) if to is not None}
+        if made - seen:
+            seen |= made
             yield Step(name, value, lower, higher)
 
 
