@@ -12,6 +12,9 @@ from isa.errors import UserError
 from sim.gpus.section import NUMBER
 
 CLOSE, ALIKE = 0.66, 0.6  # of difflib, of last parts and of whole names: one letter of three is another
+ENDINGS = {"bytes_per_cycle": "bytes per cycle", "bytes": "bytes", "_us": "us"} | dict.fromkeys(
+    ("_cycles", "latency", "interval", "_read", "near"), "cycles"
+)
 UNIT = re.compile(r"(?:^|, |: )(cycles|bytes|GB/s|MHz)\b")  # in a description: at its beginning, or behind a comma or colon
 
 
@@ -65,8 +68,8 @@ def meaning(model: type[BaseModel], name: str) -> str:
 
 def unit(model: type[BaseModel], name: str) -> str:
     """Return the unit in which a field of a GPU is given, as its description says; "" for a number of things, a word, or no field."""
-    if name.endswith("bytes_per_cycle"):
-        return "bytes per cycle"
+    if said := next((unit for ending, unit in ENDINGS.items() if name.endswith(ending)), ""):
+        return said
     found = UNIT.search(meaning(model, name).partition(";")[0])
     return found[1] if found else ""
 

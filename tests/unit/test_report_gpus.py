@@ -72,3 +72,9 @@ def test_a_section_is_shown_alone_with_units_and_sources() -> None:
 def test_a_wrong_section_is_told_with_the_nearest_names(gpu: str, section: str, says: str) -> None:
     with pytest.raises(UserError, match=says):
         tables.facts(sim.gpu(gpu), section)
+
+
+def test_a_field_whose_description_leaves_the_unit_out_has_that_of_its_name() -> None:
+    units = {fact["field"]: fact["unit"] for fact in tables.facts(sim.gpu("h100"))}
+    assert (units["l2.core_cycles"], units["constants.load_near"], units["fetch.bytes"]) == ("cycles", "cycles", "bytes")
+    assert (units["dram.bandwidth"], units["l2.ways"], units["core.policy"]) == ("GB/s", "", "")
