@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from isa import compiler
+from isa.errors import UserError
 from sim.cli.commands import command
 from sim.cli.output import check_writable, write_bytes, write_text
 
@@ -27,6 +28,8 @@ OPTION = Annotated[
 def compile_source(source: SOURCE, arch: ARCH, output: OUTPUT = None, option: OPTION = None) -> None:
     """Compile CUDA to a listing that `run`, `lint` and the others read, by the packages of the extra `cuda`."""
     check_writable(output)
+    if source.suffix in (".sass", ".cubin"):
+        raise UserError("this is compiled already, not a CUDA source", path=str(source), hint=f"simtlab run {source}")
     text, path = compiler.read(source)
     made = compiler.compiled(text, arch, path, option or [])
     if output is None:

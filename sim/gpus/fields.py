@@ -151,7 +151,7 @@ def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[st
             messages.append(f"{name} = {problem['input']!r} is not legal")
             of_text = f'; write it as text: {name} = "{problem["input"]}", with --set \'{name}="{problem["input"]}"\''
             asked = of_text if problem["type"] == "string_type" and isinstance(problem["input"], int | float) else ""
-            asked = "; a number has no quotes" if problem["type"] == NUMBER and isinstance(problem["input"], str) else asked
+            asked = _as_number(problem["input"]) if problem["type"] == NUMBER and isinstance(problem["input"], str) else asked
             hints.append(f"{known}: {meaning(model, known) or _section_words(model, table, known)}{asked}")
     for section, lacking in halves.items():
         messages.append(f"a GPU has a whole section {section}, or none; still missing: {', '.join(lacking)}")
@@ -160,6 +160,14 @@ def user_error(error: ValidationError, model: type[BaseModel], table: Mapping[st
         return UserError(f"{messages[0]}; {hints[0]}", path=path)
     kind = ContradictionError if all(problem["type"] == "value_error" for problem in error.errors()) else UserError
     return kind("; ".join(messages), path=path, hint="\n  ".join(dict.fromkeys(hint for hint in hints if hint)))
+
+
+def _as_number(text: str) -> str:
+    """Return how a text that stands for a number is to be written, as a clause; "" when it stands for none."""
+    plain = re.sub(r"[,' ]", "", text)
+    if not re.fullmatch(r"[-+]?\d+(\.\d*)?(e[-+]?\d+)?", plain):
+        return ""
+    return "; a number has no quotes" if plain == text else f"; write {plain}"
 
 
 def required(model: type[BaseModel], name: str) -> Iterator[str]:

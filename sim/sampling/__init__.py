@@ -63,7 +63,8 @@ def run(launch: Launch, gpu: Gpu, share: float | None = None, wanted: Wanted = W
 def _check(gpu: Gpu, share: float | None, wanted: Wanted) -> None:
     """Raise UserError for what a sampled run cannot do."""
     if share is not None and not 0 < share < MOST:
-        raise UserError(f"a sample of {share:g} of the blocks", hint=f"a share between 0 and {MOST:g}, or none for what is usual")
+        usual = "none (--sample auto) for what is usual"
+        raise UserError(f"there is no sample of {share:g} of the blocks", hint=f"give a share above 0 and below {MOST:g}, or {usual}")
     if wanted.timeline is not None or wanted.check:
         what = "timeline" if wanted.timeline is not None else "checks"
         raise UserError(f"a sampled run has no {what}: most blocks are not executed", hint="leave that or the sample out")

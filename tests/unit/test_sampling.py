@@ -259,8 +259,8 @@ def test_blocks_that_wait_for_others_are_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        ({"sample": 0.8}, "a sample of 0.8 of the blocks"),
-        ({"sample": 0.0}, "a sample of 0 of the blocks"),
+        ({"sample": 0.8}, "no sample of 0.8 of the blocks"),
+        ({"sample": 0.0}, "no sample of 0 of the blocks"),
         ({"timeline": (0, 9)}, "a sampled run has no timeline"),
         ({"check": ("race",)}, "a sampled run has no checks"),
         ({"gpu": GTX480.replace({"blocks.order": "largest_first"})}, "needs to know the work of every block"),
