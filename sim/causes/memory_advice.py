@@ -12,7 +12,7 @@ import numpy as np
 from isa.vocabulary import Operation, Space
 from sim.analysis import little
 from sim.analysis.resources import ACCESSES, BANKS, DRAM, L2, resources
-from sim.causes.residency import has_places, holdable, number, resident_blocks, resident_warps, room
+from sim.causes.residency import has_places, holdable, number, resident_blocks, resident_warps, room, size
 from sim.gpus.path import SECTOR
 from sim.lowering.phases import WAITS, phase_use
 from sim.result.causes import StallCause
@@ -248,16 +248,16 @@ def waiting(result: Result) -> Verdict:
         )
     need = little.streams(gpu)
     have, pins = counters["bytes_in_flight"], counters["dram_throughput"]
-    law = f"{need.latency} cycles x {need.bandwidth:,.0f} GB/s = {need.bytes / 1024:,.1f} KiB"
+    law = f"{need.latency} cycles x {need.bandwidth:,.0f} GB/s = {size(need.bytes)}"
     if have < need.bytes:
         sentence = (
-            f"{latency} with too few bytes in flight: {have / 1024:,.1f} KiB on the chip{_idle_sms(result)}, where Little's law asks for "
+            f"{latency} with too few bytes in flight: {size(have)} on the chip{_idle_sms(result)}, where Little's law asks for "
             f"{law} to keep DRAM busy ({pins:.0%} of the pins is used). More independent loads per thread, wider loads (64 or 128 "
             f"bits){warps} would help; {room(result, of_chip=True)}."
         )
         return Verdict("bytes", sentence)
     return Verdict(
         "memory",
-        f"{latency}, though {have / 1024:,.1f} KiB are in flight (Little's law asks for {law}) and DRAM reaches {pins:.0%} of the pin "
+        f"{latency}, though {size(have)} are in flight (Little's law asks for {law}) and DRAM reaches {pins:.0%} of the pin "
         "bandwidth: the run is too short to stay at its peak, or its warps load and compute in step. A larger grid would show which.",
     )

@@ -80,3 +80,8 @@ def room(result: Result, *, of_chip: bool = False) -> str:
 def number(value: float) -> str:
     """Return one decimal where it says something."""
     return f"{value:,.0f}" if value >= 20 or abs(value - round(value)) < 0.05 else f"{value:.1f}"
+
+
+def size(number: float) -> str:
+    """Return bytes with a binary unit."""
+    return f"{number / 2**20:,.2f} MiB" if number >= 1 << 20 else f"{number / 1024:,.1f} KiB"
