@@ -47,7 +47,10 @@ class Barrier:
         constants = [self.block.sm.constants.operand(warp) for warp in waiting]
         for warp, constant in zip(waiting, constants, strict=True):
             warp.held_until = int(env.now) + max(latency, constant)
-            warp.allowed = complete.then(warp.held_until, "core.barrier_latency" if constant <= latency else "constants.near")
+            if constant <= latency:
+                warp.allowed = complete.then(warp.held_until, "core.barrier_latency")
+            else:
+                warp.allowed = complete.then(warp.held_until, "constants.near", warp.work)
         yield env.timeout(latency)
         for warp, constant in zip(waiting, constants, strict=True):
             if constant > latency:

@@ -80,7 +80,8 @@ class Warp:
         now = int(self.env.now)
         self._wait(cause, now + 1)
         self.held_until = now + cycles
-        self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause, behind_sync))
+        whose = self.work if cause is StallCause.IMC_MISS else None  # of the constant: the next instruction reads it
+        self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause, behind_sync), whose)
         after(self.env, cycles, self.allow)
 
     def hold_on(self, cycles: int, cause: StallCause) -> None:

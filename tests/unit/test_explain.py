@@ -301,6 +301,18 @@ def test_a_wait_for_a_result_that_the_instruction_does_not_read_is_said_to_be_th
     assert "core.wake_rule" in link.text
 
 
+@pytest.mark.parametrize("between", ["MOV R1, 1", "BAR.SYNC 0"])
+def test_a_constant_is_waited_for_by_the_instruction_that_reads_it(between: str) -> None:
+    listing = f".kernel constant\n.param f32 a\nMOV R0, 1\n{between}\nFADD R2, R0, c[0x0][a]\nEXIT\n"
+    result = sim.run(sim.Launch(isa.parse(listing), grid=(1,), block=(32,), args=(np.float32(1),)), sim.gpu("h100"))
+    chain = result.longest_wait(0)
+    assert (chain.cause, chain.line) == ("imc_miss", 5)
+    (link,) = [one for one in chain.links if one.resource == "constants.near"]
+    assert link.producer_line == 5
+    assert "a line of constants came to the SM's constant cache, for FADD R2, R0, c[0x0][a]" in link.text
+    check_path(result)
+
+
 START = ".kernel start\nMOV R0, 1\nEXIT\n"
 
 

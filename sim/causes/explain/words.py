@@ -27,7 +27,7 @@ SENTENCES = {
     "blocks.start_latency": "{who} was starting",
     "fetch.first": "the first instruction of the SM came from memory, for {who}",
     "fetch.shared_cycles": "the SMs before it that share the level behind got their first instruction before that of {who}",
-    "fetch.jump": "the code behind a jump was fetched, after {who}",
+    "fetch.jump": "the code that follows {who} was fetched",
     "constants.near": "a line of constants came to the SM's constant cache, for {who}",
     "l2.far": "{who} was copied from the other part of L2",
     "dram.turnaround": "a DRAM channel turned from writing to reading, or back, before it could do that for {who}",
