@@ -13,6 +13,7 @@ LIMITERS = {  # resource -> what limits, what would let an SM hold more
     "registers": ("the kernel's registers", "fewer registers per thread"),
     "shared": ("the kernel's shared memory", "less shared memory per block"),
 }
+SPREADING = ("emptiest", "round_robin")  # policies by which each SM takes a block before one takes a second
 
 
 def resident_warps(result: Result) -> float:
@@ -65,7 +66,7 @@ def room(result: Result, *, of_chip: bool = False) -> str:
         return f"launch more blocks, as {empty} {'SM has' if empty == 1 else 'SMs have'} none"
     if has_places(result):
         given = math.prod(result.grid) / result.counters["sms_used"]
-        others_first = given == 1 and empty and gpu.blocks.policy != "fill_first"
+        others_first = given == 1 and empty and gpu.blocks.policy in SPREADING
         more = f"more than {gpu.sms} blocks (each SM takes one first)" if others_first else "more blocks"
         larger = " or larger ones" if math.prod(result.block) < gpu.limits.threads_per_block else ""
         return f"the launch gives an SM {number(given)} of the {found.blocks} blocks it could hold, so launch {more}{larger}"

@@ -87,7 +87,8 @@ def test_blocks_whose_slots_run_out_are_asked_to_be_larger_and_no_larger_than_fi
 def test_a_launch_on_few_sms_is_told_that_further_blocks_go_to_others_first() -> None:
     assert "so launch more than 15 blocks (each SM takes one first) or larger ones" in diagnose(chain_on(GTX480, 1, 2)).sentence
     assert "so launch more blocks or larger ones" in diagnose(chain_on(GTX480, 15, 2)).sentence
-    assert "so launch more blocks or" in diagnose(chain_on(GTX480.replace({"blocks.policy": "fill_first"}), 1, 2)).sentence
+    for policy in ("fill_first", "grouped"):
+        assert "so launch more blocks or" in diagnose(chain_on(GTX480.replace({"blocks.policy": policy}), 1, 2)).sentence
     widest = chain_on(GTX480.replace({"limits.threads_per_block": 192}), 1, 6)
     assert diagnose(widest).sentence.endswith("so launch more than 15 blocks (each SM takes one first).")
 
