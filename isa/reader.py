@@ -135,12 +135,17 @@ def _from_cubin(path: Path, function: str | None) -> Program:
     """Disassemble a cubin, and read its resources from itself."""
     text = cubin.disassemble(path)
     functions = _functions if len(text) <= MOST_KEPT else sass.parse
-    return _disassembly(functions(text, str(path)), text, str(path), function)
+    try:
+        found = functions(text, path.name)
+    except UserError as error:
+        raise UserError(error.message, path=str(path), line=error.line, hint=error.hint) from None
+    return _disassembly(found, text, str(path), function)
 
 
 @functools.lru_cache(maxsize=2)  # kernels are taken from one file after another, and a file may have many
-def _functions(text: str, path: str) -> list[sass.RawFunction]:
-    return sass.parse(text, path)
+def _functions(text: str, name: str) -> list[sass.RawFunction]:
+    """Return what a disassembly holds; name: of the file, without its folder, which differs where bytes are written to one to be read."""
+    return sass.parse(text, name)
 
 
 def _disassembly(functions: list[sass.RawFunction], text: str, path: str, function: str | None) -> Program:

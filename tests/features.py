@@ -44,6 +44,7 @@ KEYS = {
     "grid",
     "options",
 }
+HEADER = re.compile(r"^#include .*$", re.MULTILINE)
 RIGHT, REFUSED, WRONG = "right", "refused", "wrong"
 
 
@@ -75,11 +76,25 @@ def source(row: dict[str, Any], kernel: str = "feature") -> str:
 
 
 def together(rows: dict[str, dict[str, Any]], architecture: str) -> dict[str, isa.Program]:
-    """Compile the rows that need no header and no option as one source, each in a namespace of its own: one start of the disassembler."""
-    plain = [name for name, row in rows.items() if "expect" in row and "#" not in source(row) and not row.get("options")]
-    kernels = {name: f"feature_{number}" for number, name in enumerate(plain)}
-    text = "".join(f"namespace space_{kernel} {{\n{source(rows[name], kernel)}}}\n" for name, kernel in kernels.items())
-    cubin = compiler.compiled(text, architecture).cubin
+    """Compile the rows that need no option and of the preprocessor only headers, each in a namespace of its own: those without headers as
+    one source, those with some as another. So the compiler reads a header once, and the disassembler starts twice."""
+    alone = ("operator new",)  # what no namespace may declare
+    fit = {name: source(row) for name, row in rows.items() if "expect" in row and not row.get("options")}
+    fit = {name: text for name, text in fit.items() if not any(word in text for word in alone)}
+    with_headers = [name for name, text in fit.items() if 0 < text.count("#") == len(HEADER.findall(text))]
+    found = {}
+    for names in ([name for name, text in fit.items() if "#" not in text], with_headers):
+        found |= as_one({name: rows[name] for name in names}, architecture)
+    return found
+
+
+def as_one(rows: dict[str, dict[str, Any]], architecture: str) -> dict[str, isa.Program]:
+    """Compile rows as one source."""
+    kernels = {name: f"feature_{number}" for number, name in enumerate(rows)}
+    texts = {kernel: source(rows[name], kernel) for name, kernel in kernels.items()}
+    headers = dict.fromkeys(header for text in texts.values() for header in HEADER.findall(text))
+    spaces = [f"namespace space_{kernel} {{\n{HEADER.sub('', text)}}}\n" for kernel, text in texts.items()]
+    cubin = compiler.compiled("\n".join([*headers, *spaces]), architecture).cubin
     found = {}
     for name, kernel in kernels.items():
         with suppress(UserError):  # compiled alone it says why

@@ -8,7 +8,7 @@ import pytest
 
 import isa
 import sim
-from isa import compiler, cuda_names
+from isa import compiler, cuda_names, sass
 from isa.errors import UserError
 from tests.unit.control_words import ROOT
 from tests.unit.test_cli import refused, simtlab
@@ -54,6 +54,14 @@ def test_a_kernel_is_chosen_by_its_name_in_the_source() -> None:
     assert isa.compile(SCALE, "sm_75", "half_sum", options=["-DFACTORS=1"]).name == "_Z8half_sumP6__half"
     with pytest.raises(UserError, match="2 functions"):
         isa.compile(SCALE, "sm_75", options=["-DFACTORS=1"])
+
+
+@needs_compiler
+def test_kernels_taken_from_the_same_bytes_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    cubin, read, parse = compiler.compiled(SCALE, "sm_90", options=["-DFACTORS=4"]).cubin, [], sass.parse
+    monkeypatch.setattr(sass, "parse", lambda *given: read.append(given) or parse(*given))
+    assert [isa.load_cubin(cubin, name).name for name in ("scale", "half_sum")] == ["scale", "_Z8half_sumP6__half"]
+    assert len(read) == 1
 
 
 @needs_compiler
