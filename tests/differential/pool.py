@@ -64,9 +64,10 @@ def reference_result(job: Job, right: Result) -> Result | None:
 
 
 def caught_by(pool: list[Job], rights: list[Result], run: Callable[[Job, Result], Result | None]) -> int | None:
-    """Return the number of the first job whose result is not the right one, None when all are."""
-    for number, (job, right) in enumerate(zip(pool, rights, strict=True)):
-        result = run(job, right)
-        if result is None or first_difference(right, result) is not None:
+    """Return the number of a job whose result is not the right one, None when all are. The shortest come first: most bugs show there."""
+    cost = [job.gpu.sms * right.cycles for job, right in zip(pool, rights, strict=True)]
+    for number in sorted(range(len(pool)), key=cost.__getitem__):
+        result = run(pool[number], rights[number])
+        if result is None or first_difference(rights[number], result) is not None:
             return number
     return None
