@@ -1,6 +1,7 @@
 """Every field of a GPU changed in one run: whether anything in the result is different, and what the report says of it."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,16 +38,34 @@ def is_equal(a: Result, b: Result) -> bool:
     )  # fmt: skip
 
 
-def changes(trace: Trace, gpu: Gpu) -> Iterator[Change]:
+class Machine:
+    """A GPU, and its changed copies, each made once: checking all numbers of one takes as long as to time a small program."""
+
+    def __init__(self, gpu: Gpu) -> None:
+        self.gpu = gpu
+        self.made: dict[tuple[str, int], Gpu | None] = {}
+
+    def changed(self, name: str, place: int, value: Any) -> Gpu | None:
+        """Return the GPU with a field's value, the one at `place` of its candidates; None when no GPU has it."""
+        if (name, place) not in self.made:
+            self.made[name, place] = None
+            with suppress(UserError):
+                self.made[name, place] = self.gpu.replace(value) if isinstance(value, dict) else variant(self.gpu, name, value)
+        return self.made[name, place]
+
+
+def changes(trace: Trace, machine: Machine) -> Iterator[Change]:
     """Yield each field of a GPU with some other values that the run can have."""
+    gpu = machine.gpu
     before = sim.simulate(trace, gpu, threads=1)
     for name in gpu.names():
         if name in (*LABELS, "core.warp_size", "core.kind", "memory.kind"):  # other programs; other counters
             continue
         tried = 0
-        for value in candidates(gpu, name):
+        for place, value in enumerate(candidates(gpu, name)):
+            if (changed := machine.changed(name, place, value)) is None:
+                continue
             try:
-                changed = gpu.replace(value) if isinstance(value, dict) else variant(gpu, name, value)
                 after = sim.simulate(trace, changed, threads=1)
             except UserError:
                 continue

@@ -24,7 +24,7 @@ from sim.traces.trace import work_of_blocks
 from tests.fields import CHAIN, Suite, launch, small
 from tests.listings import FOLDER
 from tests.unit.test_reductions import timed
-from tests.unread import Change, changes
+from tests.unread import Change, Machine, changes
 
 MACHINES = {
     "gtx480": ("gtx480", {"sms": 2}),
@@ -109,18 +109,22 @@ def suite(others: dict[str, Any]) -> Suite:
     return Suite({"chain": chain} | listings | {name: others[name] for name in SMALL} | reductions)
 
 
+@pytest.fixture(scope="module", params=MACHINES)  # tests of one machine follow each other
+def machine(request: pytest.FixtureRequest) -> Machine:
+    base, changed = MACHINES[request.param]
+    return Machine(sim.gpu(base).replace(changed))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("program", ["chain", *LISTINGS, *SMALL, "bulk reductions"])
-def test_what_is_not_read_changes_nothing_and_no_field_is_silent(machine: str, program: str, suite: Suite) -> None:
-    base, changed = MACHINES[machine]
-    gpu, trace = sim.gpu(base).replace(changed), suite.traces[program]
+def test_what_is_not_read_changes_nothing_and_no_field_is_silent(machine: Machine, program: str, suite: Suite) -> None:
+    gpu, trace = machine.gpu, suite.traces[program]
     try:
         run = sim.simulate(trace, gpu, threads=1)
     except UserError:
         pytest.skip("this GPU lacks what the program needs")
     found: dict[str, list[Change]] = {}
-    for one in changes(trace, gpu):
+    for one in changes(trace, machine):
         found.setdefault(one.field, []).append(one)
     assert [one for values in found.values() for one in values if one.says and one.differs] == []
     silent = [field for field, values in found.items() if not any(one.says or one.differs for one in values)]
