@@ -20,12 +20,14 @@ from sim.sweeps.noise import marked, noise_of_best
 from sim.sweeps.store import Store
 from sim.sweeps.work import Failure, Job
 from sim.traces.ensemble import MEMBERS
+from sim.warming import EVERY, needed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["Family", "sweep"]
 
+WIDTH = "core.issue_width"  # the field of a GPU by which runs need more kernels
 WORDS: tuple[Literal["keep", "schedule"], ...] = ("keep", "schedule")
 BASE = ("gpu", *SHAPE, "listing", "control_words", "cycles", "error")  # of the unchanged GPU, in `frame.attrs["base"]`
 
@@ -52,11 +54,13 @@ def sweep(
     store = Store(Path(output) if output is not None else None)
     labels = {key: point.values for key, point in zip(keys, points.points, strict=True)}
     total = len(labels) + len(bases)
-    todo = [Group(build, wanted) for build, jobs in groups if (wanted := [job for job in jobs if job.key not in store.keys])]
+    todo = [
+        Group(build, wanted, kernels) for build, jobs, kernels in groups if (wanted := [job for job in jobs if job.key not in store.keys])
+    ]
     left = sum(len(group.jobs) for group in todo)
     if progress:
         progress(total - left, total)
-    with _backend(points.gpus, workers, cluster, left) as backend:
+    with _backend(points.gpus, workers, cluster, todo) as backend:
         for rows in drive(backend, todo) if backend else serial(todo, points.gpus):
             store.add([row | labels[row["key"]] for row in rows if row["key"] in labels])
             bases |= {row["key"]: bases[row["key"]] | row for row in rows if row["key"] in bases}
@@ -103,32 +107,36 @@ def _forgiving(launches: Family) -> Family:
     return launches._replace(build=build)
 
 
-Groups = list[tuple[Callable[[], Launch | Failure], list[Job]]]
+Groups = list[tuple[Callable[[], Launch | Failure], list[Job], frozenset[str]]]
 
 
 def _groups(launches: Family, points: Space, repeat: int) -> tuple[list[str], Groups, dict[str, dict[str, Any]]]:
-    """Return the key of each point, the points by launch, each once, and by key what the unchanged GPU is to be timed with.
+    """Return the key of each point, the points by launch, each once, with the kernels that they run, and by key what the unchanged GPU is
+    to be timed with.
 
     Where points need control words of their own, all points of the launch get such, so that a compiler's words are not compared with ours;
     the unchanged GPU is then timed with both.
     """
     gpus = {name: gpu_key(gpu) for name, gpu in points.gpus.items()}
     digests: dict[Any, bytes] = {}
+    kernels: dict[Any, frozenset[str]] = {}
     jobs: dict[Any, dict[str, Job]] = {}
     keys = []
+    same = _by(points, lambda point: repr(point.shape))
     alike = _by(points, lambda point: repr(_without_size(point)))  # warps of 16 are compared with those of 32
     again = {shape: _needs_words(launches.build(dict(mine[0].shape)), points.gpus, mine) for shape, mine in alike.items()}
     for point in points.points:
         shape = repr(point.shape)
         if shape not in digests:
-            digests[shape] = launch_key(launches.build(dict(point.shape)))
+            launch = launches.build(dict(point.shape))
+            digests[shape], kernels[shape] = launch_key(launch), _kernels(launch, points.gpus, same[shape])
         words: Literal["", "schedule"] = "schedule" if again[repr(_without_size(point))] else ""
         many = str(repeat) if repeat > 1 else ""
         key = point_key(digests[shape] + f"{words}{many}".encode(), gpus[point.gpu], point.changes)
         keys.append(key)
         jobs.setdefault(shape, {})[key] = Job(key, point.gpu, point.changes, words, repeat)
     bases: dict[str, dict[str, Any]] = {}
-    first = {shape: mine[0] for shape, mine in _by(points, lambda point: repr(point.shape)).items()}
+    first = {shape: mine[0] for shape, mine in same.items()}
     for (shape, point), name, both in product(first.items(), points.gpus, WORDS):
         size = dict(point.shape).get(WARP_SIZE, LANES)
         if again[repr(_without_size(point))] and size == points.gpus[name].core.warp_size:
@@ -136,7 +144,8 @@ def _groups(launches: Family, points: Space, repeat: int) -> tuple[list[str], Gr
             jobs[shape][key] = Job(key, name, {}, both)
             bases[key] = {"gpu": points.gpus[name].name} | dict(_without_size(point))
     shapes = {repr(point.shape): dict(point.shape) for point in points.points}
-    return keys, [(_builder(launches, shapes[shape]), list(found.values())) for shape, found in jobs.items()], bases
+    groups = [(_builder(launches, shapes[shape]), list(found.values()), kernels[shape]) for shape, found in jobs.items()]
+    return keys, groups, bases
 
 
 def _by(points: Space, of: Callable[[Point], str]) -> dict[str, list[Point]]:
@@ -167,15 +176,26 @@ def _needs_words(launch: Launch | Failure, gpus: Mapping[str, Gpu], points: list
     return {"compiler", "scheduled"} <= kinds
 
 
+def _kernels(launch: Launch | Failure, gpus: Mapping[str, Gpu], points: list[Point]) -> frozenset[str]:
+    """Return those of `sim.warming.EVERY` that points of a launch run, as far as there can be such points."""
+    found: set[str] = set()
+    if isinstance(launch, Failure):
+        return frozenset()
+    for name, width in {repr(pair): pair for pair in ((point.gpu, point.changes.get(WIDTH)) for point in points)}.values():
+        with suppress(UserError):
+            found.update(needed(launch, gpus[name] if width is None else gpus[name].replace({WIDTH: width})))
+    return frozenset(found)
+
+
 def _builder(launches: Family, shape: Mapping[str, Any]) -> Callable[[], Launch | Failure]:
     return lambda: launches.build(shape)
 
 
-def _backend(gpus: Mapping[str, Gpu], workers: int | None, cluster: str | None, left: int) -> AbstractContextManager[Any]:
+def _backend(gpus: Mapping[str, Gpu], workers: int | None, cluster: str | None, todo: list[Group]) -> AbstractContextManager[Any]:
     """Return where the points are simulated; nothing = in this process."""
     if cluster is not None:
         return Cluster(cluster, gpus)
     if workers is not None and workers < 1:
         raise UserError(f"{workers} workers cannot do anything", hint="give at least 1; left out: one per core")
-    count = min(workers or cores(), left)
-    return nullcontext() if count <= 1 else Local(count, gpus)
+    count = min(workers or cores(), sum(len(group.jobs) for group in todo))
+    return nullcontext() if count <= 1 else Local(count, gpus, [name for name in EVERY if any(name in group.kernels for group in todo)])

@@ -17,10 +17,10 @@ AHEAD = 96  # chunks under way, from which they become longer: one process hands
 
 
 class Group:
-    """The points of one launch. handle: whatever the backend knows its trace by."""
+    """The points of one launch. kernels: of `sim.warming.EVERY`, that they run; handle: whatever the backend knows its trace by."""
 
-    def __init__(self, build: Callable[[], Launch | Failure], jobs: Sequence[Job]) -> None:
-        self.build = build
+    def __init__(self, build: Callable[[], Launch | Failure], jobs: Sequence[Job], kernels: frozenset[str]) -> None:
+        self.build, self.kernels = build, kernels
         self.jobs = deque(jobs)
         self.running = 0  # chunks
         self.handle: Any = None

@@ -10,18 +10,19 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from isa.errors import UserError
+from sim.compiled.cache import say
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 from sim.sweeps.driver import Group
 from sim.sweeps.work import Failure, Job, Row, evaluated, executed
 from sim.traces.trace import Trace
-from sim.warming import compile_kernels
+from sim.warming import compile_kernels, missing
 
 Found = tuple[list[Row], float]
 WATCH_SECONDS = 0.5
@@ -30,8 +31,11 @@ WATCH_SECONDS = 0.5
 class Local:
     """A pool of processes; a context manager."""
 
-    def __init__(self, workers: int, gpus: Mapping[str, Gpu]) -> None:
-        compile_kernels()  # once, before processes are made of this one or many of them compile the same
+    def __init__(self, workers: int, gpus: Mapping[str, Gpu], kernels: Sequence[str]) -> None:
+        """Take what points need. kernels: of `sim.warming.EVERY`, those that they run."""
+        if absent := missing(kernels):
+            say(f"compiling the simulator's kernels, once: {', '.join(absent)}...")
+        compile_kernels(names=kernels)  # once, before processes are made of this one or they wait for each other to compile the same
         # A forked process has the compiled kernels already, and runs no user's script again. Elsewhere than on Linux forking is not safe.
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
         self.folder = tempfile.TemporaryDirectory(prefix="simtlab-")

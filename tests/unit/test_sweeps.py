@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import isa
 import sim
 from isa.errors import UserError
+from sim import warming
 from sim.bench import COPY, chain, elementwise
 from sim.launch.launch import Launch
-from sim.sweeps import cluster, driver, work
+from sim.sweeps import cluster, driver, local, work
 from sim.sweeps.store import Store
 
 GTX480 = sim.gpu("gtx480")
@@ -89,6 +91,19 @@ def test_a_configuration_that_no_compiler_takes_is_a_row_with_an_error(workers: 
     none = sim.sweep(launch, GTX480, {"ilp": [5], "warps": [4]}, workers=workers)
     assert none["error"].tolist() == ["20 is too much"]
     assert none["cycles"].isna().tolist() == [True]
+
+
+def test_what_points_run_is_compiled_once_and_said_before_there_are_workers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compiled: list[list[str]] = []
+    monkeypatch.setattr(local, "missing", lambda names: [name for name in names if name not in warming.KERNELS])
+    monkeypatch.setattr(local, "compile_kernels", lambda names: compiled.append(list(names)))
+    doubles = Launch(isa.parse(".kernel f\nDADD R0, R0, R2\nEXIT"), grid=(2,), block=(32,))
+    sim.sweep(doubles, GTX480, {"core.issue_width": [1, 2], "units.fp64.latency": [20, 30]}, workers=2)
+    sim.sweep(chain(15, 4, 1), GTX480, LONG, workers=2, repeat=1)
+    assert compiled == [[*warming.KERNELS, "executor: doubles", "timing engine: further"], list(warming.KERNELS)]
+    assert capsys.readouterr().err == "compiling the simulator's kernels, once: executor: doubles, timing engine: further...\n"
 
 
 def test_a_function_of_its_parameters_makes_the_launches() -> None:
