@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sim.result.causes import CAUSES, SLOT_CAUSES, SlotCause, StallCause
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from sim.reference.decode import Instruction
     from sim.reference.issue import Scheduler
@@ -76,7 +76,7 @@ class IssueSlots:
         self.counts[StallCause.SELECTED] += 1 + self.further
         self.counts[self.empty] += self.width - 1 - self.further
 
-    def note_idle(self, warps: list[Warp], held_by: Callable[[Warp], StallCause]) -> None:
+    def note_idle(self, warps: Iterable[Warp], held_by: Callable[[Warp], StallCause]) -> None:
         """Note for every warp what it did in an idle cycle. held_by: what kept a ready one."""
         self.idle += 1
         for warp in warps:

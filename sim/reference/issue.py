@@ -82,13 +82,17 @@ class Scheduler:
     def step(self) -> None:
         """Take this cycle's turn. Schedulers before this one have taken theirs, and their ports."""
         warps = self.warps.values()
+        if not warps:
+            self._account_slots(None)
+            return
         for warp in warps:  # a policy is told in the order of the slots who woke
             warp.ask()
         self.able = {warp for warp in warps if warp.ready and self._port_free(warp)}
         chosen = self._choose()
         self.machine.account.warp_cycles += len(warps)
         for warp in warps:
-            self._account_warp(warp, chosen)
+            if warp.ready or warp.draining:  # asked a million times a second
+                self._account_warp(warp, chosen)
         self._account_slots(chosen)
         if chosen is not None:
             self._issue(chosen)
@@ -166,7 +170,7 @@ class Scheduler:
         elif chosen is not None:
             self.slots.charge_idle(chosen)
         else:
-            self.slots.note_idle(list(self.warps.values()), self._held_by)
+            self.slots.note_idle(self.warps.values(), self._held_by)
 
     def _issue(self, warp: Warp) -> None:
         """Issue the warp's instruction, and its next ones too as far as the machine can and nothing forbids."""

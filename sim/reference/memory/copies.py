@@ -82,8 +82,7 @@ class CopyUnit:
 
     def step(self) -> None:
         """Ask for what can be asked for now."""
-        now = int(self.lsu.env.now)
-        while self.copies and max(self.copies[0].ready.cycle, self.free // TICKS) <= now:
+        while self.copies and max(self.copies[0].ready.cycle, self.free // TICKS) <= (now := int(self.lsu.env.now)):
             copy = self.copies[0]
             if not self.lsu.requests.room_for(copy.weight):
                 return

@@ -51,6 +51,7 @@ class LoadStoreUnit:
         self.queues = [Queue(sm, int(self.numbers.depth)) for _ in sm.pipes.memory_ports]
         for ports, queue in zip(sm.pipes.memory_ports, self.queues, strict=True):
             ports.queue = queue
+        self.waiting = 0  # instructions in them
         self.last = 0  # queue served last; at the start as if the first one had been
         self.unit = Ports(self.env)
         self.l1 = L1(self.numbers, memory.gpu.l1.stores if memory.gpu.l1 else "")
@@ -69,6 +70,7 @@ class LoadStoreUnit:
         queue = self.sm.pipes.queue(warp.instruction, scheduler)
         access = Access(self, warp, pending, row)
         warp.block.to_take += access.is_store
+        self.waiting += 1
         queue.put(access)
 
     def step(self) -> None:
@@ -77,7 +79,7 @@ class LoadStoreUnit:
         Of instructions issued together the next in turn.
         """
         self.responses.step()
-        if self.unit.free:
+        if self.waiting and self.unit.free:
             turns = [(self.last + turn) % len(self.queues) for turn in range(1, len(self.queues) + 1)]
             heads = [(number, access) for number in turns if (access := self.queues[number].head()) and self._room_for(access)]
             if heads:
@@ -95,6 +97,7 @@ class LoadStoreUnit:
 
     def _take(self, queue: Queue, access: Access, again: bool) -> None:
         taken = access.taken = self._free_for(queue, access).then(int(self.env.now), work=access.arrival.work)
+        self.waiting -= 1
         access.hits = self._hits(access)
         access.begins = latest(taken, self.banks) if access.hits else taken
         replays = int(self.numbers.replay) * access.passes if access.hits or access.decoded.space == Space.SHARED else 0

@@ -123,8 +123,7 @@ class ResponsePort:
 
     def step(self) -> None:
         """Start the transfer of the answers for which the port is free in this cycle; the end of each is known then."""
-        now = int(self.env.now)
-        while self.arrived and self.free // TICKS <= now:
+        while self.arrived and self.free // TICKS <= (now := int(self.env.now)):
             packet = heappop(self.arrived)[-1]
             self.begun = packet.moment if packet.moment.cycle * TICKS >= self.free else self.sent
             ticks = packet.copied or self.numbers.response_ticks

@@ -56,7 +56,7 @@ class MemorySystem:
         sms = self.machine.sms
         first = int(self.env.now) % len(sms)
         for sm in sms[first:] + sms[:first]:
-            if sm.lsu:
+            if sm.lsu and sm.lsu.requests.packets:
                 sm.lsu.requests.enter_l2()
 
     def next_answer(self) -> int:
