@@ -54,6 +54,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for name in (*FOREIGN, NO_BYTECODE):
         os.environ.pop(name, None)
+    if hasattr(config, "workerinput"):  # a process of pytest-xdist: the others have the other cores
+        os.environ["SIMTLAB_THREADS"] = "1"
     sys.dont_write_bytecode = False
     config.addinivalue_line("markers", "slow: not in `pytest` without arguments, but in `pytest -m slow` and where a file is named")
     if not config.option.markexpr and config.args_source is not pytest.Config.ArgsSource.ARGS:

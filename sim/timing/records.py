@@ -29,21 +29,17 @@ class Room:
 
     def __init__(self, first: int = FIRST) -> None:
         self.piece = np.zeros(0, np.uint8)
+        self.at = 0  # where the rest of the piece begins: with a cache line
         self.least = first
-
-    def bytes(self, size: int) -> np.ndarray:
-        """Return so many bytes."""
-        start = -self.piece.ctypes.data % LINE
-        if start + size > self.piece.size:
-            self.piece, self.least = np.zeros(max(self.least, size + LINE), np.uint8), self.FURTHER
-            start = -self.piece.ctypes.data % LINE
-        taken, self.piece = self.piece[start : start + size], self.piece[start + size :]
-        return taken
 
     def zeros(self, shape: int | tuple[int, ...], kind: Any) -> np.ndarray:
         """Return what `np.zeros` returns."""
-        shape = (shape,) if isinstance(shape, int) else shape
-        return self.bytes(int(math.prod(shape)) * np.dtype(kind).itemsize).view(kind).reshape(shape)
+        size = math.prod(shape if isinstance(shape, tuple) else (shape,)) * np.dtype(kind).itemsize
+        if self.at + size > self.piece.size:
+            self.piece, self.least = np.zeros(max(self.least, size + LINE), np.uint8), self.FURTHER
+            self.at = -self.piece.ctypes.data % LINE
+        start, self.at = self.at, self.at + -(-size // LINE) * LINE
+        return np.ndarray(shape, kind, self.piece, start)
 
     def full(self, shape: int | tuple[int, ...], value: Any, kind: Any) -> np.ndarray:
         """Return what `np.full` returns."""

@@ -237,6 +237,6 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
     memory.units.free_mshrs = pending
     memory.units["replaced"] = NONE
     if lines:
-        memory.l2_order.reshape(-1, int(mh.l2_ways))[:] = np.arange(int(mh.l2_ways))[::-1]
+        memory.l2_order.reshape(-1, int(mh.l2_ways))[:] = np.arange(int(mh.l2_ways), dtype=np.uint16)[::-1].copy()
     memory.units["mshr"] = memory.units["access"] = NONE
     return memory
