@@ -68,7 +68,10 @@ def candidates(gpu: Gpu, name: str) -> list[Any]:
 
 
 class Suite:
-    """Programs executed once, the shortest first, and what they take on a GPU. programs: names of listings of `programs`, or launches by name."""
+    """Programs executed once, the shortest first, and what they take on a GPU.
+
+    programs: names of listings of `programs`, or launches by name.
+    """
 
     def __init__(self, programs: dict[str, sim.Launch | None]) -> None:
         launches = {name: given or load_launch(FOLDER / f"{name}.sass").launch for name, given in programs.items()}
