@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 LINE = 64  # bytes of a cache line
+LARGE = 2 << 20  # of a large page of Linux; memory before the first whole one would come in small pages, half a thousand of them
 
 
 def kind(*fields: tuple[str, str]) -> np.dtype:
@@ -36,8 +37,9 @@ class Room:
         """Return what `np.zeros` returns."""
         size = math.prod(shape if isinstance(shape, tuple) else (shape,)) * np.dtype(kind).itemsize
         if self.at + size > self.piece.size:
-            self.piece, self.least = np.zeros(max(self.least, size + LINE), np.uint8), self.FURTHER
-            self.at = -self.piece.ctypes.data % LINE
+            begins = LARGE if self.least >= self.FIRST else LINE
+            self.piece, self.least = np.zeros(max(self.least, size) + begins, np.uint8), self.FURTHER
+            self.at = -self.piece.ctypes.data % begins
         start, self.at = self.at, self.at + -(-size // LINE) * LINE
         return np.ndarray(shape, kind, self.piece, start)
 
