@@ -90,9 +90,8 @@ class Scheduler:
         self.able = {warp for warp in warps if warp.ready and self._port_free(warp)}
         chosen = self._choose()
         self.machine.account.warp_cycles += len(warps)
-        for warp in warps:
-            if warp.ready or warp.draining:  # asked a million times a second
-                self._account_warp(warp, chosen)
+        for warp in [one for one in warps if one.ready or one.draining]:
+            self._account_warp(warp, chosen)
         self._account_slots(chosen)
         if chosen is not None:
             self._issue(chosen)
