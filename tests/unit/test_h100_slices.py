@@ -14,7 +14,7 @@ WARM = {
     for row in rows(H100 / "hot.csv")
     if (row["each"], row["blocks"], row["threads"], row["skew"], row["cold"]) == ("8", "132", "512", "0", "0")
 }
-PARTS = "D29: each of the two parts of L2 serves such lines, and the hash is not known"
+PARTS = "D29: each of the two parts of L2 serves such lines, and lines lie otherwise on slices (slices.csv)"
 
 
 @pytest.mark.parametrize(
