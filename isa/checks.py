@@ -92,10 +92,10 @@ def _aligned(row: Row, words: Collection[str]) -> str:
 def _sums(row: Row, words: Collection[str]) -> str:
     if row.source_flags[2]:
         return "the addend of a wgmma takes no sign"
+    if row.source_value[1] == RZ and row.destination != RZ:
+        return "gdesc[URZ] describes no matrices: it stands only in a commit without a product, whose sums go to RZ"
     last = row.destination + matrices.sums_of_warpgroup(row.function) - 1
-    if row.destination != RZ and last >= RZ:
-        return f"{register_name(row.destination)} to R{last}: the highest register is R{RZ - 1}"
-    return ""
+    return f"{register_name(row.destination)} to R{last}: the highest register is R{RZ - 1}" if row.destination != RZ <= last else ""
 
 
 def _carry_predicate(row: Row, words: Collection[str]) -> str:

@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from isa.sass.choose import source_name
+
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 KERNEL = re.compile(r"\b__global__\b[^;{]*?\b(\w+)\s*\(")
 ATTRIBUTE = re.compile(r"\b__(launch_bounds|cluster_dims|block_size|maxnreg)__\s*\([^)]*\)")
@@ -37,22 +39,9 @@ def parameters(source: str, function: str) -> tuple[Parameter, ...] | None:
     source: CUDA C++. function: the kernel's name as the compiled code has it, mangled or not.
     """
     text = ATTRIBUTE.sub(" ", COMMENT.sub(" ", source))
-    found = {_listed(text, match.end()) for match in KERNEL.finditer(text) if _is_called(match[1], function)}
+    found = {_listed(text, match.end()) for match in KERNEL.finditer(text) if match[1] == source_name(function).rpartition("::")[2]}
     declared = [_parameter(part) for part in found.pop()] if len(found) == 1 else [None]
     return tuple(one for one in declared if one) if None not in declared else None
-
-
-def source_name(function: str) -> str:
-    """Return what a source calls a function of compiled code, without namespaces and arguments; an unmangled name as it is."""
-    nested, rest, name = function.startswith("_ZN"), re.sub("^_ZN?", "", function), ""
-    while function.startswith("_Z") and (length := re.match(r"\d+", rest)) and (nested or not name):
-        name, rest = rest[length.end() :][: int(length[0])], rest[length.end() + int(length[0]) :]
-    return name or function
-
-
-def _is_called(name: str, function: str) -> bool:
-    """Return whether a kernel of that name is compiled to that function: the Itanium ABI writes a name behind its length."""
-    return function == name or (function.startswith("_Z") and f"{len(name)}{name}" in function)
 
 
 def _listed(text: str, start: int) -> tuple[str, ...]:

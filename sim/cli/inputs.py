@@ -12,6 +12,7 @@ import sim
 from isa import cuda_names
 from isa.errors import UserError
 from isa.program import Parameter, Program
+from isa.sass.choose import source_name
 from sim import captures
 from sim.cli.arguments import ARRAYS, in_order, is_named, is_positional, named, positional
 from sim.cli.options import DEFAULT, Given, assignments, changes, sizes
@@ -186,9 +187,7 @@ def _without_file(program: Program, shape: dict[str, list[int] | None], given: l
         )
     if program.is_open:
         args = positional(given)
-        return Launch(
-            program, grid=tuple(shape["grid"] or (1,)), block=tuple(shape["block"]), args=args, name=cuda_names.source_name(program.name)
-        )
+        return Launch(program, grid=tuple(shape["grid"] or (1,)), block=tuple(shape["block"]), args=args, name=source_name(program.name))
     names, arrays = [parameter.name for parameter in program.parameters], named(given)
     scalars = _numbers([text for text in given if not is_named(text)])
     for name in scalars | arrays:
@@ -197,9 +196,7 @@ def _without_file(program: Program, shape: dict[str, list[int] | None], given: l
     if missing := [one for one in program.parameters if one.name not in scalars | arrays]:
         raise _lack(missing)
     args = tuple(arrays[one.name] if one.type == "ptr" and one.name in arrays else _scalar(one, scalars) for one in program.parameters)
-    return Launch(
-        program, grid=tuple(shape["grid"] or (1,)), block=tuple(shape["block"]), args=args, name=cuda_names.source_name(program.name)
-    )
+    return Launch(program, grid=tuple(shape["grid"] or (1,)), block=tuple(shape["block"]), args=args, name=source_name(program.name))
 
 
 def _lack(missing: list[Parameter]) -> UserError:

@@ -66,10 +66,8 @@ def _pipes(gpu: Gpu) -> Iterator[str]:
         elif pipe.within and (other.within or pipe.within == name or outer.count(pipe.within) > 1):
             yield f"pipes.{name}.within = '{pipe.within}': a pipe holds one other, which holds none"
         elif pipe.within and (pipe.count != 1 or pipe.lanes != other.lanes or {pipe.owner, other.owner} != {"scheduler"}):
-            yield (
-                f"pipes.{name} is a port of pipes.{pipe.within}: count 1, the same lanes, and each scheduler has its own; change "
-                f"pipes.{pipe.within}.lanes and pipes.{name}.lanes together"
-            )
+            together = f"; change pipes.{pipe.within}.lanes and pipes.{name}.lanes together" if pipe.lanes != other.lanes else ""
+            yield f"pipes.{name} is a port of pipes.{pipe.within}: count 1, the same lanes, and each scheduler has its own{together}"
         elif pipe.within and name in memory:
             yield f"pipes.{name}.within: memory instructions have a pipe of their own"
 

@@ -86,7 +86,7 @@ def options(gpu: Gpu, field: str, value: float | None) -> list[str]:
     if value is None:
         return []
     follow = {name: list(new) if isinstance(new, tuple) else new for name, new in followers(gpu, field, value).items()}
-    return [f"{field}={_number(value)}", *(f"{name}={_number(new)}" for name, new in follow.items())]
+    return [f"{name}={new}" for name, new in {field: value, **follow}.items()]
 
 
 def coupled(found: Sensitivity) -> str:
@@ -224,8 +224,8 @@ def _named(found: Sensitivity, one: Removed) -> str:
     return f"{one.limit.name} (binds)" if one is found.binding else one.limit.name
 
 
-def _number(value: Any) -> str:
-    """Return a field's value as `--set` takes it."""
+def _number(value: float | None) -> str:
+    """Return a field's value, a fraction to four digits; of integers `--set` takes it as it is."""
     return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -154,6 +154,12 @@ def test_a_commit_without_products_reads_nothing_and_counts_as_a_group() -> None
     assert first_difference(sim.simulate(trace, sim.gpu("h100")), sim.simulate(trace, sim.gpu("h100"), engine="simpy")) is None
 
 
+@pytest.mark.parametrize("product", ["R24, gdesc[URZ], R24", "R24, R4, gdesc[URZ], R24"])
+def test_a_product_has_matrices(product: str) -> None:
+    with pytest.raises(UserError, match="describes no matrices: it stands only in a commit without a product"):
+        isa.parse(GROUP.format(f"HGMMA.64x8x16.F32 {product}, gsb0;"))
+
+
 @pytest.mark.parametrize(("groups", "waits"), [(0, True), (1, True), (2, False)])
 def test_a_wait_counts_the_empty_group_among_those_under_way(groups: int, waits: bool) -> None:
     """Behind a product and an empty group, to leave one under way is to wait for the product, to leave two is not."""
