@@ -13,8 +13,8 @@ import isa
 import sim
 from isa.errors import UserError
 from programs.measurements.gpu.attention import COLUMNS, Row, arrays
-from programs.measurements.tensor import Scored
-from programs.measurements.warpgroups import LISTINGS, median, report, simulated
+from programs.measurements.tensor import Scored, median_run
+from programs.measurements.warpgroups import LISTINGS, median, report
 from programs.published import ends_with_status, rows
 from sim.launch.launch import Launch
 
@@ -34,7 +34,7 @@ def scores(table: Path) -> Iterator[Scored]:
     """Yield the launches of a table, active cycles of the busiest SM."""
     for measured in rows(table, Row._fields):
         row = Row(measured["kernel"], *(int(measured[name]) for name in ("heads", "n", "stages")))
-        result = simulated(launch_of(row))
+        result = median_run(launch_of(row), "h100")
         yield Scored(" ".join(map(str, row)), median(measured), float(result.counters["sm_active_cycles_max"]), measured, result)
 
 

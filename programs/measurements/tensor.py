@@ -20,6 +20,7 @@ from sim.gpus.loader import load
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
 from sim.result.result import Result
+from sim.traces.ensemble import members
 
 HERE = Path(__file__).parent
 CHAINS, PRODUCTS = HERE / "h200" / "tensor.csv", HERE / "h200" / "products.csv"
@@ -74,7 +75,7 @@ def products(wanted: Callable[[Row], bool] = lambda _: True) -> Iterator[Scored]
         values: dict[str, Any] = json.loads(row["values"])
         program = isa.load(HERE.parent / "cuda" / row["listing"])
         file = load_launch(HERE / "gpu" / row["file"], program, args={"n": values["n"]}, grid=values["grid"])
-        result = _simulated(file.launch)
+        result = median_run(file.launch, "h200")
         name = f"{program.name} {values['n']}"
         yield Scored(name, float(row["cycles"]), float(result.counters["sm_active_cycles_max"]), row, result)
 
@@ -83,6 +84,17 @@ def _simulated(launch: Launch) -> Result:
     from sim import run
 
     return run(launch, load("h200"))
+
+
+def median_run(given: Launch, gpu: str) -> Result:
+    """Return the launch on a GPU where its arrays lie at the median of three places: which loads meet a refresh changes with that.
+
+    What was measured is the median of launches that each met refreshes of their own.
+    """
+    from sim import execute, simulate
+
+    results = [simulate(trace, load(gpu)) for trace in members(execute(given), 3)]
+    return sorted(results, key=lambda result: int(result.counters["sm_active_cycles_max"]))[1]
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import isa
-from programs.measurements.tensor import Row, Scored
+from programs.measurements.tensor import Row, Scored, median_run
 from programs.published import ends_with_status, rows
 from sim.causes.advice import utilisation
 from sim.gpus.loader import load
@@ -84,7 +84,7 @@ def products_of(table: Path, launched: Callable[[Row], Launch], most: int) -> It
     """Yield the products of a table, each row's launch as `launched` makes it; as `products`."""
     for row in rows(table):
         if int(row["m"]) * int(row["n"]) * int(row["k"]) <= most:
-            result = simulated(launched(row))
+            result = median_run(launched(row), "h100")
             name = " ".join(row[key] for key in ("kernel", "m", "n", "k", "stages"))
             yield Scored(name, median(row), float(result.counters["sm_active_cycles_max"]), row, result)
 

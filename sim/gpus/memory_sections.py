@@ -219,8 +219,12 @@ class L2(Section):
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(
         32, json_schema_extra={"clock": "l2"}, description="bytes per cycle of all slices together, per SM of the chip"
     )
-    interleave: Annotated[int, Field(ge=1, le=64)] = Field(
-        1, description="lines of each slice in a run of lines in which all slices have as many, in no order; 1 = slices take turns"
+    hash: Literal["turns", "hopper"] = Field(
+        "turns", description="how lines lie on slices: they take turns; or as counted on an H100 (sim.lowering.slices)"
+    )
+    gpcs: tuple[Annotated[int, Field(ge=1, le=65536)], ...] = Field(
+        (),
+        description="SMs of each GPC, which share a coalescer of requests; every second GPC is near the other part of L2; none = all in one",
     )
     far: Count = Field(
         0,
@@ -234,7 +238,8 @@ class L2(Section):
     )
     coalesced: Annotated[int, Field(ge=1, le=65535)] = Field(
         1,
-        description="loads of the same sectors that one read of a slice serves while it is under way; 1 = none joins",
+        description="loads of a whole line, by SMs of a GPC, that one read of a slice serves, if they come within l2.latency (and l2.far, "
+        "if the line came from there) after it was served; 1 = none joins",
     )
     lookup_cycles: Annotated[float, Field(ge=0, le=10000)] = Field(
         0,
@@ -274,6 +279,9 @@ class Dram(Section):
     )
     refresh_interval: Positive = Field(
         8000, json_schema_extra={"clock": "dram"}, description="cycles from one refresh of a bank to the next"
+    )
+    refresh_bytes: Annotated[int, Field(ge=128, le=1 << 30)] = Field(
+        1024, description="bytes whose banks are refreshed together, but for the channels' order"
     )
     access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once; l2.sector where that is more")
     channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")

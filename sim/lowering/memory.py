@@ -11,6 +11,7 @@ import numpy as np
 
 from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, fetched_sectors, l2_ticks, lookup_ticks, path, ticks
+from sim.lowering.slices import cycle_of, lanes_of
 from sim.policies import Replacement
 
 SECTORS = LINE // SECTOR
@@ -84,10 +85,12 @@ class Hierarchy(NamedTuple):
     l2_latency: np.int64  # from the slice to the network
     l2_ticks: np.int64  # per sector loaded
     lookup_ticks: np.int64  # of a slice per request, at least
-    slice_lines: np.int64  # lines of each slice in a run
+    lanes: np.int64  # slices of a part on which the hash lays 32 KB; 0 = slices take turns
+    lane_cycle: np.int64  # after so many times 32 KB all slices have had as many lines
     partial_ticks: np.int64  # per sector stored in part
     write_port: np.int64  # 1 = stores and what DRAM sends have a port of their own
     coalesced: np.int64  # loads that one read of a slice serves
+    joins: np.int64  # cycles after it in which others may join it
     atomic_ticks: np.int64  # of an atomic per packet
     far: np.int64  # cycles to the other part of L2; 0 = there is one part
     l2_start: np.int64  # index in L2_START
@@ -100,6 +103,7 @@ class Hierarchy(NamedTuple):
     write_batch: np.int64  # sectors that it gathers at least
     refresh: np.int64  # cycles that a bank is away
     refresh_interval: np.int64  # after so many cycles again
+    refresh_lines: np.int64  # whose banks are away together
     access_sectors: np.int64  # sectors fetched at once
     slice_depth: np.int64
     channel_depth: np.int64
@@ -109,38 +113,10 @@ COALESCING = ("sectors", "cc12", "cc10")
 BANK_RULES = ("fermi", "kepler4", "kepler8", "cc1")
 # Banks, bytes that a pass delivers, bytes from one bank to the next, bytes of one row of all banks; sources in sim.analysis.banks.
 GEOMETRY = {"fermi": (32, 128, 4, 128), "kepler4": (32, 256, 4, 256), "kepler8": (32, 256, 8, 256), "cc1": (16, 64, 4, 64)}
+JOINED = 1 << 14  # places of a table of reads that others may join: several times as many as are served within l2.latency
 ROWS = 1 << 16  # places of tables of those that DRAM reads, and writes: several times as many as requests that wait
 L1_STORES = ("allocate", "update", "evict")
 L2_START = ("cold", "warm", "dirty")
-
-
-def place_of(line: int, places: int) -> int:
-    """Return the place (an L2 slice, an L1 set) of a 128-byte line below 2**37: every run of `places` lines meets each place once.
-
-    Each next run starts elsewhere, by a multiplicative hash. Real hashes are not public; like them, this one spreads strides
-    that are powers of two.
-    """
-    run = line // places & 0x7FFFFFFF  # of 64 bits the product fits
-    return (line + (((run * 0x9E3779B1) >> 9) & 0x7FFFFFFF)) % places
-
-
-def interleaved(line: int, place: int, order: np.ndarray) -> int:
-    """Return the number of a 128-byte line among those of L2: its slice is that modulo the slices, its number in it the quotient.
-
-    place: `place_of(line, len(order))`.
-    """
-    return line // len(order) * len(order) + order[place]
-
-
-def slice_order(slices: int, each: int) -> np.ndarray:
-    """Return int64 [slices * each]: how the lines of a run lie on the slices, `each` on each of them; in no order unless that is 1."""
-    order = np.arange(slices * each)
-    return np.random.default_rng(each).permutation(order) if each > 1 else order
-
-
-def part_of(line: int) -> int:
-    """Return which of two parts of L2 keeps a 128-byte line: 4 KB at a time, by a multiplicative hash."""
-    return (((line >> 5) * 0x9E3779B1) >> 31) & 1
 
 
 def row_place(line: int) -> int:
@@ -148,12 +124,20 @@ def row_place(line: int) -> int:
     return (((line >> 1) * 0x9E3779B1) & 0xFFFFFFFF) >> 16
 
 
-def away(line: int, at: int, refresh: int, interval: int) -> int:
+def joined_place(line: int, gpc: int) -> int:
+    """Return the place of a GPC's read of a 128-byte line in a table of JOINED, by a multiplicative hash."""
+    return (((line << 3 ^ gpc) * 0x9E3779B1) & 0xFFFFFFFF) >> 18
+
+
+def away(line: int, channel: int, at: int, refresh: int, interval: int, together: int) -> int:
     """Return the cycles that a line's bank is still away to be refreshed in a cycle: `refresh` of each `interval`.
 
-    1 KB lies in one bank; when its turn comes, a multiplicative hash says.
+    So many lines together have their turn when a multiplicative hash says; the channels follow within an eighth of the interval, a fifth
+    of them a quarter later and a tenth a half, as lines of 64 KB do on an H100 (programs/measurements/h100/refresh.csv).
     """
-    turn = ((((line >> 3) * 0x85EBCA6B) >> 16 & 0xFFFF) * interval) >> 16
+    turn = (((line // together * 0x85EBCA6B) >> 16 & 0xFFFF) * interval) >> 16
+    pair = channel >> 1
+    turn += (pair * 7 % 16 * interval >> 7) + ((pair % 10 + 3) // 10 + pair % 10 // 9) * interval // 4
     return max(refresh - (at + turn) % interval, 0)
 
 
@@ -176,6 +160,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
     lines = l1_lines(gpu, shared_per_sm)
     ways = min(l1.ways, lines) if l1 else 0
     l2_lines = l2.bytes // LINE // gpu.dram.channels if l2 else 0
+    is_hashed = l2 is not None and l2.hash != "turns" and gpu.dram.channels > 1
     values = {
         **{"modelled": gpu.memory.kind == "hierarchy", "queues": queues},
         "coalescing": COALESCING.index(lsu.coalescing),
@@ -218,10 +203,12 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "l2_latency": path(gpu).l2,
         "l2_ticks": l2_ticks(gpu),
         "lookup_ticks": lookup_ticks(gpu),
-        "slice_lines": l2.interleave if l2 else 1,
+        "lanes": lanes_of(gpu.dram.channels) if is_hashed else 0,
+        "lane_cycle": cycle_of(gpu.dram.channels) if is_hashed else 1,
         "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
         "write_port": bool(l2 and l2.write_port),
         "coalesced": l2.coalesced if l2 else 1,
+        "joins": l2.latency if l2 else 0,
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
         "far": l2.far if l2 else 0,
         "l2_start": L2_START.index(l2.start) if l2 else 0,
@@ -255,6 +242,7 @@ def _of_dram(gpu: Gpu) -> dict[str, int]:
         "write_batch": SECTORS * dram.write_batch,
         "refresh": dram.refresh,
         "refresh_interval": dram.refresh_interval,
+        "refresh_lines": dram.refresh_bytes // LINE,
         "access_sectors": fetched_sectors(gpu),
         "slice_depth": dram.depth,
         "channel_depth": dram.channel_depth or dram.depth,

@@ -15,6 +15,7 @@ from sim.lowering.clock import clocked
 from sim.lowering.core import Code, Hardware
 from sim.lowering.phases import CLUSTER_ARRIVES, COPY_NEAR, counts_of_phases
 from sim.lowering.rescheduling import rescheduled
+from sim.lowering.slices import gpcs_of, sides_of
 from sim.policies.blocks import BY_BLOCKS, OTHERS, start_order
 from sim.policies.supplied import stateful
 from sim.result.result import Result
@@ -68,6 +69,9 @@ def machine_of(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None) -> tupl
     hw = lower.hardware(gpu, launch, occupancy)
     code, dependences = lower.code(gpu, trace.program)
     sm = allocate(hw, code, dependences, timeline, gpu.core, counts_of_phases(trace, gpu))
+    for field, numbers in (("gpc", gpcs_of(gpu, launch.blocks)), ("side", sides_of(gpu, launch.blocks))):
+        here = getattr(sm.memory, field)
+        here[:] = numbers[: len(here)]
     sm = sm._replace(starts=np.zeros(launch.blocks, np.int64), ends=np.zeros(launch.blocks, np.int64))
     if np.isin(code.ops["copies"], (COPY_NEAR, CLUSTER_ARRIVES)).any() or launch.cluster_shape:
         sm = sm._replace(homes=np.full(launch.blocks, -1, np.int64))

@@ -32,7 +32,7 @@ def transfer(number: int, at: int, read: int, written: int, line: int, mh: np.re
         turn = channel.served % mh.channel_depth
         admitted = max(at, memory.channel_done[number, turn])
         back = channel.writing * mh.turnaround_ticks
-        begins = max(admitted, channel.free + back, activated(line, at, mh, memory))
+        begins = max(admitted, channel.free + back, activated(line, at, channel, mh, memory))
         moved = channel.free = begins + read * mh.dram_ticks + at_once
         channel.writing = 0
         memory.channel_done[number, turn] = channel.free
@@ -73,13 +73,13 @@ def gather(number: int, now: int, sectors: int, line: int, mh: np.record, memory
     if channel.waiting < mh.write_batch <= channel.waiting + sectors:
         channel.since = now
     channel.waiting += sectors
-    wait(line, mh, memory)
+    wait(line, channel, mh, memory)
     return room
 
 
 @inner
-def from_dram(line: int, sent: int, mh: np.record) -> int:
+def from_dram(line: int, channel: int, sent: int, mh: np.record) -> int:
     """Return the cycle in which sectors are at L2 that their channel has moved at a tick: later when their bank was away."""
     at = whole_cycles(sent)
-    late = np.int64(away_of(line, at, mh.refresh, mh.refresh_interval)) if mh.refresh else np.int64(0)
+    late = np.int64(away_of(line, channel, at, mh.refresh, mh.refresh_interval, mh.refresh_lines)) if mh.refresh else np.int64(0)
     return at + mh.dram_latency + late

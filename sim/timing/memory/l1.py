@@ -11,7 +11,8 @@ programs/measurements/h100/races.csv.
 import numpy as np
 
 from sim.compiled.kernel import inner, outlined, prefetch
-from sim.lowering.memory import L1_STORES, SECTORS, WHOLE, place_of
+from sim.lowering.memory import L1_STORES, SECTORS, WHOLE
+from sim.lowering.slices import place_of
 from sim.policies import Replacement
 from sim.policies.replacement import FILLED, USED, VICTIM, replaced
 from sim.result.causes import Tally

@@ -8,14 +8,16 @@ import numpy as np
 
 from sim.compiled.kernel import inner, prefetch
 from sim.lowering.accesses import ATOMIC, LOAD, STORE
-from sim.lowering.memory import L2_START, SECTORS, TICKS, interleaved, place_of
+from sim.lowering.memory import L2_START, SECTORS, TICKS
+from sim.lowering.slices import number_of, place_of
 from sim.policies.replacement import FILLED
 from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.memory.dram import from_dram, transfer
 from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
-from sim.timing.memory.partitions import copied, cross, is_far, pass_through
+from sim.timing.memory.partitions import asked, copied, cross, is_far, pass_through
 from sim.timing.memory.replacement import LRU, going, note, touch, victim
+from sim.timing.memory.request_coalescer import join_read, may_join, note_read
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import Memory
 
@@ -27,33 +29,38 @@ TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a ca
 @inner
 def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
-    number = np.int64(request.slice)
+    number = asked(m, request, mh, memory)
     place = find(request.line, np.int64(request.set), mh, memory) if mh.l2_sets else np.int64(-1)
-    if mh.coalesced > 1 and request.kind == LOAD and place >= 0:
+    if place >= 0 and may_join(request, mh):
         leaves = join_read(m, request, place, now, mh, memory)
-        if leaves > now:
+        if leaves:
+            touch(np.int64(request.set), place, mh, memory)
             return now, leaves
     bank = memory.slices[number]
-    turn = bank.served % mh.slice_depth
-    admitted = max(now * TICKS, memory.slice_done[number, turn])
-    memory.tallies[SLICE_FULL] += admitted > now * TICKS
+    admitted = now * TICKS
+    if request.kind != LOAD:
+        admitted = max(admitted, memory.slice_done[number, bank.served % mh.slice_depth])
+        memory.tallies[SLICE_FULL] += admitted > now * TICKS
     writes = mh.write_port and request.kind == STORE
     done = max(admitted, bank.written if writes else bank.free) + service(request, mh)
     moved = np.int64(0)
     if mh.l2_sets == 0:
-        done, there = without_cache(request, number, done, mh, memory)
+        done, there = without_cache(request, done, mh, memory)
     else:
-        done, there, moved = with_cache(m, request, number, place, done, mh, memory)
+        done, there, moved = with_cache(m, request, place, done, mh, memory)
     if writes:
         bank.written = done
     else:
         bank.free = done
     if moved:
         cross(number, now, moved * mh.l2_ticks, mh, memory)
-    if request.kind != LOAD and is_far(m, request, mh):
+    if mh.l2_sets and may_join(request, mh):
+        note_read(m, request, done, there, moved, mh, memory)
+    if request.kind != LOAD and is_far(m, request, mh, memory):
         pass_through(number, now, passed(request, mh), mh, memory)
-    memory.slice_done[number, turn] = done
-    bank.served += 1
+    if request.kind != LOAD:
+        memory.slice_done[number, bank.served % mh.slice_depth] = done
+        bank.served += 1
     return whole_cycles(admitted), max(whole_cycles(done), there) + mh.l2_latency
 
 
@@ -76,7 +83,7 @@ def passed(request: np.record, mh: np.record) -> int:
 
 
 @inner
-def without_cache(request: np.record, number: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+def without_cache(request: np.record, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Pass a request on to DRAM; return (ticks when the slice is free, cycle in which its sectors are there)."""
     count = sector_count(request.sectors)
     if request.kind == LOAD:
@@ -85,29 +92,12 @@ def without_cache(request: np.record, number: int, done: int, mh: np.record, mem
         memory.tallies[L2_WRITES] += count
     read = np.int64(0) if request.kind == STORE else count
     written = np.int64(0) if request.kind == LOAD else count
-    admitted, sent = transfer(number, done, read, written, request.line, mh, memory)
-    return max(done, admitted), from_dram(request.line, sent, mh)
+    admitted, sent = transfer(np.int64(request.slice), done, read, written, request.line, mh, memory)
+    return max(done, admitted), from_dram(request.line, np.int64(request.slice), sent, mh)
 
 
 @inner
-def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, memory: Memory) -> int:
-    """Join a load to the latest read of its line; return the cycle in which that leaves L2, not after now: it cannot."""
-    entry = memory.l2[place]
-    if entry.readers >= mh.coalesced or request.sectors & ~entry.read != NO_SECTORS:
-        return np.int64(0)
-    there = max(whole_cycles(entry.read_done), last_there(place, request.sectors, memory))
-    if there <= now:
-        return np.int64(0)
-    entry.readers += np.uint32(1)
-    touch(np.int64(request.set), place, mh, memory)
-    moved = copied(m, request, entry, mh)
-    if moved:
-        cross(np.int64(request.slice), now, moved * mh.l2_ticks, mh, memory)
-    return there + (mh.far if moved else np.int64(0)) + mh.l2_latency
-
-
-@inner
-def with_cache(m: int, request: np.record, number: int, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int, int]:
+def with_cache(m: int, request: np.record, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int, int]:
     """Look up a request, its line at `place`, -1: nowhere.
 
     Return (ticks when the slice is free, cycle when its sectors are there, how many of a load came to the other part of L2).
@@ -119,7 +109,7 @@ def with_cache(m: int, request: np.record, number: int, place: int, done: int, m
         evicted, written = memory.l2_tag[place], memory.l2[place].words
         evicted_valid = memory.l2[place].valid
         memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = tag_of(request.line), NO_WORDS, NO_SECTORS
-        memory.l2[place].copied = memory.l2[place].read = NO_SECTORS
+        memory.l2[place].copied, memory.l2[place].changed = NO_SECTORS, 0
         for sector in range(SECTORS):
             memory.l2_fill[place * SECTORS + sector] = 0
     entry = memory.l2[place]
@@ -131,20 +121,18 @@ def with_cache(m: int, request: np.record, number: int, place: int, done: int, m
     if request.kind != STORE:
         missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
         if missing != NO_SECTORS:
-            done = fetch(request.line, place, number, missing, done, mh, memory)
+            done = fetch(request.line, place, np.int64(request.slice), missing, done, mh, memory)
         there = last_there(place, request.sectors, memory)
-        moved = copied(m, request, entry, mh)
+        moved = copied(m, request, entry, mh, memory)
         if moved:
             there = max(there, whole_cycles(done)) + mh.far
     count_hits(request, missing, memory)
-    if request.kind == LOAD:
-        entry.read, entry.readers, entry.read_done = request.sectors, np.uint32(1), done
-    else:
+    if request.kind != LOAD:
         entry.words |= request.words
         entry.copied &= ~request.sectors
-        entry.read = NO_SECTORS
+        entry.changed = memory.clock[0] + 1
     if written != NO_WORDS:
-        done = write_back(number, evicted, written, evicted_valid, done, mh, memory)
+        done = write_back(np.int64(request.slice), evicted, written, evicted_valid, done, mh, memory)
     return done, there, moved if request.kind == LOAD else np.int64(0)
 
 
@@ -216,7 +204,7 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
         wanted &= ~(entry.valid & ~missing)
     count = sector_count(wanted)
     admitted, sent = transfer(number, done, count, np.int64(0), line, mh, memory)
-    there = from_dram(line, sent, mh)
+    there = from_dram(line, number, sent, mh)
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
             memory.l2_fill[place * SECTORS + sector] = there
@@ -262,7 +250,7 @@ def warm_up(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
 def fill_lines(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     """Put lines into their slices, each in the first place that is free, until their set is full."""
     channels, sets, ways = int(mh.channels), int(mh.l2_sets), int(mh.l2_ways)
-    numbers = interleaved(lines, place_of(lines, len(memory.order)), memory.order)
+    numbers = number_of(lines, place_of(lines, channels), channels, int(mh.lanes), int(mh.lane_cycle))
     first: np.ndarray = (numbers % channels * sets + numbers // channels % sets) * ways
     order = np.argsort(first, kind="stable")
     start = np.searchsorted(first[order], first[order], side="left")
@@ -271,6 +259,8 @@ def fill_lines(mh: np.record, memory: Memory, lines: np.ndarray) -> None:
     place = (first[order] + way)[kept]
     memory.l2_tag[place] = lines[order][kept] + 1  # of arrays: `tag_of` them
     memory.l2.valid[place] = (1 << SECTORS) - 1
+    if 2 * len(lines) <= channels * sets * ways:  # each part has them
+        memory.l2.copied[place] = (1 << SECTORS) - 1
     filled = np.bincount(first[order][kept] // ways, minlength=len(memory.l2_tag) // ways)[:, None]
     turn = np.arange(ways)
     memory.l2_order[:] = np.where(turn < filled, filled - 1 - turn, ways - 1 - (turn - filled)).ravel()  # places that are free go first

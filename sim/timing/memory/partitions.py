@@ -1,31 +1,39 @@
 """The two parts of L2: half the SMs find a line in the other part, and go there through a slice of their own.
 
-Counted on an H100: L2 has 1.5 times the tag look-ups and sectors written that SMs ask for (h100/stores.csv). A store or an atomic passes
-through a slice of its own part each time, a load only until the line has been copied there.
+Counted on an H100: L2 has 1.5 times the tag look-ups and sectors written that SMs ask for (h100/stores.csv), and an SM's loads ask slices
+of its own part (h100/slices.csv). A store or an atomic passes through one each time; a load's sectors are copied there once.
 """
 
 import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.lowering.accesses import LOAD
-from sim.lowering.memory import TICKS, part_of
+from sim.lowering.memory import TICKS
+from sim.lowering.slices import opposite
 from sim.timing.memory.requests import sector_count
 from sim.timing.memory.state import Memory
 
-half_of = inner(part_of)
+opposite_of = inner(opposite)
 
 
 @inner
-def is_far(m: int, request: np.record, mh: np.record) -> bool:
+def is_far(m: int, request: np.record, mh: np.record, memory: Memory) -> bool:
     """Return whether the other part of L2, not that of SM m, keeps a request's line."""
-    return mh.far and m & 1 != half_of(request.line)
+    return mh.far and mh.channels > 1 and memory.side[m] != (request.slice >= mh.channels // 2)
 
 
 @inner
-def copied(m: int, request: np.record, entry: np.record, mh: np.record) -> int:
+def asked(m: int, request: np.record, mh: np.record, memory: Memory) -> int:
+    """Return the slice that serves a request: for a load one of the SM's own part."""
+    number = np.int64(request.slice)
+    return opposite_of(number, mh.channels) if request.kind == LOAD and is_far(m, request, mh, memory) else number
+
+
+@inner
+def copied(m: int, request: np.record, entry: np.record, mh: np.record, memory: Memory) -> int:
     """Return how many sectors of a load or an atomic must come from the other part; those of a load stay in both."""
     missing = request.sectors & ~entry.copied
-    if not is_far(m, request, mh):
+    if not is_far(m, request, mh, memory):
         return np.int64(0)
     if request.kind == LOAD:
         entry.copied |= request.sectors
@@ -42,8 +50,7 @@ def cross(number: int, now: int, ticks: int, mh: np.record, memory: Memory) -> N
 @inner
 def pass_through(number: int, now: int, ticks: int, mh: np.record, memory: Memory) -> None:
     """Hold the slice of the SM's own part through which a request goes to slice `number` of the other, or data come from there."""
-    if mh.channels > 1:
-        hold((number + mh.channels // 2) % mh.channels, now, ticks, mh, memory)
+    hold(opposite_of(number, mh.channels), now, ticks, mh, memory)
 
 
 @inner

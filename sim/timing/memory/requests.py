@@ -7,7 +7,8 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.gpus.path import SECTOR
 from sim.lowering.accesses import LOAD, STORE
-from sim.lowering.memory import LOCAL_LINE, REQUEST_WEIGHT, TICKS, interleaved, place_of
+from sim.lowering.memory import LOCAL_LINE, REQUEST_WEIGHT, TICKS
+from sim.lowering.slices import number_of, place_of
 from sim.result.causes import Tally
 from sim.timing.memory.state import Memory
 from sim.timing.state import NEVER
@@ -28,7 +29,7 @@ class Packet(NamedTuple):
     place: int  # of the block that stores, or of the line in L1 that is fetched
 
 
-turn_of, number_of = inner(place_of), inner(interleaved)
+turn_of, number_of_line = inner(place_of), inner(number_of)
 
 
 @inner
@@ -73,7 +74,7 @@ def send(m: int, start: int, packet: Packet, mh: np.record, memory: Memory) -> N
     request.arrival = whole_cycles(unit.request_free) + mh.network
     request.left = NEVER
     request.line = line
-    number = number_of(line, turn_of(line, len(memory.order)), memory.order)
+    number = number_of_line(line, turn_of(line, mh.channels), mh.channels, mh.lanes, mh.lane_cycle)
     request.slice = number % mh.channels
     if mh.l2_sets:
         inside = number // mh.channels
@@ -104,8 +105,8 @@ def forget(m: int, now: int, mh: np.record, memory: Memory) -> None:
 
 @inner
 def weight_of(kind: int, packets: int) -> int:
-    """Return the places of a port that a request takes: an atomic one for each packet."""
-    return np.int64(REQUEST_WEIGHT) if kind in (LOAD, STORE) else np.int64(packets)
+    """Return the places of a port that a request takes: an atomic one for each packet, a load, which brings nothing, one."""
+    return np.int64(1) if kind == LOAD else np.int64(REQUEST_WEIGHT) if kind == STORE else np.int64(packets)
 
 
 @inner

@@ -1,15 +1,15 @@
 """Rows of DRAM: a channel activates one per `dram.activate_cycles`; the 256 bytes of a row share an activation while it is open.
 
-It is open while some of its sectors are on their way, or wait to be written. Which channel activates a row, its home, a hash says.
+It is open while some of its sectors are on their way, or wait to be written.
 """
 
 import numpy as np
 
 from sim.compiled.kernel import inner
-from sim.lowering.memory import place_of, row_place
+from sim.lowering.memory import row_place
 from sim.timing.memory.state import Memory
 
-row_of, home_of = inner(row_place), inner(place_of)
+row_of = inner(row_place)
 
 
 @inner
@@ -19,15 +19,14 @@ def has_row(line: int, mh: np.record) -> bool:
 
 
 @inner
-def activated(line: int, at: int, mh: np.record, memory: Memory) -> int:
-    """Return the tick in which the row of a line that is to be moved at once is activated, asked for at a tick: that one without rows."""
+def activated(line: int, at: int, channel: np.record, mh: np.record, memory: Memory) -> int:
+    """Return the tick in which a channel has the row of a line that is to be moved at once, asked for at a tick: that one without rows."""
     if not has_row(line, mh):
         return at
     row = memory.reading[row_of(line)]
     if row.number != line >> 1 or row.until <= at:
-        home = memory.channels[home_of(line >> 1, mh.channels)]
-        row.number, row.since, row.until = line >> 1, max(home.activates, at), np.int64(0)
-        home.activates = row.since + mh.activate_ticks
+        row.number, row.since, row.until = line >> 1, max(channel.activates, at), np.int64(0)
+        channel.activates = row.since + mh.activate_ticks
     return row.since
 
 
@@ -41,12 +40,11 @@ def stay_open(line: int, until: int, mh: np.record, memory: Memory) -> None:
 
 
 @inner
-def wait(line: int, mh: np.record, memory: Memory) -> None:
-    """Let the row of a line that is to be written wait with the batch of its home, once."""
+def wait(line: int, channel: np.record, mh: np.record, memory: Memory) -> None:
+    """Let the row of a line that is to be written wait with its channel's batch, once."""
     if not has_row(line, mh):
         return
-    home = memory.channels[home_of(line >> 1, mh.channels)]
     row = memory.writing[row_of(line)]
-    if row.number != line >> 1 or row.until != home.batches + 1:
-        row.number, row.until = line >> 1, home.batches + 1
-        home.rows += 1
+    if row.number != line >> 1 or row.until != channel.batches + 1:
+        row.number, row.until = line >> 1, channel.batches + 1
+        channel.rows += 1

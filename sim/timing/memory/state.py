@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.lowering.memory import MOST_REQUESTS, ROWS, SECTORS, slice_order
+from sim.lowering.memory import JOINED, MOST_REQUESTS, ROWS, SECTORS
 from sim.result.causes import TALLIES
 from sim.timing import records
 
@@ -132,21 +132,27 @@ Channel = records.kind(  # of DRAM
     ("waiting", "i8"),  # sectors to be written
     ("since", "i8"),  # ticks: when they became a batch
     ("batches", "i8"),  # written so far
-    ("rows", "i8"),  # whose home it is, to be written
+    ("rows", "i8"),  # to be written
     ("activates", "i8"),  # tick from which it can activate another row
 )
 Row = records.kind(  # of DRAM, to be read or written
     ("number", "i8"),  # of its even line, halved
     ("since", "i8"),  # tick of its activation
-    ("until", "i8"),  # to be read: tick to which it is open; to be written: one more than the batches that its home has written
+    ("until", "i8"),  # to be read: tick to which it is open; to be written: one more than the batches that its channel has written
 )
 L2Line = records.kind(
     ("valid", "u4"),
     ("words", "u4"),  # not written back
     ("copied", "u4"),  # sectors that the other part has
-    ("read", "u4"),  # sectors that its latest read sends, if no store came after it
-    ("readers", "u4"),  # loads that this read serves
-    ("read_done", "i8"),  # ticks: its slice has served it
+    ("changed", "i8"),  # requests served before the latest store to it
+)
+Joined = records.kind(  # the latest read of a line for a GPC
+    ("line", "i8"),
+    ("gpc", "i8"),
+    ("until", "i8"),  # cycle before which others join it
+    ("there", "i8"),  # cycle in which its data are there
+    ("sequence", "i8"),  # requests served before it
+    ("loads", "u4"),  # that it serves
 )
 
 
@@ -170,10 +176,12 @@ class Memory(NamedTuple):
     l2_state: np.ndarray  # int64 [channels * sets * ways] the same of L2
     l2_may_go: np.ndarray  # uint8 [ways] all 1: any line of L2 may go
     kept: Any  # Kept [m, store lines], the oldest first
-    requests: Any  # Request [m, request depth]
+    requests: Any  # Request [m, request ring]
     responses: Any  # Response [m, pending] a heap by time, then sequence; room for lines of bulk copies where there are any
     copies: Any  # Copy [m, COPIES], where there are any
-    order: np.ndarray  # int64 [channels * slice_lines] how a run of lines lies on the slices (lowering.memory.slice_order)
+    joined: Any  # Joined [JOINED], one where no load joins another
+    gpc: np.ndarray  # uint8 [m] of each SM (lowering.slices.gpcs_of)
+    side: np.ndarray  # uint8 [m] the part of L2 that it is near
     slices: Any  # Bank [channels]
     channels: Any  # Channel [channels]
     reading: Any  # Row [ROWS], one where rows are not modelled
@@ -216,7 +224,9 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         requests=room.records(Request, used, int(mh.request_ring)),
         responses=room.records(Response, used, pending + copies * COPIES),
         copies=room.records(Copy, used, COPIES if copies else 1),
-        order=slice_order(banks, int(mh.slice_lines)),
+        joined=room.records(Joined, JOINED if mh.coalesced > 1 else 1),
+        gpc=room.zeros(used, np.uint8),
+        side=room.zeros(used, np.uint8),
         slices=room.records(Bank, banks),
         channels=room.records(Channel, banks),
         reading=room.records(Row, ROWS if mh.activate_ticks else 1),

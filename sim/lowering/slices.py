@@ -1,0 +1,77 @@
+"""On which slice of L2 a line lies, and where in it; which SMs share a coalescer of requests, and a part of L2.
+
+The slices of the first half of the numbers are one part of L2, the others the other; slices of the same number within their part serve
+each other's lines (`opposite`). With `l2.hash = "turns"` slices take turns. "hopper" is what was counted on an H100
+(programs/measurements/h100/slices.csv): 256 bytes lie on one slice, 1 KB on two, 4 KB on eight of a part, 32 KB on 32. The bits of the
+address below 128 KB that choose among these 32 are those that explain all the counts, the others are folded upon them; a part of 40
+slices leaves out another eight for each 32 KB, each once in 160 KB. Which part keeps 4 KB is drawn for each pair of them.
+"""
+
+from math import gcd
+
+import numpy as np
+
+from sim.gpus.model import Gpu
+
+HASHES = ("turns", "hopper")
+LANES = 32  # slices of a part on which 32 KB lie, at most
+
+
+def place_of(line: int, places: int) -> int:
+    """Return the place (an L2 slice, an L1 set) of a 128-byte line below 2**37: every run of `places` lines meets each place once.
+
+    Each next run starts elsewhere, by a multiplicative hash. Real hashes are not public; like them, this one spreads strides
+    that are powers of two.
+    """
+    run = line // places & 0x7FFFFFFF  # of 64 bits the product fits
+    return (line + (((run * 0x9E3779B1) >> 9) & 0x7FFFFFFF)) % places
+
+
+def lanes_of(channels: int) -> int:
+    """Return on how many slices of a part 32 KB lie by the hash: the greatest power of two of them, 32 at most."""
+    return min(LANES, 1 << (max(channels // 2, 1).bit_length() - 1))
+
+
+def cycle_of(channels: int) -> int:
+    """Return after how many 32 KB each slice has had as many lines by the hash."""
+    half = max(channels // 2, 1)
+    return half // gcd(half, lanes_of(channels))
+
+
+def number_of(line: int, place: int, channels: int, lanes: int, cycle: int) -> int:
+    """Return the number of a 128-byte line among those of L2: its slice is that modulo the slices, the quotient its place in the slice.
+
+    place: `place_of` it on the slices. lanes, cycle: `lanes_of` and `cycle_of` them; lanes 0 = slices take turns.
+    """
+    if lanes == 0:
+        return line // channels * channels + place
+    half, group, high = channels // 2, line >> 8, line >> 10  # 32 KB, 128 KB
+    spread = (line >> 1 ^ line >> 2 ^ line >> 9) & 1 | (line >> 3 ^ line >> 8) << 1 & 2 | (line >> 4 ^ line >> 5) << 2 & 4 | line >> 3 & 24
+    spread ^= (high ^ high >> 5 ^ high >> 10 ^ high >> 15 ^ high >> 20 ^ high >> 25) & 31
+    turn = (group + ((group // cycle * 0x9E3779B1) >> 9 & 0xFFFF)) % cycle
+    part = (line >> 5 ^ ((line >> 6) * 0x9E3779B1) >> 31) & 1
+    inside = ((group * (LANES // lanes) + spread // lanes) << 2) + (line >> 1 & 2 | line & 1)
+    return inside * channels + part * half + (lanes * turn + spread % lanes) % half
+
+
+def opposite(number: int, channels: int) -> int:
+    """Return the slice of the other part of L2 that serves the lines of a slice to its own SMs."""
+    return (number + channels // 2) % channels
+
+
+def gpcs_of(gpu: Gpu, blocks: int) -> np.ndarray:
+    """Return uint8 [sms]: the GPC of each SM, in the order in which they get the blocks of a launch; all in one where the GPU names none.
+
+    One GPC after another, as loads of consecutive blocks join (programs/measurements/h100/shared_reads.csv); of a launch of no more blocks
+    than there are pairs of SMs only the first SM of each pair gets one.
+    """
+    sizes = np.array(gpu.l2.gpcs if gpu.l2 and gpu.l2.gpcs else (gpu.sms,))
+    if blocks <= sizes.sum() // 2:
+        sizes = np.concatenate((sizes // 2, sizes - sizes // 2))
+    gpcs = np.repeat(np.arange(len(sizes)) % max(len(gpu.l2.gpcs) if gpu.l2 else 0, 1), sizes)
+    return np.resize(gpcs, gpu.sms).astype(np.uint8)
+
+
+def sides_of(gpu: Gpu, blocks: int) -> np.ndarray:
+    """Return uint8 [sms]: which part of L2 each SM is near; every second GPC's, without GPCs every second SM. blocks: as `gpcs_of`."""
+    return gpcs_of(gpu, blocks) & 1 if gpu.l2 and gpu.l2.gpcs else (np.arange(gpu.sms) & 1).astype(np.uint8)
