@@ -12,6 +12,7 @@ from math import gcd
 import numpy as np
 
 from sim.gpus.model import Gpu
+from sim.launch.launch import Launch
 
 HASHES = ("turns", "hopper")
 LANES = 32  # slices of a part on which 32 KB lie, at most
@@ -59,19 +60,24 @@ def opposite(number: int, channels: int) -> int:
     return (number + channels // 2) % channels
 
 
-def gpcs_of(gpu: Gpu, blocks: int) -> np.ndarray:
+def gpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     """Return uint8 [sms]: the GPC of each SM, in the order in which they get the blocks of a launch; all in one where the GPU names none.
 
-    One GPC after another, as loads of consecutive blocks join (programs/measurements/h100/shared_reads.csv); of a launch of no more blocks
-    than there are pairs of SMs only the first SM of each pair gets one.
+    The first blocks go to half of the last GPC, the others to all GPCs alike, to the first SM of each pair before the second; those that
+    follow each other go to one GPC (programs/measurements/h200/dispatch_order.csv). Of a launch with clusters GPC by GPC.
     """
     sizes = np.array(gpu.l2.gpcs if gpu.l2 and gpu.l2.gpcs else (gpu.sms,))
-    if blocks <= sizes.sum() // 2:
-        sizes = np.concatenate((sizes // 2, sizes - sizes // 2))
-    gpcs = np.repeat(np.arange(len(sizes)) % max(len(gpu.l2.gpcs) if gpu.l2 else 0, 1), sizes)
+    counts = sizes
+    if launch.cluster_shape is None:
+        early = np.zeros_like(sizes)
+        early[-1] = sizes[-1] // 2
+        places = [(place % 2, place // 2, gpc) for gpc, size in enumerate(sizes - early) for place in range(size)]
+        later = [gpc for *_, gpc in sorted(places)[: max(launch.blocks - early[-1], 0)]]
+        counts = np.concatenate((early[-1:], np.bincount(later, minlength=len(sizes))))
+    gpcs = np.repeat(np.arange(-(len(counts) > len(sizes)), len(sizes)) % len(sizes), counts)
     return np.resize(gpcs, gpu.sms).astype(np.uint8)
 
 
-def sides_of(gpu: Gpu, blocks: int) -> np.ndarray:
-    """Return uint8 [sms]: which part of L2 each SM is near; every second GPC's, without GPCs every second SM. blocks: as `gpcs_of`."""
-    return gpcs_of(gpu, blocks) & 1 if gpu.l2 and gpu.l2.gpcs else (np.arange(gpu.sms) & 1).astype(np.uint8)
+def sides_of(gpu: Gpu, launch: Launch) -> np.ndarray:
+    """Return uint8 [sms]: which part of L2 each SM is near; every second GPC's, without GPCs every second SM."""
+    return gpcs_of(gpu, launch) & 1 if gpu.l2 and gpu.l2.gpcs else (np.arange(gpu.sms) & 1).astype(np.uint8)

@@ -69,7 +69,7 @@ def machine_of(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None) -> tupl
     hw = lower.hardware(gpu, launch, occupancy)
     code, dependences = lower.code(gpu, trace.program)
     sm = allocate(hw, code, dependences, timeline, gpu.core, counts_of_phases(trace, gpu))
-    for field, numbers in (("gpc", gpcs_of(gpu, launch.blocks)), ("side", sides_of(gpu, launch.blocks))):
+    for field, numbers in (("gpc", gpcs_of(gpu, launch)), ("side", sides_of(gpu, launch))):
         here = getattr(sm.memory, field)
         here[:] = numbers[: len(here)]
     sm = sm._replace(starts=np.zeros(launch.blocks, np.int64), ends=np.zeros(launch.blocks, np.int64))

@@ -105,8 +105,8 @@ def forget(m: int, now: int, mh: np.record, memory: Memory) -> None:
 
 @inner
 def weight_of(kind: int, packets: int) -> int:
-    """Return the places of a port that a request takes: an atomic one for each packet, a load, which brings nothing, one."""
-    return np.int64(1) if kind == LOAD else np.int64(REQUEST_WEIGHT) if kind == STORE else np.int64(packets)
+    """Return the places of a port that a request takes: an atomic one for each packet."""
+    return np.int64(REQUEST_WEIGHT) if kind in (LOAD, STORE) else np.int64(packets)
 
 
 @inner
