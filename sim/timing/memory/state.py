@@ -17,6 +17,7 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("next", "i8"),  # next cycle in which it could take an instruction
     ("free", "i8"),  # first cycle it can take the next instruction
     ("arrival", "i8"),  # next cycle in which a request of its enters a queue of L2
+    ("left", "i8"),
     ("blocked", "i8"),  # not before this one: the request before waits for room
     ("response", "i8"),  # next cycle in which a response could start its transfer
     ("request_free", "i8"),  # ticks: its port towards L2
