@@ -6,12 +6,13 @@ from functools import cache
 
 import isa
 import sim
-from programs.intervals.kernels import launch, part_of
+from programs.intervals.kernels import SIZE, launch, part_of
 from programs.measurements.copies import H100
 from programs.published import rows
 from programs.reproduction import Check, Reproduction
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import WARP
+from sim.gpus.path import LINE
 from sim.launch.copies import copied
 from sim.report.curves import Curve
 from sim.result.result import Result
@@ -62,10 +63,22 @@ def simulated(one: Timed, part: Gpu) -> float:
     """Return milliseconds of the whole launch: a few passes, then every further one as long as the last of these on average."""
     few = max(SETTLED // one.warps, 2) * (4 if one.kernel in SMALL else 1)
     many = 2 * few
-    runs = [_run(one.kernel, part, one.warps, count) for count in (few, many)]
+    small = with_l2_of(part, 2 * 4 * few * part.sms * one.warps * WARP * (1 if one.kernel in SMALL else SIZE))
+    runs = [_run(one.kernel, small, one.warps, count) for count in (few, many)]
     each = (runs[1].cycles - runs[0].cycles) / (many - few)
     cycles = runs[1].cycles + (passes(one.kernel, one.warps, part.sms * PARTS) - many) * each + part.launch_cycles
     return cycles / (part.clock.core_mhz * 1e3)
+
+
+def with_l2_of(part: Gpu, moved: int) -> Gpu:
+    """Return a chip whose L2, which begins full of data not written back, is no larger than what is moved in the first passes.
+
+    It is in its steady state then, as much written as read: with the whole L2 these passes would write twice as much.
+    """
+    if part.l2 is None:
+        return part
+    row = part.l2.ways * LINE * part.dram.channels
+    return part.replace({"l2.bytes": min(part.l2.bytes, max(moved // row, 1) * row)})
 
 
 def _run(kernel: str, part: Gpu, warps: int, count: int) -> Result:

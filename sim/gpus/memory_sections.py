@@ -280,9 +280,6 @@ class Dram(Section):
     refresh_interval: Positive = Field(
         8000, json_schema_extra={"clock": "dram"}, description="cycles from one refresh of a bank to the next"
     )
-    refresh_bytes: Annotated[int, Field(ge=128, le=1 << 30)] = Field(
-        1024, description="bytes whose banks are refreshed together, but for the channels' order"
-    )
     access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once; l2.sector where that is more")
     channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
     depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice")

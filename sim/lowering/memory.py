@@ -103,7 +103,6 @@ class Hierarchy(NamedTuple):
     write_batch: np.int64  # sectors that it gathers at least
     refresh: np.int64  # cycles that a bank is away
     refresh_interval: np.int64  # after so many cycles again
-    refresh_lines: np.int64  # whose banks are away together
     access_sectors: np.int64  # sectors fetched at once
     slice_depth: np.int64
     channel_depth: np.int64
@@ -129,15 +128,12 @@ def joined_place(line: int, gpc: int) -> int:
     return (((line << 3 ^ gpc) * 0x9E3779B1) & 0xFFFFFFFF) >> 18
 
 
-def away(line: int, channel: int, at: int, refresh: int, interval: int, together: int) -> int:
+def away(line: int, at: int, refresh: int, interval: int) -> int:
     """Return the cycles that a line's bank is still away to be refreshed in a cycle: `refresh` of each `interval`.
 
-    So many lines together have their turn when a multiplicative hash says; the channels follow within an eighth of the interval, a fifth
-    of them a quarter later and a tenth a half, as lines of 64 KB do on an H100 (programs/measurements/h100/refresh.csv).
+    1 KB lies in one bank; when its turn comes, a multiplicative hash says.
     """
-    turn = (((line // together * 0x85EBCA6B) >> 16 & 0xFFFF) * interval) >> 16
-    pair = channel >> 1
-    turn += (pair * 7 % 16 * interval >> 7) + ((pair % 10 + 3) // 10 + pair % 10 // 9) * interval // 4
+    turn = ((((line >> 3) * 0x85EBCA6B) >> 16 & 0xFFFF) * interval) >> 16
     return max(refresh - (at + turn) % interval, 0)
 
 
@@ -242,7 +238,6 @@ def _of_dram(gpu: Gpu) -> dict[str, int]:
         "write_batch": SECTORS * dram.write_batch,
         "refresh": dram.refresh,
         "refresh_interval": dram.refresh_interval,
-        "refresh_lines": dram.refresh_bytes // LINE,
         "access_sectors": fetched_sectors(gpu),
         "slice_depth": dram.depth,
         "channel_depth": dram.channel_depth or dram.depth,

@@ -4,7 +4,8 @@ The slices of the first half of the numbers are one part of L2, the others the o
 each other's lines (`opposite`). With `l2.hash = "turns"` slices take turns. "hopper" is what was counted on an H100
 (programs/measurements/h100/slices.csv): 256 bytes lie on one slice, 1 KB on two, 4 KB on eight of a part, 32 KB on 32. The bits of the
 address below 128 KB that choose among these 32 are those that explain all the counts, the others are folded upon them; a part of 40
-slices leaves out another eight for each 32 KB, each once in 160 KB. Which part keeps 4 KB is drawn for each pair of them.
+slices leaves out another eight for each 32 KB, each once in 160 KB. Which part keeps 4 KB is drawn for each pair of them. Of a chip of
+fewer slices correspondingly less lies on as many as a power of two.
 """
 
 from math import gcd
@@ -29,12 +30,12 @@ def place_of(line: int, places: int) -> int:
 
 
 def lanes_of(channels: int) -> int:
-    """Return on how many slices of a part 32 KB lie by the hash: the greatest power of two of them, 32 at most."""
+    """Return on how many slices of a part so many KB lie by the hash: the greatest power of two of them, 32 at most."""
     return min(LANES, 1 << (max(channels // 2, 1).bit_length() - 1))
 
 
 def cycle_of(channels: int) -> int:
-    """Return after how many 32 KB each slice has had as many lines by the hash."""
+    """Return after how many times as many KB as `lanes_of` each slice has had as many lines by the hash."""
     half = max(channels // 2, 1)
     return half // gcd(half, lanes_of(channels))
 
@@ -46,12 +47,13 @@ def number_of(line: int, place: int, channels: int, lanes: int, cycle: int) -> i
     """
     if lanes == 0:
         return line // channels * channels + place
-    half, group, high = channels // 2, line >> 8, line >> 10  # 32 KB, 128 KB
+    half, group, high = channels // 2, line // (8 * lanes), line >> 10
     spread = (line >> 1 ^ line >> 2 ^ line >> 9) & 1 | (line >> 3 ^ line >> 8) << 1 & 2 | (line >> 4 ^ line >> 5) << 2 & 4 | line >> 3 & 24
     spread ^= (high ^ high >> 5 ^ high >> 10 ^ high >> 15 ^ high >> 20 ^ high >> 25) & 31
     turn = (group + ((group // cycle * 0x9E3779B1) >> 9 & 0xFFFF)) % cycle
     part = (line >> 5 ^ ((line >> 6) * 0x9E3779B1) >> 31) & 1
-    inside = ((group * (LANES // lanes) + spread // lanes) << 2) + (line >> 1 & 2 | line & 1)
+    several = 2 if lanes < 8 else 1  # times four lines of a group on a slice
+    inside = ((group * several + spread // lanes % several) << 2) + (line >> 1 & 2 | line & 1)
     return inside * channels + part * half + (lanes * turn + spread % lanes) % half
 
 

@@ -78,8 +78,8 @@ def gather(number: int, now: int, sectors: int, line: int, mh: np.record, memory
 
 
 @inner
-def from_dram(line: int, channel: int, sent: int, mh: np.record) -> int:
+def from_dram(line: int, sent: int, mh: np.record) -> int:
     """Return the cycle in which sectors are at L2 that their channel has moved at a tick: later when their bank was away."""
     at = whole_cycles(sent)
-    late = np.int64(away_of(line, channel, at, mh.refresh, mh.refresh_interval, mh.refresh_lines)) if mh.refresh else np.int64(0)
+    late = np.int64(away_of(line, at, mh.refresh, mh.refresh_interval)) if mh.refresh else np.int64(0)
     return at + mh.dram_latency + late

@@ -93,7 +93,7 @@ def without_cache(request: np.record, done: int, mh: np.record, memory: Memory) 
     read = np.int64(0) if request.kind == STORE else count
     written = np.int64(0) if request.kind == LOAD else count
     admitted, sent = transfer(np.int64(request.slice), done, read, written, request.line, mh, memory)
-    return max(done, admitted), from_dram(request.line, np.int64(request.slice), sent, mh)
+    return max(done, admitted), from_dram(request.line, sent, mh)
 
 
 @inner
@@ -204,7 +204,7 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
         wanted &= ~(entry.valid & ~missing)
     count = sector_count(wanted)
     admitted, sent = transfer(number, done, count, np.int64(0), line, mh, memory)
-    there = from_dram(line, number, sent, mh)
+    there = from_dram(line, sent, mh)
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
             memory.l2_fill[place * SECTORS + sector] = there
