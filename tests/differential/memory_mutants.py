@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sim.gpus.path import TICKS, cycles
-from sim.lowering.memory import Hierarchy
+from sim.lowering.memory import Hierarchy, joined_place
 from sim.reference.dispatcher import BlockScheduler
 from sim.reference.memory import banks, coalescer, l2
 from sim.reference.memory.access import Access
@@ -18,6 +18,7 @@ from sim.reference.memory.issue_queue import Queue
 from sim.reference.memory.l1 import L1, Line
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.network import RequestPort
+from sim.reference.memory.request_coalescer import RequestCoalescer
 from sim.reference.memory.system import MemorySystem
 from sim.reference.memory.write_combining import WriteCombiningBuffer
 from sim.reference.moments import Moment
@@ -93,11 +94,40 @@ def newest_line_leaves(right: Right) -> Right:
 
 
 def answers_later(right: Right) -> Right:
-    def serve(*arguments: Any) -> tuple[Moment, Moment]:
-        admitted, leaves = right(*arguments)
-        return admitted, leaves.then(leaves.cycle + 1)
+    def serve(*arguments: Any) -> tuple[Moment, Moment, Moment]:
+        admitted, served, leaves = right(*arguments)
+        return admitted, served, leaves.then(leaves.cycle + 1)
 
     return serve
+
+
+def served_at_once(right: Right) -> Right:
+    def serve(self: Slice, packet: Any) -> tuple[Moment, Moment, Moment]:
+        admitted, _, leaves = right(self, packet)
+        return admitted, packet.moment, leaves
+
+    return serve
+
+
+def joins_any_gpc(right: Right) -> Right:
+    def join(self: RequestCoalescer, packet: Any, line: Any) -> Moment | None:
+        gpcs, own = self.memory.gpcs, self.memory.gpcs[packet.sm]
+        joined = None
+        for gpc in set(gpcs):
+            gpcs[packet.sm] = gpc
+            joined = joined or right(self, packet, line)
+        gpcs[packet.sm] = own
+        return joined
+
+    return join
+
+
+def never_over(right: Right) -> Right:
+    def note(self: RequestCoalescer, packet: Any, line: Any, *rest: Any) -> None:
+        right(self, packet, line, *rest)
+        self.reads[joined_place(packet.line, self.memory.gpcs[packet.sm])].until += 1 << 40
+
+    return note
 
 
 REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
@@ -109,7 +139,11 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "bank conflicts missed": (banks, "passes", lambda right: lambda rule, at, width, atomic: min(right(rule, at, width, atomic), 1)),
     "lanes of an atomic share a row": (banks, "passes", lambda right: lambda rule, at, width, atomic: right(rule, at, width, False)),
     "queues of the load/store unit one deeper": (Queue, "__init__", lambda right: lambda self, sm, depth: right(self, sm, depth + 1)),
-    "write-back lost": (Slice, "_write_back", lambda right: lambda self, line: None),
+    "write-back lost": (Slice, "_write_back", lambda right: lambda self, line, queue: None),
+    "a store gives its places back when it reaches L2": (Slice, "serve", served_at_once),
+    "loads of all GPCs join": (RequestCoalescer, "join", joins_any_gpc),
+    "a read may be joined for ever": (RequestCoalescer, "note", never_over),
+    "loads go to the slice that keeps their line": (Slice, "_other", lambda right: property(lambda self: self)),
     "a sector written in part counts as written whole": (l2, "whole_sectors", lambda right: lambda words: {word // 8 for word in words}),
     "the first SM always goes first": (MemorySystem, "step", no_rotation),
     "answers of one cycle in reverse": (MemorySystem, "next_answer", lambda right: lambda self: -right(self)),

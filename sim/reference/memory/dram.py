@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Channel:
-    """One channel. Its L2 slice is its only customer."""
+    """One channel. Its L2 slice, and that which serves the same lines to SMs of the other part, are its only customers."""
 
     def __init__(self, memory: MemorySystem, number: int) -> None:
         self.tallies, self.numbers = memory.tallies, memory.numbers
@@ -44,7 +44,7 @@ class Channel:
         else:
             ticks += written * int(self.numbers.write_ticks)
         if read or not self.turn:
-            away = [moment for moment in (self._back(), self.rows.activated(line, at, by)) if moment]
+            away = [moment for moment in (self._back(), self.rows.activated(line, self.number, at, by)) if moment]
             room = self.queue.join(at, ticks, by, max(away, key=lambda when: when[0], default=None))
             self.rows.stay_open(line, self.queue.end + int(self.numbers.dram_latency) * TICKS)
             served, self.written = self.queue.served, None
@@ -63,7 +63,7 @@ class Channel:
 
     def _free(self) -> tuple[int, Moment] | None:
         """Return when it has done what it has begun, None if it never began anything."""
-        last = self.queue.moments[-1]
+        last = self.queue.last[1]
         return self.written or ((self.queue.end, last) if last else None)
 
     def _write_if_idle(self, now: int) -> None:
@@ -91,5 +91,5 @@ class Channel:
         if self.waiting < least <= self.waiting + sectors:
             self.batch = now, by
         self.waiting += sectors
-        self.rows.wait(line)
+        self.rows.wait(line, self.number)
         return room

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from sim.lowering.memory import SECTORS, place_of
+from sim.lowering.memory import SECTORS
+from sim.lowering.slices import place_of
 from sim.policies import Replacement
 from sim.reference.memory.replacement import Ways
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS
-from sim.lowering.memory import LOCAL_LINE, SECTORS, away, part_of, place_of
+from sim.lowering.memory import LOCAL_LINE, SECTORS, away
+from sim.lowering.slices import opposite, place_of
 from sim.policies import Replacement
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
@@ -27,22 +28,13 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Read:
-    """A read of a line that loads of the same sectors join until it is done."""
-
-    sectors: set[int]
-    served: Moment  # by the slice
-    loads: int = 1  # that it serves
-
-
-@dataclass
 class Line:
     """One line of the cache."""
 
     there: dict[int, Moment] = field(default_factory=dict)  # sector -> moment from which it is there; those not fetched are absent
     written: set[int] = field(default_factory=set)  # words that DRAM does not have yet
     copied: set[int] = field(default_factory=set)  # sectors that the other part of L2 has too
-    read: Read | None = None  # the latest, if no store came after it
+    stores: int = 0  # and atomics, to it
     number: int = -1  # nobody's
 
 
@@ -83,45 +75,53 @@ class Slice:
             self.sets[place] = lines, ways
         return self.sets[place]
 
-    def serve(self, packet: Packet) -> tuple[Moment, Moment]:
-        """Serve a request that arrives now; return the moments in which (the queue has room for it, its answer leaves)."""
-        crossing = self._crossing(packet)
+    def serve(self, packet: Packet) -> tuple[Moment, Moment, Moment]:
+        """Serve a request for a line of this slice that arrives now; a load may ask the other part's, in whose queue it is then.
+
+        Return the moments in which (the queue has room for it, it has been served, its answer leaves).
+        """
         if joined := self._join_read(packet):
-            self._cross(crossing, packet.moment)
-            return packet.moment, self._leaves(joined, packet)
-        arrival = int(self.env.now) * TICKS
+            return packet.moment, packet.moment, self._leaves(joined, packet)
+        crossing, arrival = self._crossing(packet), int(self.env.now) * TICKS
+        queue = self._other.queue if packet.kind is Kind.LOAD and self._far(packet) else self.queue
         writes = packet.kind is Kind.STORE and bool(self.numbers.write_port)
         ticks = self._ticks(packet)
         why = "l2.lookup_cycles" if ticks == int(self.numbers.lookup_ticks) else ""
-        admitted, room = self.queue.join(arrival, ticks, packet.moment, port=int(writes), why=why)
+        waits = packet.kind is not Kind.LOAD
+        admitted, room = queue.join(arrival, ticks, packet.moment, port=int(writes), why=why, needs_place=waits)
         self.tallies[Tally.SLICE_FULL] += admitted > arrival
         self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
-        there = self._look_up(packet) if self.count else self._pass_on(packet)
+        there = self._look_up(packet, queue) if self.count else self._pass_on(packet, queue)
         if packet.kind is not Kind.LOAD and self._far(packet):
             self._pass_through(self._passed(packet), packet.moment)
         self._cross(crossing, packet.moment)
-        return room, self._leaves(latest(self.queue.served, there), packet)
+        if self.count and self.memory.coalescer.may_join(packet):
+            self.memory.coalescer.note(packet, self.set_of(packet.line)[packet.line], queue.served, there, crossing > 0)
+        return room, queue.served, self._leaves(latest(queue.served, there), packet)
+
+    @property
+    def _other(self) -> Slice:
+        """The slice of the other part of L2 that serves the same lines to the SMs near it."""
+        return self.memory.slices[opposite(self.number, int(self.numbers.channels))]
 
     def _leaves(self, there: Moment, packet: Packet) -> Moment:
         """Return the moment in which the answer to a request leaves L2 that is there, and served, at a moment."""
         return there.then(there.cycle + int(self.numbers.l2_latency), "l2.latency", packet.moment.work)
 
     def _join_read(self, packet: Packet) -> Moment | None:
-        """Join a load to the latest read of its line; return when what it reads is there, None if it cannot."""
+        """Join a load to a read of its line by an SM of its GPC; return when what it reads is there, None if it cannot."""
         line = self.set_of(packet.line).get(packet.line) if self.count else None
-        if packet.kind is not Kind.LOAD or not line or not line.read:
+        if not line or not self.memory.coalescer.may_join(packet):
             return None
-        there = latest(line.read.served, *(line.there.get(sector, self.origin) for sector in packet.sectors))
-        under_way = there.cycle > int(self.env.now)
-        if line.read.loads >= int(self.numbers.coalesced) or packet.sectors - line.read.sectors or not under_way:
-            return None
-        line.read.loads += 1
-        self._place(packet.line)
-        return self._copy(line, packet, there) if self._far(packet) else there
+        joined = self.memory.coalescer.join(packet, line)
+        if joined:
+            self._place(packet.line)
+        return joined
 
     def _far(self, packet: Packet) -> bool:
         """Return whether the other part of L2 keeps a request's line."""
-        return bool(self.numbers.far) and packet.sm % 2 != part_of(packet.line)
+        count = int(self.numbers.channels)
+        return bool(self.numbers.far) and count > 1 and self.memory.sides[packet.sm] != (self.number >= count // 2)
 
     def _ticks(self, packet: Packet) -> int:
         """Return how long a request holds the slice: a look-up at least; else its sectors, and updates of one word one after another."""
@@ -152,18 +152,16 @@ class Slice:
 
     def _pass_through(self, ticks: int, by: Moment) -> None:
         """Hold the slice of the SM's own part through which a request goes to the other part, or data come from there."""
-        count = int(self.numbers.channels)
-        if count > 1:
-            self.memory.slices[(self.number + count // 2) % count]._hold(ticks, by)
+        self._other._hold(ticks, by)
 
     def _hold(self, ticks: int, by: Moment) -> None:
         """Hold the port for what is stored and what comes from elsewhere; the only one, if there is no other."""
         self.queue.occupy(int(self.numbers.write_port), int(self.env.now) * TICKS, ticks, by)
 
-    def _pass_on(self, packet: Packet) -> Moment:
+    def _pass_on(self, packet: Packet, queue: Queue) -> Moment:
         """Send a request to DRAM; return the moment in which its sectors are there."""
         count = len(packet.sectors)
-        sent = self._transfer(packet.line, count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD))
+        sent = self._transfer(packet.line, count * (packet.kind is not Kind.STORE), count * (packet.kind is not Kind.LOAD), queue)
         return self._late(packet.line, sent)
 
     def _late(self, line: int, sent: Moment) -> Moment:
@@ -175,22 +173,22 @@ class Slice:
         there = SetTime(at + late - refresh, (sent.before or sent).then(at + late, "dram.refresh"))
         return there.then(sent.cycle + late, "dram.latency")
 
-    def _look_up(self, packet: Packet) -> Moment:
-        """Find or fetch a request's sectors; return the moment in which they are there."""
+    def _look_up(self, packet: Packet, queue: Queue) -> Moment:
+        """Find or fetch a request's sectors; return the moment in which they are there. queue: of the slice that serves it."""
         line, evicted = self._place(packet.line)
         missing, there = set(), self.origin
         if packet.kind is not Kind.STORE:
             missing = packet.sectors - line.there.keys() - whole_sectors(line.written)
-            self._fetch(packet.line, line, missing)
+            self._fetch(packet.line, line, missing, queue)
             there = latest(*(line.there.get(sector, self.origin) for sector in packet.sectors))
             if self._far(packet):
-                there = self._copy(line, packet, latest(there, self.queue.served))
-        line.read = Read(packet.sectors, self.queue.served) if packet.kind is Kind.LOAD else None
+                there = self._copy(line, packet, latest(there, queue.served))
         if packet.kind is not Kind.LOAD:
             line.written |= packet.words
             line.copied -= packet.sectors
+            line.stores += 1
         self.tallies[Tally.L2_HITS] += len(packet.sectors) - len(missing)
-        self._write_back(evicted)
+        self._write_back(evicted, queue)
         return there
 
     def _copy(self, line: Line, packet: Packet, there: Moment) -> Moment:
@@ -214,32 +212,33 @@ class Slice:
         lines.move_to_end(number)
         return lines[number], evicted
 
-    def _fetch(self, number: int, line: Line, missing: set[int]) -> None:
+    def _fetch(self, number: int, line: Line, missing: set[int], queue: Queue) -> None:
         """Fetch sectors, whole accesses of DRAM less what is there."""
         size = int(self.numbers.access_sectors)
         accesses = {sector // size for sector in missing}
         wanted = {sector for sector in range(SECTORS) if sector // size in accesses} - line.there.keys()
         if wanted:
             if self.numbers.write_port:
-                self.queue.occupy(1, self.queue.end, len(wanted) * int(self.numbers.l2_ticks), self.queue.served)
-            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(number, len(wanted), 0)))
+                self.queue.occupy(1, queue.end, len(wanted) * int(self.numbers.l2_ticks), queue.served)
+            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(number, len(wanted), 0, queue)))
 
-    def _write_back(self, line: Line) -> None:
+    def _write_back(self, line: Line, queue: Queue) -> None:
         """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""
         dirty = {word // WORDS_OF_SECTOR for word in line.written}
         part = dirty - whole_sectors(line.written) - line.there.keys()
         if dirty:
-            self._transfer(line.number, len(part), len(dirty))
+            self._transfer(line.number, len(part), len(dirty), queue)
 
-    def _transfer(self, line: int, read: int, written: int) -> Moment:
-        """Move sectors over the channel, for which the slice waits while the channel's queue is full; return when those read are there."""
-        room, there = self.channel.transfer(self.queue.end, read, written, self.queue.served, line)
-        self.queue.prolong(*room)
+    def _transfer(self, line: int, read: int, written: int, queue: Queue) -> Moment:
+        """Move sectors over the channel; the slice of that queue waits while the channel's is full. Return when those read are there."""
+        room, there = self.channel.transfer(queue.end, read, written, queue.served, line)
+        queue.prolong(*room)
         return there
 
-    def warm(self, number: int) -> None:
-        """Put in a line before cycle 0 if its set has room."""
+    def warm(self, number: int, both: bool) -> None:
+        """Put in a line before cycle 0 if its set has room. both: each part of L2 has it."""
         if self.count and len(self.set_of(number)) < self.numbers.l2_ways:
-            self.set_of(number)[number] = Line(dict.fromkeys(range(SECTORS), self.origin), number=number)
+            there = dict.fromkeys(range(SECTORS), self.origin)
+            self.set_of(number)[number] = Line(there, copied=set(range(SECTORS)) if both else set(), number=number)
             if ways := self._ways(number):
                 ways.put(number)

@@ -23,25 +23,43 @@ class Queue:
         self.ends: deque[int] = deque([0] * depth, depth)  # when each of the last `depth` requests has been served
         self.moments: deque[Moment | None] = deque([None] * depth, depth)  # the same
         self.ports: list[tuple[int, Moment | None]] = [(0, None), (0, None)]  # the same of the last one at each; most have one
-        self.port = 0  # of the last request
+        self.last: tuple[int, Moment | None] = 0, None  # the same of the last one
+        self.port, self.has_place = 0, True  # of the last one: which port; whether it is among the `depth`
 
     def join(
-        self, at: int, ticks: int, by: Moment, away: tuple[int, Moment] | None = None, port: int = 0, why: str = ""
+        self,
+        at: int,
+        ticks: int,
+        by: Moment,
+        away: tuple[int, Moment] | None = None,
+        port: int = 0,
+        why: str = "",
+        needs_place: bool = True,
     ) -> tuple[int, Moment]:
         """Join at tick `at`, to be served for so long; return when the queue has room: the one `depth` places before has been served.
 
         by: the moment `at`, and whose request it is. away: until when what serves them does something else. port: 0 or 1, that serves it.
-        why: the field that says how long, if not that of the queue.
+        why: the field that says how long, if not that of the queue. needs_place: whether it takes one of the `depth`.
         """
-        admitted, full, (free, busy) = max(at, self.ends[0]), self.moments[0], self.ports[port]
-        room = full.then(full.cycle, work=by.work) if full and self.ends[0] > at else by
+        earliest, full = (self.ends[0], self.moments[0]) if needs_place else (at, None)
+        admitted, (free, busy) = max(at, earliest), self.ports[port]
+        room = full.then(full.cycle, work=by.work) if full and earliest > at else by
         begins = busy if busy and free > at else by
         if away and away[0] > max(free, at):
             free, begins = away
-        self.ends.append(max(admitted, free) + ticks)
-        self.moments.append(begins.then(cycles(self.ends[-1]), why or self.resource, by.work, self.name))
-        self.port, self.ports[port] = port, (self.ends[-1], self.moments[-1])
+        end = max(admitted, free) + ticks
+        self.port, self.has_place = port, needs_place
+        self._note(end, begins.then(cycles(end), why or self.resource, by.work, self.name), is_new=True)
         return admitted, room
+
+    def _note(self, end: int, moment: Moment, is_new: bool = False) -> None:
+        """Note when the last request will have been served."""
+        self.last = self.ports[self.port] = end, moment
+        if self.has_place and is_new:
+            self.ends.append(end)
+            self.moments.append(moment)
+        elif self.has_place:
+            self.ends[-1], self.moments[-1] = end, moment
 
     def occupy(self, port: int, at: int, ticks: int, by: Moment) -> None:
         """Keep a port for so long from tick `at` on, or when it is free, for something that is no request."""
@@ -52,18 +70,18 @@ class Queue:
     @property
     def end(self) -> int:
         """The tick in which the last request will have been served."""
-        return self.ends[-1]
+        return self.last[0]
 
     @property
     def served(self) -> Moment:
         """The moment in which the last request will have been served."""
-        assert self.moments[-1] is not None
-        return self.moments[-1]
+        assert self.last[1] is not None
+        return self.last[1]
 
     def prolong(self, until: int, moment: Moment) -> None:
         """Keep the last request until that tick, and moment."""
-        if until > self.ends[-1]:
-            self.ends[-1], self.moments[-1] = self.ports[self.port] = until, moment
+        if until > self.end:
+            self._note(until, moment)
 
     def length(self, tick: int) -> int:
         """Return how many requests are in the queue at that tick."""

@@ -1,6 +1,6 @@
 """Rows of DRAM: a channel activates one per `dram.activate_cycles`; the 256 bytes of a row share an activation while it is open.
 
-It is open while some of its sectors are on their way, or wait to be written. Which channel activates a row, its home, a hash says.
+It is open while some of its sectors are on their way, or wait to be written.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import cycles
-from sim.lowering.memory import place_of, row_place
+from sim.lowering.memory import row_place
 
 if TYPE_CHECKING:
     from sim.reference.memory.system import MemorySystem
@@ -33,16 +33,12 @@ class Rows:
         self.channels = int(memory.numbers.channels)
         self.reading: dict[int, Row] = {}
         self.free = [(0, memory.machine.record.origin)] * self.channels  # from when on each can activate another
-        self.writing: dict[int, tuple[int, int]] = {}  # (row, batch of its home)
-        self.waiting = [0] * self.channels  # of each home
+        self.writing: dict[int, tuple[int, int]] = {}  # (row, batch of its channel)
+        self.waiting = [0] * self.channels  # of each channel
         self.batches = [0] * self.channels  # that each has written
 
-    def home(self, line: int) -> int:
-        """Return the channel that activates a line's row."""
-        return place_of(line >> 1, self.channels)
-
-    def activated(self, line: int, at: int, by: Moment) -> tuple[int, Moment] | None:
-        """Return when the row of a line that is to be moved at once is activated, asked for at a tick and moment.
+    def activated(self, line: int, channel: int, at: int, by: Moment) -> tuple[int, Moment] | None:
+        """Return when a channel has the row of a line that is to be moved at once, asked for at a tick and moment.
 
         None: rows are not modelled, or the line, -1, is nobody's.
         """
@@ -50,9 +46,8 @@ class Rows:
             return None
         row = self.reading.get(row_place(line))
         if row is None or row.number != line >> 1 or row.until <= at:
-            home = self.home(line)
-            tick, moment = max((at, by), self.free[home], key=lambda when: when[0])
-            self.free[home] = tick + self.ticks, moment.then(cycles(tick + self.ticks), "dram.activate_cycles", by.work)
+            tick, moment = max((at, by), self.free[channel], key=lambda when: when[0])
+            self.free[channel] = tick + self.ticks, moment.then(cycles(tick + self.ticks), "dram.activate_cycles", by.work)
             row = self.reading[row_place(line)] = Row(line >> 1, (tick, moment))
         return row.since
 
@@ -62,16 +57,14 @@ class Rows:
             row = self.reading[row_place(line)]
             row.until = max(row.until, until)
 
-    def wait(self, line: int) -> None:
-        """Let the row of a line that is to be written, -1: of nobody's, wait with the batch of its home, once."""
-        if self.ticks and line >= 0:
-            home = self.home(line)
-            if self.writing.get(row_place(line)) != (line >> 1, self.batches[home]):
-                self.writing[row_place(line)] = line >> 1, self.batches[home]
-                self.waiting[home] += 1
+    def wait(self, line: int, channel: int) -> None:
+        """Let the row of a line that is to be written, -1: of nobody's, wait with its channel's batch, once."""
+        if self.ticks and line >= 0 and self.writing.get(row_place(line)) != (line >> 1, self.batches[channel]):
+            self.writing[row_place(line)] = line >> 1, self.batches[channel]
+            self.waiting[channel] += 1
 
-    def write(self, home: int) -> int:
+    def write(self, channel: int) -> int:
         """Activate the rows that wait; return how long that takes (ticks)."""
-        count, self.waiting[home] = self.waiting[home], 0
-        self.batches[home] += 1
+        count, self.waiting[channel] = self.waiting[channel], 0
+        self.batches[channel] += 1
         return count * self.ticks

@@ -6,10 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from sim.launch.placement import lines_of
-from sim.lowering.memory import hierarchy, interleaved, place_of, slice_order
+from sim.lowering.memory import hierarchy
+from sim.lowering.slices import gpcs_of, number_of, place_of, sides_of
 from sim.reference.memory.coalescer import Addresses
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.mbarriers import Barriers
+from sim.reference.memory.request_coalescer import RequestCoalescer
 from sim.reference.memory.rows import Rows
 from sim.result.causes import Tally
 from sim.traces.trace import PHASE_SHIFT, SCATTERED
@@ -28,19 +30,23 @@ class MemorySystem:
         self.numbers = hierarchy(gpu, 0, shared)  # latencies and rates less what each contains of the others
         self.tallies: Counter[Tally] = Counter()
         self.rows = Rows(self)
-        self.order = slice_order(gpu.dram.channels, int(self.numbers.slice_lines))
+        self.gpcs, self.sides = gpcs_of(gpu, launch).tolist(), sides_of(gpu, launch).tolist()
+        self.coalescer = RequestCoalescer(self)
         self.slices = [Slice(self, number) for number in range(gpu.dram.channels)]
         self.answers = 0
         self.barriers = Barriers(machine.phases, gpu)
         start = gpu.l2.start if gpu.l2 else "cold"
-        for line in lines_of(launch).tolist() if start == "warm" else []:
-            self.slice_of(line).warm(line)
+        lines = lines_of(launch).tolist() if start == "warm" else []
+        fits_twice = 2 * len(lines) <= int(self.numbers.channels * self.numbers.l2_sets * self.numbers.l2_ways)
+        for line in lines:
+            self.slice_of(line).warm(line, fits_twice)
         for one in self.slices:
             one.is_dirty = start == "dirty"
 
     def number_of(self, line: int) -> int:
         """Return the number of a line among those of L2."""
-        return int(interleaved(line, place_of(line, len(self.order)), self.order))
+        channels = int(self.numbers.channels)
+        return int(number_of(line, place_of(line, channels), channels, int(self.numbers.lanes), int(self.numbers.lane_cycle)))
 
     def slice_of(self, line: int) -> Slice:
         """Return the slice of a line; its channel is the same."""

@@ -13,14 +13,14 @@ from sim.compiled.kernel import inner, outlined
 from sim.gpus.path import SECTOR
 from sim.lowering.accesses import LOAD, REDUCTION, STORE
 from sim.lowering.core import Code, Hardware
-from sim.lowering.memory import SECTORS, TICKS
+from sim.lowering.memory import REQUEST_WEIGHT, SECTORS, TICKS
 from sim.lowering.phases import COPY_NEAR, COPY_OUT
 from sim.result.causes import Tally
 from sim.timing.clusters import post, use_cluster
 from sim.timing.memory.l1 import words_of
 from sim.timing.memory.lsu import plan
 from sim.timing.memory.mbarriers import count_for_phase
-from sim.timing.memory.requests import Packet, forget, room_from, sector_count, send, weight_of, whole_cycles
+from sim.timing.memory.requests import Packet, forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve
 from sim.timing.memory.state import COPIES, FIRST_COPY, NONE, Memory
 from sim.timing.state import NEVER, Machine
@@ -89,8 +89,7 @@ def plan_copies(m: int, mh: np.record, memory: Memory) -> None:
         unit.copy_next = NEVER
         return
     copy = memory.copies[m, unit.oldest_copy]
-    weight = weight_of(np.int64(STORE if copy.kind == COPY_OUT else LOAD), np.int64(1))
-    room = room_from(m, np.int64(SECTORS) if copy.reduces else weight, mh, memory)
+    room = room_from(m, np.int64(SECTORS if copy.reduces else REQUEST_WEIGHT), mh, memory)
     unit.copy_next = max(copy.ready, unit.copy_free // TICKS, room)
 
 

@@ -28,7 +28,7 @@ TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a ca
 
 @inner
 def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int, int]:
-    """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
+    """Serve a request of SM m that reaches L2 now; return the cycles in which (its slice admits it, has served it, its data leave L2)."""
     number = asked(m, request, mh, memory)
     place = find(request.line, np.int64(request.set), mh, memory) if mh.l2_sets else np.int64(-1)
     if place >= 0 and may_join(request, mh):
@@ -53,7 +53,7 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
     else:
         bank.free = done
     if moved:
-        cross(number, now, moved * mh.l2_ticks, mh, memory)
+        cross(np.int64(request.slice), now, moved * mh.l2_ticks, mh, memory)
     if mh.l2_sets and may_join(request, mh):
         note_read(m, request, done, there, moved, mh, memory)
     if request.kind != LOAD and is_far(m, request, mh, memory):
@@ -109,7 +109,7 @@ def with_cache(m: int, request: np.record, place: int, done: int, mh: np.record,
         evicted, written = memory.l2_tag[place], memory.l2[place].words
         evicted_valid = memory.l2[place].valid
         memory.l2_tag[place], memory.l2[place].words, memory.l2[place].valid = tag_of(request.line), NO_WORDS, NO_SECTORS
-        memory.l2[place].copied, memory.l2[place].changed = NO_SECTORS, 0
+        memory.l2[place].copied, memory.l2[place].changed = NO_SECTORS, memory.clock[0]
         for sector in range(SECTORS):
             memory.l2_fill[place * SECTORS + sector] = 0
     entry = memory.l2[place]
