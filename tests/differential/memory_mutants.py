@@ -94,17 +94,9 @@ def newest_line_leaves(right: Right) -> Right:
 
 
 def answers_later(right: Right) -> Right:
-    def serve(*arguments: Any) -> tuple[Moment, Moment, Moment]:
-        admitted, served, leaves = right(*arguments)
-        return admitted, served, leaves.then(leaves.cycle + 1)
-
-    return serve
-
-
-def served_at_once(right: Right) -> Right:
-    def serve(self: Slice, packet: Any) -> tuple[Moment, Moment, Moment]:
-        admitted, _, leaves = right(self, packet)
-        return admitted, packet.moment, leaves
+    def serve(*arguments: Any) -> tuple[Moment, Moment]:
+        admitted, leaves = right(*arguments)
+        return admitted, leaves.then(leaves.cycle + 1)
 
     return serve
 
@@ -140,7 +132,6 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "lanes of an atomic share a row": (banks, "passes", lambda right: lambda rule, at, width, atomic: right(rule, at, width, False)),
     "queues of the load/store unit one deeper": (Queue, "__init__", lambda right: lambda self, sm, depth: right(self, sm, depth + 1)),
     "write-back lost": (Slice, "_write_back", lambda right: lambda self, line, queue: None),
-    "a store gives its places back when it reaches L2": (Slice, "serve", served_at_once),
     "loads of all GPCs join": (RequestCoalescer, "join", joins_any_gpc),
     "a read may be joined for ever": (RequestCoalescer, "note", never_over),
     "loads go to the slice that keeps their line": (Slice, "_other", lambda right: property(lambda self: self)),

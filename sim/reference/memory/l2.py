@@ -75,13 +75,13 @@ class Slice:
             self.sets[place] = lines, ways
         return self.sets[place]
 
-    def serve(self, packet: Packet) -> tuple[Moment, Moment, Moment]:
+    def serve(self, packet: Packet) -> tuple[Moment, Moment]:
         """Serve a request for a line of this slice that arrives now; a load may ask the other part's, in whose queue it is then.
 
-        Return the moments in which (the queue has room for it, it has been served, its answer leaves).
+        Return the moments in which (the queue has room for it, its answer leaves).
         """
         if joined := self._join_read(packet):
-            return packet.moment, packet.moment, self._leaves(joined, packet)
+            return packet.moment, self._leaves(joined, packet)
         crossing, arrival = self._crossing(packet), int(self.env.now) * TICKS
         queue = self._other.queue if packet.kind is Kind.LOAD and self._far(packet) else self.queue
         writes = packet.kind is Kind.STORE and bool(self.numbers.write_port)
@@ -97,7 +97,7 @@ class Slice:
         self._cross(crossing, packet.moment)
         if self.count and self.memory.coalescer.may_join(packet):
             self.memory.coalescer.note(packet, self.set_of(packet.line)[packet.line], queue.served, there, crossing > 0)
-        return room, queue.served, self._leaves(latest(queue.served, there), packet)
+        return room, self._leaves(latest(queue.served, there), packet)
 
     @property
     def _other(self) -> Slice:

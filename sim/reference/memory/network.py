@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
@@ -54,10 +53,7 @@ def weight_of(kind: Kind, packets: int) -> int:
 
 
 class RequestPort:
-    """From one SM. Packets stay in order; a store or an atomic in front may find its slice's queue full and keep those behind waiting.
-
-    A load keeps its place until it has reached L2, a store or an atomic until L2 has served it; they are given back in order.
-    """
+    """From one SM. Packets stay in order; in front a store or an atomic may find its slice's queue full and keep those behind waiting."""
 
     def __init__(self, memory: MemorySystem, responses: ResponsePort) -> None:
         self.memory, self.env, self.numbers, self.responses = memory, memory.env, memory.numbers, responses
@@ -66,12 +62,11 @@ class RequestPort:
         self.in_port = 0  # the places that they take
         self.blocked = False
         origin = memory.machine.record.origin
-        self.sent = self.unblocked = origin  # moments: the last one has left the port, L2 has room
-        self.given = self.left = origin  # moments: the places of all that have reached L2 are given back, those of the last one were
+        self.sent = self.left = self.unblocked = origin  # moments: the last one has left the port, has left for L2's queues, L2 has room
 
     def room_for(self, more: int) -> bool:
         """Return whether so many places more may be taken."""
-        return not self.in_port or self.in_port + more <= int(self.numbers.request_depth)
+        return not self.packets or self.in_port + more <= int(self.numbers.request_depth)
 
     def send(self, packet: Packet) -> None:
         """Send a packet, which may leave from its moment on: its header, and its sectors unless it is a load."""
@@ -96,14 +91,9 @@ class RequestPort:
         now = int(self.env.now)
         while self.packets and self.packets[0].arrived and not self.blocked:
             packet = self.packets.popleft()
-            packet.moment = latest(packet.moment, self.unblocked).then(now, work=packet.moment.work)
-            self.unblocked, served, leaves = self.memory.slice_of(packet.line).serve(packet)
-            self.given = latest(self.given, packet.moment if packet.kind is Kind.LOAD else served)
-            give_back = partial(self._give_back, weight_of(packet.kind, packet.packets), self.given)
-            if self.given.cycle > now:
-                after(self.env, self.given.cycle - now, give_back)
-            else:
-                give_back()
+            self.in_port -= weight_of(packet.kind, packet.packets)
+            packet.moment = self.left = latest(packet.moment, self.unblocked).then(now, work=packet.moment.work)
+            self.unblocked, leaves = self.memory.slice_of(packet.line).serve(packet)
             packet.moment = leaves.then(leaves.cycle + int(self.numbers.network), "interconnect.latency")
             if packet.deliver:
                 self.responses.expect(packet, self.memory.next_answer())
@@ -115,10 +105,6 @@ class RequestPort:
 
     def _unblock(self) -> None:
         self.blocked = False
-
-    def _give_back(self, places: int, moment: Moment) -> None:
-        self.in_port -= places
-        self.left = moment
 
 
 class ResponsePort:

@@ -27,15 +27,15 @@ TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a ca
 
 
 @inner
-def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int, int]:
-    """Serve a request of SM m that reaches L2 now; return the cycles in which (its slice admits it, has served it, its data leave L2)."""
+def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+    """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
     number = asked(m, request, mh, memory)
     place = find(request.line, np.int64(request.set), mh, memory) if mh.l2_sets else np.int64(-1)
     if place >= 0 and may_join(request, mh):
         leaves = join_read(m, request, place, now, mh, memory)
         if leaves:
             touch(np.int64(request.set), place, mh, memory)
-            return now, now, leaves
+            return now, leaves
     bank = memory.slices[number]
     admitted = now * TICKS
     if request.kind != LOAD:
@@ -61,7 +61,7 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
     if request.kind != LOAD:
         memory.slice_done[number, bank.served % mh.slice_depth] = done
         bank.served += 1
-    return whole_cycles(admitted), whole_cycles(done), max(whole_cycles(done), there) + mh.l2_latency
+    return whole_cycles(admitted), max(whole_cycles(done), there) + mh.l2_latency
 
 
 @inner

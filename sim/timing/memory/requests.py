@@ -96,7 +96,7 @@ def send(m: int, start: int, packet: Packet, mh: np.record, memory: Memory) -> N
 
 @inner
 def forget(m: int, now: int, mh: np.record, memory: Memory) -> None:
-    """Give back the places of loads that have reached L2 by now, and of stores and atomics that it has served, in order."""
+    """Give back the places of the port whose requests L2 has admitted by now."""
     unit = memory.units[m]
     while unit.in_port and memory.requests[m, unit.oldest].left <= now:
         unit.in_port -= memory.requests[m, unit.oldest].weight

@@ -26,8 +26,8 @@ def reach_l2(m: int, now: int, mh: np.record, memory: Memory) -> None:
     unit = memory.units[m]
     while unit.arrival <= now:
         request = memory.requests[m, unit.first]
-        admitted, served, leaves = serve(m, request, now, mh, memory)
-        request.left = unit.left = max(unit.left, now if request.kind == LOAD else served)
+        admitted, leaves = serve(m, request, now, mh, memory)
+        request.left = now
         request.answer = leaves + mh.network
         request.sequence = memory.clock[0]
         memory.clock[0] += 1

@@ -17,7 +17,6 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("next", "i8"),  # next cycle in which it could take an instruction
     ("free", "i8"),  # first cycle it can take the next instruction
     ("arrival", "i8"),  # next cycle in which a request of its enters a queue of L2
-    ("left", "i8"),  # cycle in which all places of the port are given back that requests that have reached L2 have
     ("blocked", "i8"),  # not before this one: the request before waits for room
     ("response", "i8"),  # next cycle in which a response could start its transfer
     ("request_free", "i8"),  # ticks: its port towards L2
@@ -86,7 +85,7 @@ Line = records.kind(  # of an L1 cache
 )
 Request = records.kind(
     ("arrival", "i8"),  # cycle at L2
-    ("left", "i8"),  # cycle in which it gives its places back; NEVER = not known yet
+    ("left", "i8"),  # cycle in which L2 admitted it; NEVER = not yet
     ("answer", "i8"),  # cycle in which the answer reaches the SM
     ("sequence", "i8"),  # of answers that come together
     ("line", "i8"),
