@@ -48,6 +48,8 @@ def candidates(gpu: Gpu, name: str) -> list[Any]:
         return [{name: dict.fromkeys((21, 40, 63), 16 * gpu.limits.register_unit)}]
     if name == "clusters.groups":
         return [{name: (1, 1, 1, 1)}]
+    if name == "l2.gpcs":
+        return [{name: ()}, {name: (1, 1, 1, 1)}]
     if name == "limits.shared_carveouts":
         return [{name: (gpu.limits.shared_bytes,)}]
     if isinstance(value, bool):

@@ -14,16 +14,9 @@ WARM = {
     for row in rows(H100 / "hot.csv")
     if (row["each"], row["blocks"], row["threads"], row["skew"], row["cold"]) == ("8", "132", "512", "0", "0")
 }
-PARTS = "D29: each of the two parts of L2 serves such lines, and lines lie otherwise on slices (slices.csv)"
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        *(pytest.param(lines, marks=pytest.mark.xfail(reason=PARTS, strict=True)) for lines in (1, 8, 64)),
-        *(512, 8192, 65536),
-    ],
-)
+@pytest.mark.parametrize("lines", [1, 8, 64, 512, 8192, 65536])
 def test_words_of_few_lines_that_all_sms_want(lines: int) -> None:
     kernel = isa.load(H100 / "hot.sm_90.cubin", f"_Z3hotILi{EACH}EEvPKfjiPfPy")
     args = np.zeros(lines * 32, np.float32), np.uint32(lines), np.int32(0), np.zeros(1, np.float32), np.zeros(SMS, np.uint64)
