@@ -1,5 +1,7 @@
 """Loads of the same lines by several SMs: one read of L2 serves some of them, as measured on an H100."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import isa
 import sim
 from programs.measurements.copies import H100
 from programs.published import rows
+from sim.result.result import Result
 
 CUBIN = H100 / "shared_reads.sm_90.cubin"
 SMS, SECTORS, ROUNDS = 132, 2048, 16  # of shared_reads.cu: SMs, sectors of the 64 KB that each reads in a round, rounds
@@ -95,14 +98,27 @@ def test_a_store_ends_what_loads_may_join(engine: str, of_the_second: str, reads
 MEASURED = {int(row["together"]): row for row in rows(H100 / "shared_reads.csv") if (row["way"], row["apart"]) == ("copies", "0")}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("together", [1, 2, 4, 8, 132])
-def test_bulk_copies_of_the_same_lines_as_on_an_h100(together: int) -> None:
+DRIFT = "D25: groups of four drift apart on the chip, so that 36 % of what they ask comes to L2, here 26"
+ASKED = SMS * SECTORS * ROUNDS
+
+
+@cache
+def copied(together: int) -> Result:
+    """Return a run in which so many neighbours copy the same 64 KB again and again."""
     args = np.ones(SMS << 14, np.int32), np.int32(together), np.int32(0), np.int32(ROUNDS), np.zeros(1 << 14, np.int32)
     kernel = isa.load(CUBIN, "_Z6copiesPK5uint4iiiPS_")
-    result = sim.run(sim.Launch(kernel, (SMS,), (256,), args, shared_dynamic=66 << 10), sim.gpu("h100").replace({"l2.start": "warm"}))
-    row = MEASURED[together]
-    assert result.cycles == pytest.approx(int(row["cycles"]), rel=0.16)
-    asked = SMS * SECTORS * ROUNDS
-    assert int(row["asked"]) == asked
-    assert result.counters["l2_sectors_read"] / asked == pytest.approx(int(row["served"]) / asked, abs=0.1)
+    return sim.run(sim.Launch(kernel, (SMS,), (256,), args, shared_dynamic=66 << 10), sim.gpu("h100").replace({"l2.start": "warm"}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("together", [1, 2, 4, 8, 132])
+def test_bulk_copies_of_the_same_lines_take_as_long_as_on_an_h100(together: int) -> None:
+    assert copied(together).cycles == pytest.approx(int(MEASURED[together]["cycles"]), rel=0.12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("together", [1, 2, pytest.param(4, marks=pytest.mark.xfail(reason=DRIFT, strict=True)), 8, 132])
+def test_as_much_of_bulk_copies_of_the_same_lines_comes_to_l2_as_on_an_h100(together: int) -> None:
+    assert int(MEASURED[together]["asked"]) == ASKED
+    share = int(MEASURED[together]["served"]) / ASKED
+    assert copied(together).counters["l2_sectors_read"] / ASKED == pytest.approx(share, abs=0.08)

@@ -1,13 +1,16 @@
 """How lines lie on the slices of L2, which SMs share a GPC, and how many requests a slice serves."""
 
 from collections import Counter
+from contextlib import nullcontext
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import isa
 import sim
+from isa.errors import UserError
 from programs.measurements.copies import H100
 from programs.published import rows
 from sim.lowering.slices import cycle_of, gpcs_of, lanes_of, number_of, opposite, place_of, sides_of
@@ -54,6 +57,16 @@ def test_slices_that_take_turns_get_a_line_each(slices: int) -> None:
     assert all(sorted(one % slices) == list(range(slices)) for one in np.split(found, 7))
 
 
+@pytest.mark.parametrize(("channels", "is_legal"), [(1, True), (2, True), (5, False), (81, False)])
+def test_the_hash_needs_as_many_slices_in_each_part(channels: int, is_legal: bool) -> None:
+    with (
+        nullcontext()
+        if is_legal
+        else pytest.raises(UserError, match=f"dram.channels = {channels} must be even, or 1, with l2.hash = 'hopper'")
+    ):
+        assert sim.gpu("h100").replace({"dram.channels": channels}).dram.channels == channels
+
+
 def test_slices_of_the_two_parts_serve_each_other_s_lines() -> None:
     assert [opposite(number, 80) for number in (0, 39, 40, 79)] == [40, 79, 0, 39]
 
@@ -81,7 +94,7 @@ DISPATCHED = list(rows(H100.parent / "h200" / "dispatch_order.csv"))
 
 
 def gpc_of(sm: int) -> int:
-    """Return the GPC of an SM of the H200 of dispatch_order.csv, by its number."""
+    """Return the GPC of an SM of the H100 and the H200 that were looked at, by its number."""
     if sm < 64:
         return sm // 2 % 8
     if sm < 120:
@@ -89,10 +102,12 @@ def gpc_of(sm: int) -> int:
     return 6 + (sm - 120) // 2 if sm < 124 else 0
 
 
-def test_a_cluster_of_sixteen_lies_in_one_gpc() -> None:
-    (row,) = (row for row in DISPATCHED if row["cluster"] == "16")
-    sms = [int(sm) for sm in row["sms"].split()]
-    assert all(len({gpc_of(sm) for sm in sms[first : first + 16]}) == 1 for first in range(0, len(sms), 16))
+@pytest.mark.parametrize("table", [H100.parent / "h200" / "dispatch_order.csv", H100 / "cluster_places.csv"])
+def test_a_cluster_of_sixteen_lies_in_one_gpc(table: Path) -> None:
+    for row in rows(table):
+        if row["cluster"] == "16":
+            sms = [int(sm) for sm in row["sms"].split()]
+            assert all(len({gpc_of(sm) for sm in sms[first : first + 16]}) == 1 for first in range(0, 112, 16))
 
 
 def order_of(gpcs: list[int]) -> tuple[int, Counter, Counter]:
