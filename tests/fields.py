@@ -24,8 +24,10 @@ from tests.unit import cluster_programs, mbarrier_programs, tile_programs
 FACTORS = (2, 0.5, 8, 0.125, 64, 1 / 64)
 BESIDE = {
     r"pipes\.\w+\.count": lambda name: {name.replace("count", "lanes"): 4},
+    r"l2\.coalesced": lambda name: {"dram.channels": 2, "l2.lookup_cycles": 100},
     r"pipes\.\w+\.within": lambda name: {"core.issue_interval": 1, name.replace("within", "lanes"): 16},
-}  # what else a machine is where a field is looked at that another one hides: a pipe as wide as its scheduler issues needs no second one
+}  # what else a machine is where a field is looked at that another one hides: a pipe as wide as its scheduler
+# issues needs no second one, many fast slices no loads that share reads
 COSTS = (  # last words of fields of which more takes longer
     *("latency", "cycles", "interval", "cost", "first", "jump", "near", "far", "cold", "load", "store", "read", "overhead", "us", "passes"),
     *("refresh", "replay", "header", "mask", "turnaround"),
@@ -48,6 +50,8 @@ def candidates(gpu: Gpu, name: str) -> list[Any]:
         return [{name: dict.fromkeys((21, 40, 63), 16 * gpu.limits.register_unit)}]
     if name == "clusters.groups":
         return [{name: (1, 1, 1, 1)}]
+    if name == "l2.gpcs":
+        return [{name: ()}, {name: (1, 1, 1, 1)}]
     if name == "limits.shared_carveouts":
         return [{name: (gpu.limits.shared_bytes,)}]
     if isinstance(value, bool):
@@ -56,6 +60,8 @@ def candidates(gpu: Gpu, name: str) -> list[Any]:
         return [pipe for pipe in gpu.pipes if pipe not in (value, section.removeprefix("pipes."))]
     if isinstance(value, str):
         return [other for other in choices(Gpu, name) if other != value]
+    if name == "l2.coalesced" and value > 1:
+        return [1]  # programs of few blocks have no more than two loads for a read
     if isinstance(value, int | float):
         scale = value or 4
         factors = [type(scale)(scale * factor) for factor in FACTORS]

@@ -58,6 +58,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return f"not read: core.policy = '{gpu.core.policy}' has no {what}"
     if name == "blocks.group_size" and gpu.blocks.policy != "grouped":
         return f"not read: blocks.policy = '{gpu.blocks.policy}' has no groups"
+    if name == "l2.gpcs" and gpu.l2 and gpu.l2.coalesced == 1 and not gpu.l2.far:
+        return "not read: l2.coalesced = 1 and l2.far = 0, so SMs of a GPC share nothing before L2"
     if name == "l2.core_cycles":
         return "not read: says what a change of clock.core_mhz leaves as it is"
     if section == "fetch" and name not in ("fetch.first", "fetch.shared_cycles", "fetch.jump") and not gpu.fetch.jump:

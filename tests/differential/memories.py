@@ -105,9 +105,9 @@ def with_latencies(draw: Callable, table: dict[str, Any]) -> dict[str, Any]:
     if table["l2"]:
         table["l2"]["latency"] = PLENTY
         table["l2"]["coalesced"] = (1, 2, 4)[table["dram"]["channels"] % 3]  # no draw of its own: cases that tests name stay as they are
-        even = table["dram"]["channels"] % 2 == 0 or table["dram"]["channels"] == 1
-        table["l2"]["hash"] = ("turns", "hopper")[even and table["dram"]["depth"] % 2]
-        table["l2"]["gpcs"] = ((), (1, 2), (2, 1, 1))[table["dram"]["depth"] % 3]
+        halves = table["dram"]["channels"] in (1, 2, 4, 6)  # which the hash needs
+        table["l2"]["hash"] = ("turns", "hopper")[halves and table["dram"]["depth"] % 2]
+        table["l2"]["gpcs"] = ((), (1, 2), (2, 1, 1))[(table["dram"]["channels"] + table["dram"]["depth"]) // 2 % 3]
         table["l2"]["lookup_cycles"] = (0, 1.165, 3)[(table["dram"]["channels"] + table["dram"]["depth"] // 2) % 3]
     table["dram"]["activate_cycles"] = (0, 2.3, 9)[(table["dram"]["channels"] + table["dram"]["depth"]) % 3]  # nor this
     table["dram"]["latency"] = 2 * PLENTY
