@@ -1,22 +1,28 @@
 """Every field of a GPU changed in one run: whether anything in the result is different, and what the report says of it."""
 
+import math
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 import sim
 from isa.errors import UserError
+from sim import timing
 from sim.causes.sensitivity.steps import variant
 from sim.gpus.model import Gpu
 from sim.lowering.unread import why_unread_by
 from sim.lowering.used import used_by
 from sim.result.result import Result
+from sim.timing.engine import DONE
+from sim.timing.state import Machine as State
 from sim.traces.trace import Trace
 from tests.fields import LABELS, candidates
 
 MOST = 5  # values of a field
+LONG = 1 << 16  # bytes: longer arrays of a machine follow from its tables before cycle 0, and from what was executed
 ARRAYS = ("stalls_by_instruction", "issues_by_instruction", "block_starts", "block_ends", "clock_reads")
 
 
@@ -54,8 +60,53 @@ class Machine:
         return self.made[name, place]
 
 
-def changes(trace: Trace, machine: Machine) -> Iterator[Change]:
-    """Yield each field of a GPU with some other values that the run can have."""
+class Engine:
+    """The compiled engine, which is not run again on what its first run was given: half of all changes change nothing of that."""
+
+    def __init__(self) -> None:
+        self.right = timing._advance
+        self.given: list[Any] = []
+        self.ended: State | None = None  # the machine of the first run
+
+    def __call__(self, hw: Any, code: Any, machines: list[State], arrays: Any, team: Any) -> int:
+        (machine,) = machines  # of one thread
+        given = [*_values((hw, code)), *_values(machine, LONG)]
+        if self.ended is not None and given == self.given:
+            machines[0] = self.ended._replace(slots=self.ended.slots.copy())  # their account is closed in place
+            return DONE
+        status = self.right(hw, code, machines, arrays, team)
+        if self.ended is None and status == DONE:
+            self.given, self.ended = given, machine._replace(slots=machine.slots.copy())
+        return status
+
+
+def _values(tables: Any, most: float = math.inf) -> Iterator[Any]:
+    """Yield all numbers of tables; of an array of more than so many bytes only its shape."""
+    if isinstance(tables, np.ndarray):
+        yield tables.shape
+        yield tables.tobytes() if tables.nbytes <= most else tables.dtype
+    elif isinstance(tables, tuple):
+        for one in tables:
+            yield from _values(one, most)
+    else:
+        yield tables
+
+
+@contextmanager
+def same_once() -> Iterator[None]:
+    """Let the compiled engine run but once on what its first run is given; its results are collected each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timing, "_advance", Engine())
+        yield
+
+
+@same_once()
+def changes(trace: Trace, machine: Machine) -> list[Change]:
+    """Return each field of a GPU with some other values that the run can have."""
+    return list(_changes(trace, machine))
+
+
+def _changes(trace: Trace, machine: Machine) -> Iterator[Change]:
     gpu = machine.gpu
     before = sim.simulate(trace, gpu, threads=1)
     for name in gpu.names():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from isa.errors import UserError
-from sim.gpus.fields import leaves, said
+from sim.gpus.fields import names, said
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
@@ -98,7 +98,8 @@ def unknown_clock(clock: Mapping[str, Any], clocks: Mapping[str, Any]) -> UserEr
 
 def _fields(model: type[BaseModel], table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the dotted names of the fields that belong to another clock than the core's, and which."""
-    for name in leaves(model, table):
+    pipes, units = (tuple(part) if isinstance(part := table.get(name), Mapping) else () for name in ("pipes", "units"))
+    for name in names(model, pipes, units):
         if domain := said(model, name, "clock"):
             yield name, domain
 

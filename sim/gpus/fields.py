@@ -103,6 +103,7 @@ def needed(model: type[BaseModel], name: str) -> str:
     return found.get(leaf, found.get("", "nothing"))
 
 
+@functools.cache
 def _node(model: type[BaseModel], name: str) -> dict[str, Any]:
     """Return the JSON-schema node of the field or section `name`; {} when there is none."""
     root = _schema(model)

@@ -7,6 +7,7 @@ import numpy as np
 from isa.cfg import BRANCHES
 from isa.program import Program
 from isa.vocabulary import COUNTERS, Operation, Special
+from sim.compiled.plain import records
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import Occupancy
 from sim.gpus.path import TICKS
@@ -26,7 +27,7 @@ from sim.lowering.control_words import (
     read_cycles,
 )
 from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
-from sim.lowering.listing import listing
+from sim.lowering.listing import MOST, PerProgram, listing
 from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.ops import Op
 from sim.lowering.phases import CLUSTER_WAITS, answers_nothing, copies, phase_use, result_cause
@@ -38,6 +39,8 @@ from sim.result.causes import PORT_CAUSE, StallCause, WakeRule
 # What an issued instruction does to the flow of its warp (Op.flow).
 PLAIN, BRANCH, BARRIER, CLOCK, CLUSTER_WAIT = range(5)
 NO_QUEUE = -1
+FIELDS = np.dtype([(name, "i8") for name in Hierarchy._fields])
+BSYNC = int(Operation.BSYNC)  # a plain integer: members take long to name
 
 _FLOW = dict.fromkeys(BRANCHES, BRANCH) | {Operation.BAR: BARRIER}
 
@@ -181,45 +184,57 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
 
 def _record(tables: Hierarchy) -> Any:
     """Return the tables as an array of one record."""
-    return np.array([tuple(tables)], [(name, "i8") for name in tables._fields]).view(np.recarray)
+    return records(np.array([tuple(tables)], FIELDS))
 
 
-def _op(gpu: Gpu, program: Program, i: int, results: int, obeyed: bool) -> dict[str, int]:
-    """Return the fields of instruction i's Op, which are those of its kind, but those that `code` has for all instructions at once."""
-    encoded, pipes = program.encoded, list(gpu.pipes)
-    unit, operation = unit_of(gpu, program, i), Operation(encoded.operation[i])
-    name = served.pipe if (served := unit_timing(gpu, program, i)) else None
+_of_programs = PerProgram[list[dict[str, int]]](MOST)
+
+
+def _of_program(program: Program, i: int, results: int) -> dict[str, int]:
+    """Return those fields of instruction i's Op that are the same on all GPUs."""
+    encoded = program.encoded
+    operation, copied = Operation(encoded.operation[i]), copies(program, i)
     clock = operation == Operation.S2R and encoded.function[i] in (Special.CLOCKLO, Special.CLOCKHI)
-    memory, hold = memory_place(gpu, program, i), port_cycles(gpu, program, i)
-    cause, product, copied = result_cause(program, i), turn(gpu, program, i), copies(program, i)
-    column, expected, passes = barrier(gpu, program, i)
     return {
+        "result_cause": result_cause(program, i),
+        "flow": CLOCK if clock else CLUSTER_WAIT if copied == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
+        "store": operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
+        "arithmetic": results > 0 and operation not in ACCESS,
+        "access": access_kind(program, i),
+        "width": encoded.width[i],
+        "phase": phase_use(program, i),
+        "copies": copied,
+        "far": may_leave(program, i),
+    }
+
+
+def _op(gpu: Gpu, program: Program, i: int, same: dict[str, int], obeyed: bool) -> dict[str, int]:
+    """Return the fields of instruction i's Op, which are those of its kind, but those that `code` has for all instructions at once.
+
+    same: those that are the same on all GPUs.
+    """
+    pipes, unit = list(gpu.pipes), unit_of(gpu, program, i)
+    name = served.pipe if (served := unit_timing(gpu, program, i)) else None
+    memory, hold, product = memory_place(gpu, program, i), port_cycles(gpu, program, i), turn(gpu, program, i)
+    column, expected, passes = barrier(gpu, program, i)
+    return same | {
         "latency": gpu.latency(unit) + product.columns,
         "distance": last_pass(gpu, program, i) if obeyed else gpu.core.reissue_distance,
-        "sync": gpu.core.sync_latency if operation == Operation.BSYNC else 0,
+        "sync": gpu.core.sync_latency if program.encoded.operation[i] == BSYNC else 0,
         "source_read": product.start if product.cycles else source_read(gpu, program, i, memory),
         "hold": 1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
         "pipe": pipes.index(name) if name else len(pipes),
         "shared": bool(name and gpu.pipes[name].owner == "sm"),
-        "result_cause": cause,
         "port_cause": PORT_CAUSE[unit],
-        "flow": CLOCK if clock else CLUSTER_WAIT if copied == CLUSTER_WAITS else _FLOW.get(operation, PLAIN),
         "barrier": column,
         "expected": expected,
         "passes": passes,
-        "store": operation == Operation.STORE or (operation == Operation.ATOM and results == 0) or answers_nothing(program, i),
-        "arithmetic": results > 0 and operation not in ACCESS,
         "memory": memory,
-        "access": access_kind(program, i),
-        "width": encoded.width[i],
         "cached": bool(memory and is_cached(gpu, program, i)),
         "address": hold,
         "landing": landing(gpu, program, i),
         "reads": read_cycles(gpu, program, i) if obeyed else 0,
-        "phase": phase_use(program, i),
         "turn": product.cycles,
-        "copies": copied,
-        "far": may_leave(program, i),
     }
 
 
@@ -227,7 +242,9 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     """Return the tables of `program` on `gpu`, and how many dependences it uses."""
     known, obeyed = listing(program), obeys_control_words(gpu, program)
     parts, (held, cause) = groups(gpu, program, obeyed), pauses(gpu, program)
-    ops = [_op(gpu, program, i, int(known.results[i]), obeyed) for i in known.first.tolist()]  # an unrolled loop has few kinds
+    kinds = known.first.tolist()  # an unrolled loop has few
+    same = _of_programs.get(program, None, lambda: [_of_program(program, i, int(known.results[i])) for i in kinds])
+    ops = [_op(gpu, program, i, one, obeyed) for i, one in zip(kinds, same, strict=True)]
     fields: dict[str, Any] = {name: np.array([op[name] for op in ops])[known.kind] for name in ops[0]}
     fields |= control_fields(program, obeyed, parts) | {"results": known.results, "pause": held, "pause_cause": cause}
     constants = known.constants
@@ -241,4 +258,4 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
         table[name] = fields[name]
     tables = known.counters if obeyed else known.needs, known.writes, known.sources, *constant_tables(gpu, constants)
     dependences = COUNTERS if obeyed else known.dependences
-    return Code(np.int64(obeyed), np.int64(parts.kept), table.view(np.recarray), *tables), dependences
+    return Code(np.int64(obeyed), np.int64(parts.kept), records(table), *tables), dependences

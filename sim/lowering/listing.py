@@ -15,6 +15,7 @@ from sim.lowering.register_ports import alike, port_registers
 from sim.traces.trace import logged
 
 T = TypeVar("T")
+MOST = 128  # programs
 
 
 class PerProgram(Generic[T]):
@@ -60,7 +61,7 @@ class Listing(NamedTuple):
     sources: np.ndarray  # int16 [n, SOURCES, 2] registers of the word's fields that go through the ports of the banks; -1 = none
 
 
-_listings = PerProgram[Listing](32)
+_listings = PerProgram[Listing](MOST)
 
 
 def listing(program: Program) -> Listing:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, fetched_sectors, l2_ticks, lookup_ticks, path, ticks
-from sim.lowering.slices import cycle_of, lanes_of
+from sim.lowering.slices import hash_of
 from sim.policies import Replacement
 
 SECTORS = LINE // SECTOR
@@ -156,7 +156,6 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
     lines = l1_lines(gpu, shared_per_sm)
     ways = min(l1.ways, lines) if l1 else 0
     l2_lines = l2.bytes // LINE // gpu.dram.channels if l2 else 0
-    is_hashed = l2 is not None and l2.hash != "turns" and gpu.dram.channels > 1
     values = {
         **{"modelled": gpu.memory.kind == "hierarchy", "queues": queues},
         "coalescing": COALESCING.index(lsu.coalescing),
@@ -199,8 +198,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "l2_latency": path(gpu).l2,
         "l2_ticks": l2_ticks(gpu),
         "lookup_ticks": lookup_ticks(gpu),
-        "lanes": lanes_of(gpu.dram.channels) if is_hashed else 0,
-        "lane_cycle": cycle_of(gpu.dram.channels) if is_hashed else 1,
+        **hash_of(gpu),
         "partial_ticks": round(l2_ticks(gpu) * l2.partial_cost) if l2 else 0,
         "write_port": bool(l2 and l2.write_port),
         "coalesced": l2.coalesced if l2 else 1,

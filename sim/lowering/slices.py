@@ -15,7 +15,6 @@ import numpy as np
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
 
-HASHES = ("turns", "hopper")
 LANES = 32  # slices of a part on which 32 KB lie, at most
 
 
@@ -38,6 +37,14 @@ def cycle_of(channels: int) -> int:
     """Return after how many times as many KB as `lanes_of` each slice has had as many lines by the hash."""
     half = max(channels // 2, 1)
     return half // gcd(half, lanes_of(channels))
+
+
+def hash_of(gpu: Gpu) -> dict[str, int]:
+    """Return the fields of Hierarchy about the hash."""
+    channels = gpu.dram.channels
+    if gpu.l2 is None or gpu.l2.hash == "turns" or channels == 1:
+        return {"lanes": 0, "lane_cycle": 1}
+    return {"lanes": lanes_of(channels), "lane_cycle": cycle_of(channels)}
 
 
 def number_of(line: int, place: int, channels: int, lanes: int, cycle: int) -> int:

@@ -89,6 +89,7 @@ class Block:
         yield env.all_of([warp.ended for warp in self.warps])
         self.machine.seen("block")
         self.sm.blocks.remove(self)
+        self.machine.blocks.ended += 1
         last = latest(*(warp.end for warp in self.warps))
         self.machine.blocks.ends[self.number] = int(env.now)
         self.machine.record.end = over = last.then(int(env.now), work=Work(self.number))

@@ -28,34 +28,61 @@ class Tick(simpy.Event):
     """Happen `delay` cycles from now, after everything else that is due then."""
 
     def __init__(self, env: simpy.Environment, delay: int) -> None:
-        super().__init__(env)
-        self._ok, self._value = True, None
+        self.env, self.callbacks, self._ok, self._value = env, [], True, None  # as SimPy's Timeout does, which is made as often
         env.schedule(self, LAST, delay)
+
+
+class Cycle(simpy.Event):
+    """Do what is due in one cycle, but for its tick: one event for all of it, as nothing depends on the order."""
+
+    env: Environment
+
+    def __init__(self, env: Environment, delay: int) -> None:
+        self.env, self.callbacks, self._ok, self._value = env, [self._happen], True, None
+        self.actions: list[Callable[[], None]] = []
+        env.schedule(self, delay=delay)
+
+    def _happen(self, event: simpy.Event) -> None:
+        for action in self.actions:  # one of them may add another, which is due at once
+            action()
+        del self.env.due[self.env.now]
+
+
+class Environment(simpy.Environment):
+    """SimPy's, and what is due in each cycle to come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.due: dict[float, Cycle] = {}
 
 
 def clock(machine: Machine) -> Process:
     """Step the machine until its last block has ended (a SimPy process)."""
+    env = machine.env
     while machine.running:
         machine.blocks.step()
-        if machine.env.peek() == machine.env.now:  # a block that starts may have made something due in this cycle
-            yield Tick(machine.env, 0)
+        if env.peek() == env.now:  # a block that starts may have made something due in this cycle
+            yield Tick(env, 0)
         if machine.memory:
             machine.memory.step()
         for sm in machine.sms:
             if sm.blocks or sm.active_cycles:  # before its first block it has nothing to do
                 sm.step()
         machine.check_progress()
-        yield Tick(machine.env, 1)
-    machine.length = int(machine.env.now)
+        yield Tick(env, 1)
+    machine.length = int(env.now)
     while machine.memory and machine.memory.busy:  # stores on their way to L2 when the last block has ended are counted, not waited for
-        yield Tick(machine.env, 0)
+        yield Tick(env, 0)
         machine.memory.step()
-        yield Tick(machine.env, 1)
+        yield Tick(env, 1)
 
 
-def after(env: simpy.Environment, cycles: int, action: Callable[[], None]) -> simpy.Event:
-    """Call `action` that many cycles from now, before the tick of that cycle; return the event."""
-    timeout = env.timeout(cycles)
-    assert timeout.callbacks is not None  # it has not happened yet
-    timeout.callbacks.append(lambda _: action())
-    return timeout
+def after(env: Environment, cycles: int, action: Callable[[], None]) -> None:
+    """Call `action` that many cycles from now, before the tick of that cycle."""
+    if cycles < 0:
+        raise ValueError(f"{cycles} cycles from now is past")
+    cycle = env.now + cycles
+    due = env.due.get(cycle)
+    if due is None:
+        due = env.due[cycle] = Cycle(env, cycles)
+    due.actions.append(action)

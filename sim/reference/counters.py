@@ -7,9 +7,8 @@ covers a fixed latency: `sim.lint` does.
 
 from operator import itemgetter
 
-import simpy
-
 from sim.lowering.warpgroups import QUEUED
+from sim.reference.clock import Environment
 from sim.reference.decode import Instruction
 from sim.reference.scoreboard import Outstanding, Pending
 from sim.result.causes import StallCause
@@ -18,7 +17,7 @@ from sim.result.causes import StallCause
 class DependenceCounters(Outstanding):
     """What one warp still waits for. Has the methods of `Scoreboard`."""
 
-    def __init__(self, env: simpy.Environment) -> None:
+    def __init__(self, env: Environment) -> None:
         super().__init__(env)
         self.holders: dict[int, list[Pending]] = {}  # by counter
 
@@ -61,10 +60,10 @@ class DependenceCounters(Outstanding):
         leaves = bool(instruction.writes or instruction.is_store or instruction.access or instruction.stores_bulk or instruction.turn)
         if not leaves and counters == (None, None):
             return None
-        reading = Pending(instruction.port_cause if instruction.turn else instruction.result_cause, (), self.env.event())
+        reading = Pending(instruction.port_cause if instruction.turn else instruction.result_cause, ())
         if instruction.turn:
             self.groups.join(QUEUED, reading, closes=True, is_known=True)
-        pending = Pending(instruction.result_cause, (), self.env.event(), reading=reading, loads=instruction.loads)
+        pending = Pending(instruction.result_cause, (), reading=reading, loads=instruction.loads)
         if leaves:
             self.outstanding.append(pending)
         for number, holder in zip(counters, (pending, pending.reading), strict=True):

@@ -36,6 +36,7 @@ class BlockScheduler:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.next, self.total = 0, machine.trace.launch.blocks
+        self.ended = 0  # how many have
         self.timing, self.last_sm = machine.gpu.blocks, machine.gpu.sms - 1
         self.order = start_order(self.timing.order, work_of_blocks(machine.trace)).tolist()
         self.starts = np.zeros(self.total, np.int64)  # cycle in which each block starts

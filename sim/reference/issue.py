@@ -81,16 +81,15 @@ class Scheduler:
 
     def step(self) -> None:
         """Take this cycle's turn. Schedulers before this one have taken theirs, and their ports."""
-        warps = self.warps.values()
-        if not warps:
+        # A policy is told in the order of the slots who woke.
+        awake = [warp for warp in self.warps.values() if warp.ready or warp.draining or warp.ask()]
+        self.machine.account.warp_cycles += len(self.warps)
+        if not awake:
             self._account_slots(None)
             return
-        for warp in warps:  # a policy is told in the order of the slots who woke
-            warp.ask()
-        self.able = {warp for warp in warps if warp.ready and self._port_free(warp)}
+        self.able = {warp for warp in awake if warp.ready and self._port_free(warp)}
         chosen = self._choose()
-        self.machine.account.warp_cycles += len(warps)
-        for warp in [one for one in warps if one.ready or one.draining]:
+        for warp in awake:
             self._account_warp(warp, chosen)
         self._account_slots(chosen)
         if chosen is not None:

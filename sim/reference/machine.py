@@ -3,15 +3,13 @@
 from collections import Counter
 from itertools import pairwise
 
-import simpy
-
 from sim.gpus.model import Gpu
 from sim.gpus.occupancy import residency
 from sim.lowering.control_words import obeys_control_words
 from sim.lowering.listing import listing
 from sim.lowering.phases import counts_of_phases
 from sim.reference.account import Account
-from sim.reference.clock import clock
+from sim.reference.clock import Environment, clock
 from sim.reference.decode import decode
 from sim.reference.dispatcher import BlockScheduler
 from sim.reference.memory.system import MemorySystem
@@ -37,7 +35,7 @@ class Machine:
         self.account = Account(len(self.program), timeline)
         self.events: Counter[str] = Counter()  # issues, barriers opened, blocks started and ended
         self.phases = counts_of_phases(trace, gpu)
-        self.env = simpy.Environment()
+        self.env = Environment()
         self.memory = MemorySystem(self) if gpu.memory.kind == "hierarchy" else None
         self.sms = [SM(self, number) for number in range(gpu.sms)]
         self.blocks = BlockScheduler(self)
@@ -48,7 +46,7 @@ class Machine:
     @property
     def running(self) -> bool:
         """Whether a block is resident or still to start."""
-        return self.blocks.next < self.blocks.total or any(sm.blocks for sm in self.sms)
+        return self.blocks.ended < self.blocks.total
 
     @property
     def cycle(self) -> int:

@@ -6,12 +6,11 @@ and nothing else.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-import simpy
-
 from sim.gpus.model import Gpu
-from sim.reference.clock import after
+from sim.reference.clock import Environment, after
 from sim.reference.decode import Instruction
 from sim.reference.moments import Moment, latest
 
@@ -31,7 +30,7 @@ class Port:
 class Ports:
     """Identical ports, the first free one of which is taken; or the last of other ports."""
 
-    def __init__(self, env: simpy.Environment, count: int = 1, within: Ports | None = None) -> None:
+    def __init__(self, env: Environment, count: int = 1, within: Ports | None = None) -> None:
         self.env = env
         self.ports: list[Port] = within.ports[-1:] if within else [Port() for _ in range(count)]
         self.sharers = [within] if within else []
@@ -68,26 +67,26 @@ class Ports:
 
     def hold(self, until: Moment) -> None:
         """Take a free port now and give it back at that moment."""
-        port = next(port for port in self.ports if port.free)
+        port = next(port for port in self.ports if port.free) if len(self.ports) > 1 else self.ports[0]
         port.free = False
-        for ports in self._with(port):
-            ports.held = until
-        after(self.env, until.cycle - int(self.env.now), lambda: self._give_back(port, until))
+        self.held = until
+        for ports in self.sharers:
+            if port in ports.ports:
+                ports.held = until
+        after(self.env, until.cycle - int(self.env.now), partial(self._give_back, port, until))
 
     def _give_back(self, port: Port, now: Moment) -> None:
         port.free = True
-        for ports in self._with(port):
-            ports.freed = now
-
-    def _with(self, port: Port) -> list[Ports]:
-        """Return those that have a port."""
-        return [ports for ports in (self, *self.sharers) if port in ports.ports]
+        self.freed = now
+        for ports in self.sharers:
+            if port in ports.ports:
+                ports.freed = now
 
 
 class Pipes:
     """The pipes of one SM as its schedulers reach them: each has its own ports, or all share the SM's."""
 
-    def __init__(self, env: simpy.Environment, gpu: Gpu) -> None:
+    def __init__(self, env: Environment, gpu: Gpu) -> None:
         self.gpu = gpu
         self.ports: dict[tuple[str, int], Ports] = {}
         for name, pipe in sorted(gpu.pipes.items(), key=lambda item: item[1].within is not None):

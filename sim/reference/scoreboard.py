@@ -6,13 +6,14 @@ The end of a fixed latency is known at issue, that of a load when the memory sys
 """
 
 from dataclasses import dataclass
+from functools import partial
 from operator import itemgetter
 
 import simpy
 
 from sim.gpus.model import Core
 from sim.lowering.warpgroups import QUEUED
-from sim.reference.clock import after
+from sim.reference.clock import Environment, after
 from sim.reference.decode import Instruction
 from sim.reference.groups import UNKNOWN, Groups
 from sim.reference.moments import Moment
@@ -25,10 +26,11 @@ class Pending:
 
     cause: StallCause
     writes: tuple[int, ...]  # dependences
-    back: simpy.Event
     at: Moment | None = None  # the moment in which it is back, once that is known
     reading: "Pending | None" = None  # under control words: the reading of its sources; of a product of a warpgroup its place in the queue
     loads: bool = False  # from beyond shared memory
+    is_back: bool = False
+    back: simpy.Event | None = None  # somebody waits until it is
 
     @property
     def due(self) -> int:
@@ -39,7 +41,7 @@ class Pending:
 class Outstanding:
     """What one warp has on its way; how each thing comes back."""
 
-    def __init__(self, env: simpy.Environment) -> None:
+    def __init__(self, env: Environment) -> None:
         self.env = env
         self.groups = Groups()
         self.outstanding: list[Pending] = []  # results on their way, and stores: the warp ends after them
@@ -53,19 +55,21 @@ class Outstanding:
         if at.cycle <= self.env.now:  # a latency of 0: there for an instruction that issues together with this one
             self._release(pending)
         else:
-            after(self.env, at.cycle - int(self.env.now), lambda: self._release(pending))
+            after(self.env, at.cycle - int(self.env.now), partial(self._release, pending))
 
     def _release(self, pending: Pending) -> None:
         self.groups.release(pending)
         if pending in self.outstanding:
             self.outstanding.remove(pending)
-        pending.back.succeed()
+        pending.is_back = True
+        if pending.back:
+            pending.back.succeed()
 
 
 class Scoreboard(Outstanding):
     """What one warp still waits for."""
 
-    def __init__(self, env: simpy.Environment, core: Core) -> None:
+    def __init__(self, env: Environment, core: Core) -> None:
         super().__init__(env)
         self.cap = core.in_flight_cap  # instructions of arithmetic with results on their way, at most; 0 = any number
         self.wake_all = core.wake_rule == "all_outstanding"
@@ -112,14 +116,14 @@ class Scoreboard(Outstanding):
         leaves = bool(instruction.writes or instruction.is_store or instruction.access or instruction.stores_bulk or instruction.turn)
         if not leaves and instruction.write_counter is None:
             return None
-        pending = Pending(instruction.result_cause, instruction.writes, self.env.event(), loads=instruction.loads)
+        pending = Pending(instruction.result_cause, instruction.writes, loads=instruction.loads)
         if leaves:
             self.outstanding.append(pending)
         if instruction.write_counter is not None:  # LDGSTS, LDGDEPBAR, products of warpgroups
             is_known = not (instruction.access or instruction.stores_bulk)
             self.groups.join(instruction.write_counter, pending, not instruction.joins, is_known)
         if instruction.turn:
-            pending.reading = Pending(instruction.port_cause, (), self.env.event())
+            pending.reading = Pending(instruction.port_cause, ())
             self.groups.join(QUEUED, pending.reading, closes=True, is_known=True)
         if instruction.writes:
             self.busy |= dict.fromkeys(instruction.writes, pending)

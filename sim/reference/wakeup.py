@@ -125,7 +125,7 @@ class Warp:
         """Return the cause of the first condition still open, None when the warp is ready."""
         if self.held is not None:
             return self.held
-        if self.blocker and not self.blocker.back.triggered:
+        if self.blocker and not self.blocker.is_back:
             return self.cause  # as before: it has issued nothing since that it could wait for
         missing = self.scoreboard.missing(self.instruction)
         if missing is None and self.found_waiting:
@@ -154,20 +154,19 @@ class Warp:
         since = latest(self._became_ready(), freed) if freed else self._became_ready()
         return since.then(now, WITHHELD, self.work) if since.cycle < now else since
 
-    def ask(self) -> None:
-        """Find out whether the warp is ready in this cycle; when it is, its wait has ended and is charged."""
-        if self.ready or self.draining:
-            return
-        cause = self.blocked_by()
+    def ask(self) -> bool:
+        """Find out whether a warp that was not ready is so in this cycle; when it is, its wait has ended and is charged."""
+        cause = self.held if self.held is not None else self.blocked_by()
         if cause is not None:
             self.cause = cause
             self.waited += 1
-            return
+            return False
         self.ready, self.eligible = True, int(self.env.now)
         self.tell(Hook.WAKE, int(self.cause is StallCause.LONG_SCOREBOARD))
         self.machine.account.charge(self.instruction, self.cause, self.waited)
         if self.waited:
             self._waited()
+        return True
 
     def tell(self, hook: Hook, *told: int) -> None:
         """Tell the policy of its scheduler something of it."""
@@ -200,7 +199,9 @@ class Warp:
     def drain(self) -> Process:
         """After its last instruction, wait for its results and stores; then it has ended (a SimPy process)."""
         left = list(self.scoreboard.outstanding)
-        yield self.env.all_of([self.env.timeout(1), *(pending.back for pending in left)])
+        for pending in left:
+            pending.back = self.env.event()
+        yield self.env.all_of([self.env.timeout(1), *(pending.back for pending in left if pending.back)])
         self.end = latest(self.issued.then(self.issued.cycle + 1, ISSUE_SLOT), *(pending.at for pending in left if pending.at))
         self.end = self.end.then(self.end.cycle, work=self.issued.work)
         self.end.cause = StallCause.DRAIN

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from sim.compiled.plain import FORM, named
+
 LINE = 64  # bytes of a cache line
 LARGE = 2 << 20  # of a large page of Linux; memory before the first whole one would come in small pages, half a thousand of them
 
@@ -33,15 +35,15 @@ class Room:
         self.at = 0  # where the rest of the piece begins: with a cache line
         self.least = first
 
-    def zeros(self, shape: int | tuple[int, ...], kind: Any) -> np.ndarray:
-        """Return what `np.zeros` returns."""
+    def zeros(self, shape: int | tuple[int, ...], kind: Any, form: type[np.ndarray] = np.ndarray) -> Any:
+        """Return what `np.zeros` returns, as an array of that form."""
         size = math.prod(shape if isinstance(shape, tuple) else (shape,)) * np.dtype(kind).itemsize
         if self.at + size > self.piece.size:
             begins = LARGE if self.least >= self.FIRST else LINE
             self.piece, self.least = np.zeros(max(self.least, size) + begins, np.uint8), self.FURTHER
             self.at = -self.piece.ctypes.data % begins
         start, self.at = self.at, self.at + -(-size // LINE) * LINE
-        return np.ndarray(shape, kind, self.piece, start)
+        return np.ndarray.__new__(form, shape, kind, self.piece, start)
 
     def full(self, shape: int | tuple[int, ...], value: Any, kind: Any) -> np.ndarray:
         """Return what `np.full` returns."""
@@ -50,5 +52,5 @@ class Room:
         return array
 
     def records(self, kind: np.dtype, *shape: int) -> Any:
-        """Return an array of records: np.recarray, typed Any so that its fields can be named."""
-        return self.zeros(shape, kind).view(np.recarray)
+        """Return an array of records (`sim.compiled.plain`), typed Any so that its fields can be named."""
+        return self.zeros(shape, named(kind), FORM)

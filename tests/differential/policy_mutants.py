@@ -30,7 +30,8 @@ def woken_late(right: Right) -> Right:
 
     def step(self: Scheduler) -> None:
         for _, warp in sorted(self.warps.items(), reverse=True):
-            warp.ask()
+            if not (warp.ready or warp.draining):
+                warp.ask()
         right(self)
 
     return step

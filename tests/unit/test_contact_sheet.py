@@ -33,7 +33,7 @@ FIGURES = {
     "banks": ["coalesce", "--stride", "2", "--shared", "--gpu", "gtx480", "--figure"],
     "occupancy": ["occupancy", "--gpu", "gtx480", "--block", "256", "--registers", "41", "--shared", "8192", "--figure"],
     "interval": ["interval", "intervals/add_one.sass", "--gpu", "gtx1080", "--rows", "0", "--warps-per-sm", "1,2,4,8,16,32", "--figure"],
-    "experiment": ["reproduce", "volkov-tlp-ilp", "--gpu", "gtx480", "--figure"],
+    "experiment": ["reproduce", "volkov-tlp-ilp", "--gpu", "g80", "--figure"],
     "validation": ["validate", "--quick", "--figure"],
     "captures": ["replay", "--all", "CAPTURES", "--figure"],
 }

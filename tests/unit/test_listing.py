@@ -8,7 +8,7 @@ import pytest
 import isa
 import sim
 from sim.lowering.control_words import obeys_control_words
-from sim.lowering.core import _op
+from sim.lowering.core import _of_program, _op
 from sim.lowering.listing import PerProgram, listing
 
 CUDA = Path(__file__).parents[2] / "programs" / "cuda"
@@ -38,7 +38,7 @@ def test_instructions_of_a_kind_are_the_same_to_a_gpu(name: str, machine: str) -
     program, gpu = isa.load(CUDA / f"{name}.sass") if name else isa.parse(MIXED), sim.gpu(machine)
     known, obeyed = listing(program), obeys_control_words(gpu, program)
     try:
-        ops = [_op(gpu, program, i, int(known.results[i]), obeyed) for i in range(len(program))]
+        ops = [_op(gpu, program, i, _of_program(program, i, int(known.results[i])), obeyed) for i in range(len(program))]
     except isa.errors.UserError:
         pytest.skip("this GPU lacks what the program needs")
     assert ops == [ops[known.first[kind]] for kind in known.kind.tolist()]

@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from sim.reference.moments import Moment
 
 WORDS_OF_SECTOR = 8
+WORDS = [frozenset(range(WORDS_OF_SECTOR * sector, WORDS_OF_SECTOR * (sector + 1))) for sector in range(SECTORS)]  # of each sector
 
 
 def words_of(sectors: set[int]) -> set[int]:
     """Return the words of a line that lie in some of its sectors."""
-    return {WORDS_OF_SECTOR * sector + k for sector in sectors for k in range(WORDS_OF_SECTOR)}
+    return set().union(*[WORDS[sector] for sector in sectors])
 
 
 def whole_sectors(words: set[int]) -> set[int]:
     """Return the sectors all of whose words are in a set of words of a line."""
-    return {sector for sector in range(SECTORS) if words >= words_of({sector})}
+    return {sector for sector in range(SECTORS) if words >= WORDS[sector]}
 
 
 @dataclass(eq=False)
@@ -51,11 +52,11 @@ class Line:
 
     def lacks(self, request: Request) -> set[int]:
         """Return the sectors of which a word that a load wants is not there; where the rule fetches more than lanes want, any word."""
-        return {sector for sector in request.sectors if not (request.words & words_of({sector}) or words_of({sector})) <= self.there}
+        return {sector for sector in request.sectors if not (request.words & WORDS[sector] or WORDS[sector]) <= self.there}
 
     def has_part_of(self, sector: int) -> bool:
         """Return whether any word of a sector is there."""
-        return bool(words_of({sector}) & self.there)
+        return bool(WORDS[sector] & self.there)
 
     def fill(self, sectors: set[int], ready: Moment) -> None:
         """Put in sectors that have come, to be read from `ready` on."""

@@ -78,7 +78,8 @@ class LoadStoreUnit:
 
         Of instructions issued together the next in turn.
         """
-        self.responses.step()
+        if self.responses.arrived:
+            self.responses.step()
         if self.waiting and self.unit.free:
             turns = [(self.last + turn) % len(self.queues) for turn in range(1, len(self.queues) + 1)]
             heads = [(number, access) for number in turns if (access := self.queues[number].head()) and self._room_for(access)]
@@ -86,7 +87,8 @@ class LoadStoreUnit:
                 number, access = min(heads, key=lambda head: head[1].issued)
                 again, self.last = number == self.last, number
                 self._take(self.queues[number], access, again)
-        self.copies.step()
+        if self.copies.copies:
+            self.copies.step()
 
     def _room_for(self, access: Access) -> bool:
         """Return whether the port, and for a load the table, has room for all its lines, whether they will be needed or not."""

@@ -18,6 +18,7 @@ from sim.traces.trace import PHASE_SHIFT, SCATTERED
 
 if TYPE_CHECKING:
     from sim.reference.machine import Machine
+    from sim.reference.memory.network import RequestPort
 
 
 class MemorySystem:
@@ -34,6 +35,7 @@ class MemorySystem:
         self.coalescer = RequestCoalescer(self)
         self.slices = [Slice(self, number) for number in range(gpu.dram.channels)]
         self.answers = 0
+        self.ports: list[RequestPort] = []  # of the SMs, once they are there
         self.barriers = Barriers(machine.phases, gpu)
         start = gpu.l2.start if gpu.l2 else "cold"
         lines = lines_of(launch).tolist() if start == "warm" else []
@@ -59,11 +61,16 @@ class MemorySystem:
 
     def step(self) -> None:
         """Let requests reach L2, SM by SM; no SM is always the first."""
-        sms = self.machine.sms
-        first = int(self.env.now) % len(sms)
-        for sm in sms[first:] + sms[:first]:
-            if sm.lsu and sm.lsu.requests.packets:
-                sm.lsu.requests.enter_l2()
+        ports = self.ports or self._find_ports()
+        first = int(self.env.now) % len(ports)
+        for port in ports[first:] + ports[:first] if first else ports:
+            if port.packets and port.packets[0].arrived:
+                port.enter_l2()
+
+    def _find_ports(self) -> list[RequestPort]:
+        """Return the ports of all SMs towards L2, which are put together after this."""
+        self.ports = [sm.lsu.requests for sm in self.machine.sms if sm.lsu]
+        return self.ports
 
     def next_answer(self) -> int:
         """Return the place of an answer in the order of service."""
