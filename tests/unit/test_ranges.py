@@ -81,7 +81,7 @@ def test_larger_sectors_fetch_what_lies_beside() -> None:
     """One word of each 128 bytes: every miss brings a sector whole."""
     listing = ".param ptr x\nS2R R0, SR_TID.X\nIMAD R2, R0, 128, c[0x0][x]\nLDG R4, [R2]\nFADD R4, R4, R4\nEXIT\n"
     trace = sim.execute(sim.Launch(isa.parse(listing), (4,), (64,), (np.zeros(1 << 13, np.float32),)))
-    gpu = H100.replace({"dram.access_bytes": 32})
+    gpu = H100.replace({"dram.access_bytes": 32, "l2.coalesced": 1})  # whole lines would join
     for level, counter, unit in (("l1", "l2_sectors_read", 1), ("l2", "dram_bytes_read", 32)):
         found = [sim.simulate(trace, gpu.replace({f"{level}.sector": size})).counters[counter] for size in (32, 64, 128)]
         assert found == [64 * unit * k for k in (1, 2, 4)] or found == [256 * unit * k for k in (1, 2, 4)], (level, found)
