@@ -27,7 +27,6 @@ from programs.measurements.profiled import Profiled, largest_stall
 from programs.published import rows
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
-from sim.result.result import Result
 from sim.traces.ensemble import members
 
 H200 = Path(__file__).parents[1] / "h200"
@@ -106,11 +105,6 @@ def one(case: Case, row: dict[str, str], gpu: Gpu, prefix: str = "") -> Score:
 def _launch(case: Case) -> Launch:
     args: tuple[Any, ...] = (*case.arrays(), np.int32(case.n), np.int32(case.p))
     return Launch(_program(sample_of(case), case.body), (case.grid,), (case.block,), args, shared_dynamic=case.shared)
-
-
-def simulate(case: Case, gpu: Gpu) -> Result:
-    """Run a launch of the population, or a micro-benchmark, on `gpu`."""
-    return sim.run(_launch(case), gpu)
 
 
 def summary(scores: list[Score]) -> dict[str, float]:
