@@ -58,8 +58,7 @@ EXIT"""
 
 @pytest.mark.parametrize("write_port", [True, False])
 def test_a_copy_within_l2_is_not_above_its_roof(write_port: bool) -> None:
-    few = {"sms": 4, "dram.channels": 4}  # slices as fast as the chip's: stores wait in the SM's port until theirs have taken them
-    part = sim.gpu("h100").replace(few | {"l2.start": "warm", "l2.write_port": write_port, "l2.far": 0, "l1.global_loads": False})
+    part = sim.gpu("h100").replace({"sms": 4, "l2.start": "warm", "l2.write_port": write_port, "l2.far": 0, "l1.global_loads": False})
     trace = sim.execute(sim.Launch(isa.parse(COPY), (1024,), (256,), (np.zeros(1 << 18, np.float32),)))
     result = sim.simulate(trace, part)
     assert 0.9 < of_run(result).shares[L2] <= 1
