@@ -258,7 +258,7 @@ class L2(Section):
 
 
 class Dram(Section):
-    model_config = needs("dram", l2="channels depth", dram_writes="write_cost turnaround write_batch")
+    model_config = needs("dram", l2="channels", l2_queues="depth", dram_writes="write_cost turnaround write_batch")
 
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
     efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
@@ -283,5 +283,5 @@ class Dram(Section):
     )
     access_bytes: Literal[32, 64, 128] = Field(32, description="bytes fetched at once; l2.sector where that is more")
     channels: Annotated[int, Field(ge=1, le=512)] = Field(8, description="channels, each with an L2 slice before it")
-    depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="requests that wait at an L2 slice")
+    depth: Annotated[int, Field(ge=1, le=4096)] = Field(64, description="stores and atomics that wait at an L2 slice; loads enter at once")
     channel_depth: Annotated[int, Field(ge=0, le=4096)] = Field(0, description="at a channel: reads, lines to be written; 0 = as `depth`")

@@ -58,10 +58,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return f"not read: core.policy = '{gpu.core.policy}' has no {what}"
     if name == "blocks.group_size" and gpu.blocks.policy != "grouped":
         return f"not read: blocks.policy = '{gpu.blocks.policy}' has no groups"
-    if name == "l2.gpcs" and gpu.l2 and gpu.l2.coalesced == 1 and not gpu.l2.far:
-        return "not read: l2.coalesced = 1 and l2.far = 0, so SMs of a GPC share nothing before L2"
-    if name == "l2.core_cycles":
-        return "not read: says what a change of clock.core_mhz leaves as it is"
+    if section == "l2" and (why := _of_l2(gpu, name)):
+        return why
     if section == "fetch" and name not in ("fetch.first", "fetch.shared_cycles", "fetch.jump") and not gpu.fetch.jump:
         return "not read: fetch.jump = 0, so code is always there"
     if name in WAYS_OF and not getattr(gpu.fetch, WAYS_OF[name]):
@@ -89,3 +87,12 @@ def why_unread(gpu: Gpu, name: str) -> str:
     if name == "clock.scheduler_mhz":
         return "not read: core.issue_interval says how often a scheduler issues"
     return ""
+
+
+def _of_l2(gpu: Gpu, name: str) -> str:
+    """Return why a field of L2 is not read; "" when it is."""
+    if name == "l2.gpcs" and gpu.l2 and gpu.l2.coalesced == 1 and not gpu.l2.far:
+        return "not read: l2.coalesced = 1 and l2.far = 0, so SMs of a GPC share nothing before L2"
+    if name == "l2.hash" and gpu.dram.channels == 1:
+        return "not read: dram.channels = 1, so all lines lie on one slice"
+    return "not read: says what a change of clock.core_mhz leaves as it is" if name == "l2.core_cycles" else ""

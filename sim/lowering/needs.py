@@ -93,6 +93,14 @@ NEEDS = {
             or (gpu.l2 is not None and gpu.l2.far > 0 and used.moved(*L2_TRAFFIC))
         ),
     ),
+    "l2_queues": Need(  # and those of channels without a depth of their own
+        "no store or atomic goes to L2",
+        lambda gpu, used: (
+            not gpu.dram.channel_depth
+            or (used.at(*BEYOND) & ~used.of(Operation.LOAD)).any()
+            or ((used.copies & used.function_has(1)) | used.reductions).any()
+        ),
+    ),
     "wide": Need(
         "no access of more than 32 bits per lane is executed that waits for its data or tells when it has read them",
         lambda gpu, used: (

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 class Read:
     """The latest read of a line for a GPC."""
 
-    number: int
     gpc: int
     line: Line  # in L2, as long as it has not been replaced
     stores: int  # to the line before it
@@ -58,4 +57,4 @@ class RequestCoalescer:
         """Let loads join a read that is served, and whose data are there, at those moments. moved: some from the other part of L2."""
         gpc = self.memory.gpcs[packet.sm]
         until = served.cycle + int(self.numbers.joins) + int(self.numbers.far) * moved
-        self.reads[joined_place(packet.line, gpc)] = Read(packet.line, gpc, line, line.stores, until, latest(served, there))
+        self.reads[joined_place(packet.line, gpc)] = Read(gpc, line, line.stores, until, latest(served, there))
