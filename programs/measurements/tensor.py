@@ -20,7 +20,6 @@ from sim.gpus.loader import load
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
 from sim.result.result import Result
-from sim.traces.ensemble import members
 
 HERE = Path(__file__).parent
 CHAINS, PRODUCTS = HERE / "h200" / "tensor.csv", HERE / "h200" / "products.csv"
@@ -87,14 +86,11 @@ def _simulated(launch: Launch) -> Result:
 
 
 def median_run(given: Launch, gpu: str) -> Result:
-    """Return the launch on a GPU where its arrays lie at the median of three places: which loads meet a refresh changes with that.
+    """Return the launch on a GPU where its arrays lie at the median of several places."""
+    from programs.measurements.placements import median_placed
+    from sim import execute
 
-    What was measured is the median of launches that each met refreshes of their own.
-    """
-    from sim import execute, simulate
-
-    results = [simulate(trace, load(gpu)) for trace in members(execute(given), 3)]
-    return sorted(results, key=lambda result: int(result.counters["sm_active_cycles_max"]))[1]
+    return median_placed(execute(given), load(gpu))
 
 
 def main() -> None:

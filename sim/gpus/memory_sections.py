@@ -235,7 +235,7 @@ class L2(Section):
     )
     partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a slice for a sector stored in part; another = 1")
     write_port: bool = Field(
-        False, description="stores, and sectors that DRAM sends, have a port of each slice for themselves, beside that of loads"
+        False, description="stores, and sectors that DRAM sends, have a port of each slice for themselves, beside that of loads, and take turns there"
     )
     coalesced: Annotated[int, Field(ge=1, le=65535)] = Field(
         1,

@@ -28,6 +28,7 @@ class Path(NamedTuple):
 
     l2: int  # from L2 to the network
     dram: int  # from the channel, beyond that
+    far: int  # from the other part of L2
 
 
 def path(gpu: Gpu) -> Path:
@@ -39,9 +40,11 @@ def path(gpu: Gpu) -> Path:
     at_l2 = max(l2_ticks(gpu), lookup_ticks(gpu))
     served = cycles(at_l2 + dram_ticks(gpu) * fetched_sectors(gpu)) - cycles(at_l2)  # the channel starts when the slice has done
     if gpu.l2 is None:
-        return Path(0, gpu.dram.latency - stages - served)
+        return Path(0, gpu.dram.latency - stages - served, 0)
     stages += cycles(at_l2)
-    return Path(gpu.l2.latency - stages, gpu.dram.latency - gpu.l2.latency - served)
+    served += cycles(l2_ticks(gpu) * fetched_sectors(gpu)) if gpu.l2.write_port else 0
+    far = max(gpu.l2.far - cycles(l2_ticks(gpu)), 1) if gpu.l2.far else 0
+    return Path(gpu.l2.latency - stages, gpu.dram.latency - gpu.l2.latency - served, far)
 
 
 def fetched_sectors(gpu: Gpu) -> int:

@@ -204,7 +204,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "coalesced": l2.coalesced if l2 else 1,
         "joins": l2.latency if l2 else 0,
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
-        "far": l2.far if l2 else 0,
+        "far": path(gpu).far,
         "l2_start": L2_START.index(l2.start) if l2 else 0,
     }
     parts = values | _of_dram(gpu) | _of_clusters(gpu)

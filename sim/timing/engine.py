@@ -20,6 +20,7 @@ from sim.lowering.core import Code, Hardware
 from sim.timing.blocks import begin_blocks
 from sim.timing.dispatcher import retire_blocks, start_blocks
 from sim.timing.issue import visit
+from sim.timing.memory.fills import come
 from sim.timing.memory.lsu import take
 from sim.timing.memory.responses import look_ahead, prefetch_lines, reach_l2, receive_from_l2, respond
 from sim.timing.parts import What, exchange
@@ -56,6 +57,7 @@ def step_l2(until: int, hw: Hardware, sm: Machine) -> None:
     if now < until and hw.memory[0].l2_sets:
         look_ahead(until, hw.sms, hw.memory[0], sm.memory)
     while now < until:
+        come(now + 1, hw.memory[0], sm.memory)
         first, soonest = now % hw.sms, np.int64(NEVER)
         for k in range(hw.sms):
             m = first + k if first + k < hw.sms else first + k - hw.sms
@@ -63,6 +65,7 @@ def step_l2(until: int, hw: Hardware, sm: Machine) -> None:
                 reach_l2(m, now, hw.memory[0], sm.memory)
             soonest = min(soonest, sm.memory.units[m].arrival)
         now = soonest
+    come(until, hw.memory[0], sm.memory)
 
 
 @inner
@@ -138,7 +141,7 @@ def begin_window(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team
         start_blocks(chip.next_start, hw, sm, trace)
     if hw.memory[0].modelled:
         step_l2(until, hw, sm)
-    chip.next_step = NEVER
+    chip.next_step = until if sm.memory.ring[0].count else NEVER
     open_window(until, team)
     return RUNNING
 

@@ -5,6 +5,7 @@ CODE: as `numba_mutants.CODE`, for the uncompiled Numba engine.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from sim.lowering.memory import Hierarchy, joined_place
 from sim.reference.dispatcher import BlockScheduler
 from sim.reference.memory import banks, coalescer, l2
 from sim.reference.memory.access import Access
+from sim.reference.memory.fills import Fills
 from sim.reference.memory.issue_queue import Queue
 from sim.reference.memory.l1 import L1, Line
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.network import RequestPort
-from sim.reference.memory.request_coalescer import RequestCoalescer
+from sim.reference.memory.request_coalescer import Read, RequestCoalescer
 from sim.reference.memory.system import MemorySystem
 from sim.reference.memory.write_combining import WriteCombiningBuffer
 from sim.reference.moments import Moment
@@ -94,15 +96,14 @@ def newest_line_leaves(right: Right) -> Right:
 
 
 def answers_later(right: Right) -> Right:
-    def serve(*arguments: Any) -> tuple[Moment, Moment]:
-        admitted, leaves = right(*arguments)
-        return admitted, leaves.then(leaves.cycle + 1)
+    def serve(self: Slice, packet: Any, leave: Callable[[Moment], None]) -> Any:
+        return right(self, packet, lambda leaves: leave(leaves.then(leaves.cycle + 1)))
 
     return serve
 
 
 def joins_any_gpc(right: Right) -> Right:
-    def join(self: RequestCoalescer, packet: Any, line: Any) -> Moment | None:
+    def join(self: RequestCoalescer, packet: Any, line: Any) -> Read | None:
         gpcs, own = self.memory.gpcs, self.memory.gpcs[packet.sm]
         joined = None
         for gpc in set(gpcs):
@@ -122,6 +123,15 @@ def never_over(right: Right) -> Right:
     return note
 
 
+def without(name: str) -> Callable[[Right], Right]:
+    """Expect fills of which a number of sectors is none."""
+
+    def mutate(right: Right) -> Right:
+        return lambda self, fill: right(self, replace(fill, **{name: 0}))
+
+    return mutate
+
+
 REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "a load does not join the fetch of another": (L1, "find", joins_nobody),
     "L1 evicts first in, first out": (L1, "find", lambda right: lambda self, number: self._set_of(number).get(number)),
@@ -134,7 +144,8 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "write-back lost": (Slice, "_write_back", lambda right: lambda self, line, queue: None),
     "loads of all GPCs join": (RequestCoalescer, "join", joins_any_gpc),
     "a read may be joined for ever": (RequestCoalescer, "note", never_over),
-    "loads go to the slice that keeps their line": (Slice, "_other", lambda right: property(lambda self: self)),
+    "loads go to the slice that keeps their line": (Slice, "other", lambda right: property(lambda self: self)),
+    "what DRAM sends takes no port of L2": (Fills, "expect", without("fetched")),
     "a sector written in part counts as written whole": (l2, "whole_sectors", lambda right: lambda words: {word // 8 for word in words}),
     "the first SM always goes first": (MemorySystem, "step", no_rotation),
     "answers of one cycle in reverse": (MemorySystem, "next_answer", lambda right: lambda self: -right(self)),

@@ -2,9 +2,8 @@
 
 `../h200/population.csv`, `../h100/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles` with the clocks as they
 boost, medians of twelve launches on the H200 and of nine on the H100, `elapsed_cycles` of nine; on the H200 `warm_...` after matrix
-products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at `warm_l2_mhz`. Where the arrays of a launch lie
-decides when its loads meet a refresh, on the GPU as here: its median is compared with that of an ensemble (`sim.traces.ensemble`), of
-fewer members the longer a launch is, and the more all of them are alike.
+products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at `warm_l2_mhz`. The median of an ensemble of
+places (`placements.py`) is compared with that of the launches.
 """
 
 import statistics
@@ -21,19 +20,18 @@ import numpy as np
 import isa
 import sim
 from isa.errors import UserError
+from programs.measurements.placements import placed
 from programs.measurements.population.case import Case
 from programs.measurements.population.cases import SAMPLES, everything, kernels, population, sample_of, template
 from programs.measurements.profiled import Profiled, largest_stall
 from programs.published import rows
 from sim.gpus.model import Gpu
 from sim.launch.launch import Launch
-from sim.traces.ensemble import members
 
 H200 = Path(__file__).parents[1] / "h200"
 FOLDERS = {sample: H200.parent / sample for sample in SAMPLES}
 HALVES = ("seen", "kept")
 CLOCKS = ("boost", "warm")
-MEMBERS = {400_000: 7, 2_000_000: 3}  # of the ensemble of a launch of so many warp instructions at most; of a longer one 1
 
 
 @dataclass(frozen=True)
@@ -81,11 +79,7 @@ def one(case: Case, row: dict[str, str], gpu: Gpu, prefix: str = "") -> Score:
     """Return the score of a launch, measured as a row of the table says. prefix: of its columns, "" or "warm_"."""
     if prefix:
         gpu = gpu.replace({f"clock.{name}": float(row[f"warm_{name}"]) for name in ("core_mhz", "l2_mhz")})
-    trace = sim.execute(_launch(case))
-    first = sim.simulate(trace, gpu)
-    size = first.counters["warp_instructions"]
-    count = next((count for most, count in MEMBERS.items() if size <= most), 1)
-    results = [first, *(sim.simulate(member, gpu) for member in members(trace, count)[1:])]
+    results = placed(sim.execute(_launch(case)), gpu)
     measured = Profiled(
         case.name,
         FOLDERS[sample_of(case)],
@@ -98,7 +92,7 @@ def one(case: Case, row: dict[str, str], gpu: Gpu, prefix: str = "") -> Score:
         case,
         (float(row[f"{prefix}cycles"]), statistics.median(int(found.counters["sm_active_cycles_max"]) for found in results)),
         (float(row[f"{prefix}elapsed_cycles"]), statistics.median(found.elapsed_cycles for found in results)),
-        (measured.largest_stall, largest_stall(first)),
+        (measured.largest_stall, largest_stall(results[0])),
     )
 
 

@@ -16,6 +16,7 @@ from sim.lowering.slices import opposite, place_of
 from sim.policies import Replacement
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
+from sim.reference.memory.fills import Fill
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, whole_sectors
 from sim.reference.memory.queues import Queue
 from sim.reference.memory.replacement import Ways
@@ -23,7 +24,8 @@ from sim.reference.moments import Moment, SetTime, latest
 from sim.result.causes import Tally
 
 if TYPE_CHECKING:
-    from sim.reference.memory.network import Packet
+    from sim.reference.memory.network import Leave, Packet
+    from sim.reference.memory.request_coalescer import Read
     from sim.reference.memory.system import MemorySystem
 
 
@@ -75,15 +77,17 @@ class Slice:
             self.sets[place] = lines, ways
         return self.sets[place]
 
-    def serve(self, packet: Packet) -> tuple[Moment, Moment]:
+    def serve(self, packet: Packet, leave: Leave) -> Moment:
         """Serve a request for a line of this slice that arrives now; a load may ask the other part's, in whose queue it is then.
 
-        Return the moments in which (the queue has room for it, its answer leaves).
+        Return the moment in which the queue has room for it. leave: takes the moment in which its answer leaves, when that is known.
         """
-        if joined := self._join_read(packet):
-            return packet.moment, self._leaves(joined, packet)
-        crossing, arrival = self._crossing(packet), int(self.env.now) * TICKS
-        queue = self._other.queue if packet.kind is Kind.LOAD and self._far(packet) else self.queue
+        if read := self._join_read(packet):
+            room = packet.moment  # which is that of the answer when it has left
+            self._join(packet, read, leave)
+            return room
+        arrival = int(self.env.now) * TICKS
+        queue = self.other.queue if packet.kind is Kind.LOAD and self._far(packet) else self.queue
         writes = packet.kind is Kind.STORE and bool(self.numbers.write_port)
         ticks = self._ticks(packet)
         why = "l2.lookup_cycles" if ticks == int(self.numbers.lookup_ticks) else ""
@@ -91,16 +95,35 @@ class Slice:
         admitted, room = queue.join(arrival, ticks, packet.moment, port=int(writes), why=why, needs_place=waits)
         self.tallies[Tally.SLICE_FULL] += admitted > arrival
         self.tallies[Tally.L2_READS if packet.kind is Kind.LOAD else Tally.L2_WRITES] += len(packet.sectors)
-        there = self._look_up(packet, queue) if self.count else self._pass_on(packet, queue)
+        there, fetched, moved = self._look_up(packet, queue) if self.count else (self._pass_on(packet, queue), 0, 0)
+        far = int(self.numbers.far) if moved else 0
         if packet.kind is not Kind.LOAD and self._far(packet):
             self._pass_through(self._passed(packet), packet.moment)
-        self._cross(crossing, packet.moment)
         if self.count and self.memory.coalescer.may_join(packet):
-            self.memory.coalescer.note(packet, self.set_of(packet.line)[packet.line], queue.served, there, crossing > 0)
-        return room, self._leaves(latest(queue.served, there), packet)
+            self.memory.coalescer.note(packet, self.set_of(packet.line)[packet.line], queue.served, there, far)
+        is_late = self._is_late(packet, there)
+        if packet.kind is Kind.LOAD and (moved or is_late):
+            come = there if is_late else queue.served
+            self.memory.fills.expect(Fill(self, come, queue.served, fetched, moved, far, lambda at: leave(self._leaves(at, packet))))
+        else:
+            ready = latest(queue.served, there)
+            leave(self._leaves(ready.then(ready.cycle + far, "l2.far") if far else ready, packet))
+        return room
+
+    def _is_late(self, packet: Packet, there: Moment) -> bool:
+        """Return whether a load waits for what DRAM sends, which takes a port of its slice when it comes."""
+        return packet.kind is Kind.LOAD and bool(self.numbers.write_port) and there.cycle > int(self.env.now)
+
+    def _join(self, packet: Packet, read: Read, leave: Leave) -> None:
+        """Answer a load with a read by another SM: when that has its data, or now if it had them."""
+        if self._is_late(packet, read.there):
+            self.memory.fills.expect(Fill(self, read.there, packet.moment, 0, 0, read.far, lambda at: leave(self._leaves(at, packet))))
+        else:
+            there = read.there.then(read.there.cycle + read.far, "l2.far") if read.far else read.there
+            leave(self._leaves(latest(packet.moment, there), packet))
 
     @property
-    def _other(self) -> Slice:
+    def other(self) -> Slice:
         """The slice of the other part of L2 that serves the same lines to the SMs near it."""
         return self.memory.slices[opposite(self.number, int(self.numbers.channels))]
 
@@ -108,8 +131,8 @@ class Slice:
         """Return the moment in which the answer to a request leaves L2 that is there, and served, at a moment."""
         return there.then(there.cycle + int(self.numbers.l2_latency), "l2.latency", packet.moment.work)
 
-    def _join_read(self, packet: Packet) -> Moment | None:
-        """Join a load to a read of its line by an SM of its GPC; return when what it reads is there, None if it cannot."""
+    def _join_read(self, packet: Packet) -> Read | None:
+        """Join a load to a read of its line by an SM of its GPC, and return that; None if it cannot."""
         line = self.set_of(packet.line).get(packet.line) if self.count else None
         if not line or not self.memory.coalescer.may_join(packet):
             return None
@@ -137,26 +160,9 @@ class Slice:
         partial = len(packet.sectors - whole)
         return max(int(self.numbers.lookup_ticks), len(whole) * int(self.numbers.l2_ticks) + partial * int(self.numbers.partial_ticks))
 
-    def _crossing(self, packet: Packet) -> int:
-        """Return how many sectors of a load must be copied from the other part of L2."""
-        if packet.kind is not Kind.LOAD or not self.count or not self._far(packet):
-            return 0
-        line = self.set_of(packet.line).get(packet.line)
-        return len(packet.sectors - line.copied if line else packet.sectors)
-
-    def _cross(self, sectors: int, by: Moment) -> None:
-        """Hold both slices between which sectors are copied."""
-        if sectors:
-            self._hold(sectors * int(self.numbers.l2_ticks), by)
-            self._pass_through(sectors * int(self.numbers.l2_ticks), by)
-
     def _pass_through(self, ticks: int, by: Moment) -> None:
-        """Hold the slice of the SM's own part through which a request goes to the other part, or data come from there."""
-        self._other._hold(ticks, by)
-
-    def _hold(self, ticks: int, by: Moment) -> None:
-        """Hold the port for what is stored and what comes from elsewhere; the only one, if there is no other."""
-        self.queue.occupy(int(self.numbers.write_port), int(self.env.now) * TICKS, ticks, by)
+        """Hold the slice of the SM's own part through which a request goes to the other part."""
+        self.other.queue.occupy(int(self.numbers.write_port), int(self.env.now) * TICKS, ticks, by)
 
     def _pass_on(self, packet: Packet, queue: Queue) -> Moment:
         """Send a request to DRAM; return the moment in which its sectors are there."""
@@ -173,30 +179,27 @@ class Slice:
         there = SetTime(at + late - refresh, (sent.before or sent).then(at + late, "dram.refresh"))
         return there.then(sent.cycle + late, "dram.latency")
 
-    def _look_up(self, packet: Packet, queue: Queue) -> Moment:
-        """Find or fetch a request's sectors; return the moment in which they are there. queue: of the slice that serves it."""
+    def _look_up(self, packet: Packet, queue: Queue) -> tuple[Moment, int, int]:
+        """Find or fetch a request's sectors. queue: of the slice that serves it.
+
+        Return the moment in which they are there, how many were fetched, how many must come from the other part of L2.
+        """
         line, evicted = self._place(packet.line)
-        missing, there = set(), self.origin
+        missing, there, fetched, moved = set(), self.origin, 0, 0
         if packet.kind is not Kind.STORE:
             missing = packet.sectors - line.there.keys() - whole_sectors(line.written)
-            self._fetch(packet.line, line, missing, queue)
+            fetched = self._fetch(packet, line, missing, queue)
             there = latest(*(line.there.get(sector, self.origin) for sector in packet.sectors))
             if self._far(packet):
-                there = self._copy(line, packet, latest(there, queue.served))
+                moved = len(packet.sectors - line.copied)
+                line.copied |= packet.sectors if packet.kind is Kind.LOAD else set()
         if packet.kind is not Kind.LOAD:
             line.written |= packet.words
             line.copied -= packet.sectors
             line.stores += 1
         self.tallies[Tally.L2_HITS] += len(packet.sectors) - len(missing)
         self._write_back(evicted, queue)
-        return there
-
-    def _copy(self, line: Line, packet: Packet, there: Moment) -> Moment:
-        """Copy the sectors of a load to the other part of L2, where they stay; return when they are there too."""
-        missing = packet.sectors - line.copied
-        if packet.kind is Kind.LOAD:
-            line.copied |= packet.sectors
-        return there.then(there.cycle + int(self.numbers.far), "l2.far") if missing else there
+        return there, fetched, moved
 
     def _place(self, number: int) -> tuple[Line, Line]:
         """Return (a line, empty unless it was there; the line that had to go, empty if none)."""
@@ -212,15 +215,16 @@ class Slice:
         lines.move_to_end(number)
         return lines[number], evicted
 
-    def _fetch(self, number: int, line: Line, missing: set[int], queue: Queue) -> None:
-        """Fetch sectors, whole accesses of DRAM less what is there."""
+    def _fetch(self, packet: Packet, line: Line, missing: set[int], queue: Queue) -> int:
+        """Fetch sectors, whole accesses of DRAM less what is there; return how many a load must wait for a port for."""
         size = int(self.numbers.access_sectors)
         accesses = {sector // size for sector in missing}
         wanted = {sector for sector in range(SECTORS) if sector // size in accesses} - line.there.keys()
         if wanted:
-            if self.numbers.write_port:
+            if self.numbers.write_port and packet.kind is not Kind.LOAD:
                 self.queue.occupy(1, queue.end, len(wanted) * int(self.numbers.l2_ticks), queue.served)
-            line.there |= dict.fromkeys(wanted, self._late(number, self._transfer(number, len(wanted), 0, queue)))
+            line.there |= dict.fromkeys(wanted, self._late(packet.line, self._transfer(packet.line, len(wanted), 0, queue)))
+        return len(wanted) if self.numbers.write_port else 0
 
     def _write_back(self, line: Line, queue: Queue) -> None:
         """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sim.reference.blocks import Block
     from sim.reference.memory.system import MemorySystem
 
+Leave = Callable[[Moment], None]
 Deliver = Callable[[set[int], Moment], None] | None  # takes the sectors that have come and the moment from which they may be read
 
 
@@ -93,15 +94,23 @@ class RequestPort:
             packet = self.packets.popleft()
             self.in_port -= weight_of(packet.kind, packet.packets)
             packet.moment = self.left = latest(packet.moment, self.unblocked).then(now, work=packet.moment.work)
-            self.unblocked, leaves = self.memory.slice_of(packet.line).serve(packet)
-            packet.moment = leaves.then(leaves.cycle + int(self.numbers.network), "interconnect.latency")
-            if packet.deliver:
-                self.responses.expect(packet, self.memory.next_answer())
-            else:
-                packet.block.store_answered(packet.moment)
+            self.unblocked = self.memory.slice_of(packet.line).serve(packet, self._answer(packet))
             if self.unblocked.cycle > now:
                 self.blocked = True
                 after(self.env, self.unblocked.cycle - now, self._unblock)
+
+    def _answer(self, packet: Packet) -> Leave:
+        """Return what to do with the answer to a packet when it leaves L2 in a moment; those of one cycle go in the order of service."""
+        order = self.memory.next_answer()
+
+        def leave(leaves: Moment) -> None:
+            packet.moment = leaves.then(leaves.cycle + int(self.numbers.network), "interconnect.latency")
+            if packet.deliver:
+                self.responses.expect(packet, order)
+            else:
+                packet.block.store_answered(packet.moment)
+
+        return leave
 
     def _unblock(self) -> None:
         self.blocked = False

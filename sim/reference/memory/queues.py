@@ -61,11 +61,14 @@ class Queue:
         elif self.has_place:
             self.ends[-1], self.moments[-1] = end, moment
 
-    def occupy(self, port: int, at: int, ticks: int, by: Moment) -> None:
-        """Keep a port for so long from tick `at` on, or when it is free, for something that is no request."""
+    def occupy(self, port: int, at: int, ticks: int, by: Moment) -> Moment:
+        """Keep a port for so long from tick `at` on, or when it is free, for something that is no request; return when it is done."""
         free, busy = self.ports[port]
         begins = busy if busy and free > at else by
-        self.ports[port] = max(free, at) + ticks, begins.then(cycles(max(free, at) + ticks), self.resource, by.work, self.name)
+        end = max(free, at) + ticks
+        done = begins.then(cycles(end), self.resource, by.work, self.name)
+        self.ports[port] = end, done
+        return done
 
     @property
     def end(self) -> int:

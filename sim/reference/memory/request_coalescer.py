@@ -28,6 +28,7 @@ class Read:
     stores: int  # to the line before it
     until: int  # cycle before which others may join
     there: Moment
+    far: int  # cycles that its data take from the other part of L2
     loads: int = 1  # that it serves
 
 
@@ -42,8 +43,8 @@ class RequestCoalescer:
         """Return whether a request is one that others may join, or that joins another."""
         return int(self.numbers.coalesced) > 1 and packet.kind is Kind.LOAD and len(packet.sectors) == SECTORS
 
-    def join(self, packet: Packet, line: Line) -> Moment | None:
-        """Join a load to the latest read of its line; return when the data are there, None if there is no such read."""
+    def join(self, packet: Packet, line: Line) -> Read | None:
+        """Join a load to the latest read of its line, and return that; None if there is no such read."""
         gpc = self.memory.gpcs[packet.sm]
         read = self.reads.get(joined_place(packet.line, gpc))
         if not read or read.line is not line or read.gpc != gpc or read.stores != line.stores:
@@ -51,10 +52,10 @@ class RequestCoalescer:
         if read.until <= packet.moment.cycle or read.loads >= int(self.numbers.coalesced):
             return None
         read.loads += 1
-        return latest(packet.moment, read.there)
+        return read
 
-    def note(self, packet: Packet, line: Line, served: Moment, there: Moment, moved: bool) -> None:
-        """Let loads join a read that is served, and whose data are there, at those moments. moved: some from the other part of L2."""
+    def note(self, packet: Packet, line: Line, served: Moment, there: Moment, far: int) -> None:
+        """Let loads join a read that is served, and whose data are there, at those moments. far: cycles more from the other part of L2."""
         gpc = self.memory.gpcs[packet.sm]
-        until = served.cycle + int(self.numbers.joins) + int(self.numbers.far) * moved
-        self.reads[joined_place(packet.line, gpc)] = Read(gpc, line, line.stores, until, latest(served, there))
+        until = served.cycle + int(self.numbers.joins) + far
+        self.reads[joined_place(packet.line, gpc)] = Read(gpc, line, line.stores, until, latest(served, there), far)

@@ -9,6 +9,7 @@ from sim.launch.placement import lines_of
 from sim.lowering.memory import hierarchy
 from sim.lowering.slices import gpcs_of, number_of, place_of, sides_of
 from sim.reference.memory.coalescer import Addresses
+from sim.reference.memory.fills import Fills
 from sim.reference.memory.l2 import Slice
 from sim.reference.memory.mbarriers import Barriers
 from sim.reference.memory.request_coalescer import RequestCoalescer
@@ -32,7 +33,7 @@ class MemorySystem:
         self.tallies: Counter[Tally] = Counter()
         self.rows = Rows(self)
         self.gpcs, self.sides = gpcs_of(gpu, launch).tolist(), sides_of(gpu, launch).tolist()
-        self.coalescer = RequestCoalescer(self)
+        self.coalescer, self.fills = RequestCoalescer(self), Fills(self)
         self.slices = [Slice(self, number) for number in range(gpu.dram.channels)]
         self.answers = 0
         self.ports: list[RequestPort] = []  # of the SMs, once they are there

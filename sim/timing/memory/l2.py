@@ -14,12 +14,14 @@ from sim.policies.replacement import FILLED
 from sim.result.causes import Tally
 from sim.timing import records
 from sim.timing.memory.dram import from_dram, transfer
+from sim.timing.memory.fills import expect
 from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
-from sim.timing.memory.partitions import asked, copied, cross, is_far, pass_through
+from sim.timing.memory.partitions import asked, copied, is_far, pass_through
 from sim.timing.memory.replacement import LRU, going, note, touch, victim
 from sim.timing.memory.request_coalescer import join_read, may_join, note_read
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import Memory
+from sim.timing.state import NEVER
 
 L2_READS, L2_WRITES, L2_HITS = int(Tally.L2_READS), int(Tally.L2_WRITES), int(Tally.L2_HITS)
 SLICE_FULL = int(Tally.SLICE_FULL)
@@ -28,14 +30,20 @@ TAGS_OF_A_LINE, WAYS_OF_A_LINE = records.LINE // 4, records.LINE // 2  # in a ca
 
 @inner
 def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
-    """Serve a request of SM m that reaches L2 now; return (cycle in which its slice admits it, cycle in which its data leave L2)."""
+    """Serve a request of SM m that reaches L2 now.
+
+    Return (cycle in which its slice admits it, cycle in which its data leave L2, NEVER: not before DRAM has sent them).
+    """
     number = asked(m, request, mh, memory)
     place = find(request.line, np.int64(request.set), mh, memory) if mh.l2_sets else np.int64(-1)
     if place >= 0 and may_join(request, mh):
-        leaves = join_read(m, request, place, now, mh, memory)
-        if leaves:
+        there, far = join_read(m, request, place, now, mh, memory)
+        if there:
             touch(np.int64(request.set), place, mh, memory)
-            return now, leaves
+            if is_late(request, there, now, mh):
+                expect(m, request, (there, now), (np.int64(0), np.int64(0)), far, memory)
+                return now, np.int64(NEVER)
+            return now, max(now, there + far) + mh.l2_latency
     bank = memory.slices[number]
     admitted = now * TICKS
     if request.kind != LOAD:
@@ -43,25 +51,35 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
         memory.tallies[SLICE_FULL] += admitted > now * TICKS
     writes = mh.write_port and request.kind == STORE
     done = max(admitted, bank.written if writes else bank.free) + service(request, mh)
-    moved = np.int64(0)
+    fetched, moved = np.int64(0), np.int64(0)
     if mh.l2_sets == 0:
         done, there = without_cache(request, done, mh, memory)
     else:
-        done, there, moved = with_cache(m, request, place, done, mh, memory)
+        done, there, fetched, moved = with_cache(m, request, place, done, mh, memory)
     if writes:
         bank.written = done
     else:
         bank.free = done
-    if moved:
-        cross(np.int64(request.slice), now, moved * mh.l2_ticks, mh, memory)
+    far = mh.far if moved else np.int64(0)
     if mh.l2_sets and may_join(request, mh):
-        note_read(m, request, done, there, moved, mh, memory)
+        note_read(m, request, done, there, far, mh, memory)
     if request.kind != LOAD and is_far(m, request, mh, memory):
         pass_through(number, now, passed(request, mh), mh, memory)
     if request.kind != LOAD:
         memory.slice_done[number, bank.served % mh.slice_depth] = done
         bank.served += 1
-    return whole_cycles(admitted), max(whole_cycles(done), there) + mh.l2_latency
+    late = is_late(request, there, now, mh)
+    if late or (moved and request.kind == LOAD):
+        served = whole_cycles(done)
+        expect(m, request, (there if late else served, served), (fetched, moved), far, memory)
+        return whole_cycles(admitted), np.int64(NEVER)
+    return whole_cycles(admitted), max(whole_cycles(done), there) + far + mh.l2_latency
+
+
+@inner
+def is_late(request: np.record, there: int, now: int, mh: np.record) -> bool:
+    """Return whether a load waits for what DRAM sends, which takes a port of its slice when it comes."""
+    return mh.write_port and request.kind == LOAD and there > now
 
 
 @inner
@@ -97,10 +115,10 @@ def without_cache(request: np.record, done: int, mh: np.record, memory: Memory) 
 
 
 @inner
-def with_cache(m: int, request: np.record, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int, int]:
+def with_cache(m: int, request: np.record, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int, int, int]:
     """Look up a request, its line at `place`, -1: nowhere.
 
-    Return (ticks when the slice is free, cycle when its sectors are there, how many of a load came to the other part of L2).
+    Return (ticks when the slice is free, cycle when its sectors are there, how many were fetched, how many come from the other part of L2).
     """
     was_there = place >= 0
     evicted, written, evicted_valid, missing = np.uint32(0), NO_WORDS, NO_SECTORS, NO_SECTORS
@@ -117,15 +135,13 @@ def with_cache(m: int, request: np.record, place: int, done: int, mh: np.record,
         touch(np.int64(request.set), place, mh, memory)
     else:
         note(np.int64(FILLED), np.int64(request.set), place, mh, memory)
-    there, moved = np.int64(0), np.int64(0)
+    there, fetched, moved = np.int64(0), np.int64(0), np.int64(0)
     if request.kind != STORE:
         missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
         if missing != NO_SECTORS:
-            done = fetch(request.line, place, np.int64(request.slice), missing, done, mh, memory)
+            done, fetched = fetch(request, place, missing, done, mh, memory)
         there = last_there(place, request.sectors, memory)
         moved = copied(m, request, entry, mh, memory)
-        if moved:
-            there = max(there, whole_cycles(done)) + mh.far
     count_hits(request, missing, memory)
     if request.kind != LOAD:
         entry.words |= request.words
@@ -133,7 +149,7 @@ def with_cache(m: int, request: np.record, place: int, done: int, mh: np.record,
         entry.changed = memory.clock[0] + 1
     if written != NO_WORDS:
         done = write_back(np.int64(request.slice), evicted, written, evicted_valid, done, mh, memory)
-    return done, there, moved if request.kind == LOAD else np.int64(0)
+    return done, there, fetched, moved
 
 
 @inner
@@ -192,8 +208,8 @@ def find(line: int, first: int, mh: np.record, memory: Memory) -> int:
 
 
 @inner
-def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.record, memory: Memory) -> int:
-    """Fetch sectors from DRAM, whole accesses of it; return the ticks when the slice is free."""
+def fetch(request: np.record, place: int, missing: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+    """Fetch sectors from DRAM, whole accesses of it; return (the ticks when the slice is free, how many)."""
     entry = memory.l2[place]
     wanted = missing
     if mh.access_sectors > 1:
@@ -203,16 +219,16 @@ def fetch(line: int, place: int, number: int, missing: int, done: int, mh: np.re
                 wanted |= group << np.uint32(first)
         wanted &= ~(entry.valid & ~missing)
     count = sector_count(wanted)
-    admitted, sent = transfer(number, done, count, np.int64(0), line, mh, memory)
-    there = from_dram(line, sent, mh)
+    admitted, sent = transfer(np.int64(request.slice), done, count, np.int64(0), request.line, mh, memory)
+    there = from_dram(request.line, sent, mh)
     for sector in range(SECTORS):
         if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
             memory.l2_fill[place * SECTORS + sector] = there
     entry.valid |= wanted
-    if mh.write_port:
-        bank = memory.slices[number]
+    if mh.write_port and request.kind != LOAD:
+        bank = memory.slices[np.int64(request.slice)]
         bank.written = max(bank.written, done) + count * mh.l2_ticks
-    return max(done, admitted)
+    return max(done, admitted), count if mh.write_port else np.int64(0)
 
 
 @inner

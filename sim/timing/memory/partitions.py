@@ -41,23 +41,17 @@ def copied(m: int, request: np.record, entry: np.record, mh: np.record, memory: 
 
 
 @inner
-def cross(number: int, now: int, ticks: int, mh: np.record, memory: Memory) -> None:
-    """Hold both slices between which sectors are copied."""
-    hold(number, now, ticks, mh, memory)
-    pass_through(number, now, ticks, mh, memory)
-
-
-@inner
 def pass_through(number: int, now: int, ticks: int, mh: np.record, memory: Memory) -> None:
-    """Hold the slice of the SM's own part through which a request goes to slice `number` of the other, or data come from there."""
+    """Hold the slice of the SM's own part through which a request goes to slice `number` of the other."""
     hold(opposite_of(number, mh.channels), now, ticks, mh, memory)
 
 
 @inner
-def hold(number: int, now: int, ticks: int, mh: np.record, memory: Memory) -> None:
-    """Hold a slice's port for what is stored and what comes from elsewhere; its only one, if it has no other."""
+def hold(number: int, now: int, ticks: int, mh: np.record, memory: Memory) -> int:
+    """Hold a slice's port for what is stored and what comes from elsewhere, its only one if it has no other; return until which tick."""
     bank = memory.slices[number]
     if mh.write_port:
         bank.written = max(bank.written, now * TICKS) + ticks
-    else:
-        bank.free = max(bank.free, now * TICKS) + ticks
+        return np.int64(bank.written)
+    bank.free = max(bank.free, now * TICKS) + ticks
+    return np.int64(bank.free)

@@ -21,23 +21,26 @@ def may_join(request: np.record, mh: np.record) -> bool:
 
 
 @inner
-def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, memory: Memory) -> int:
-    """Join a load, its line at `place` of L2, to the latest read of it; return the cycle in which its data leave L2, 0: there is none."""
+def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+    """Join a load, its line at `place` of L2, to the latest read of it.
+
+    Return the cycle in which its data are there, 0: there is none, and the cycles that they take from the other part of L2.
+    """
     gpc = np.int64(memory.gpc[m])
     read = memory.joined[place_of_read(request.line, gpc)]
     if read.line != request.line or read.gpc != gpc or read.until <= now or read.loads >= mh.coalesced:
-        return np.int64(0)
+        return np.int64(0), np.int64(0)
     if memory.l2[place].changed > read.sequence:
-        return np.int64(0)
+        return np.int64(0), np.int64(0)
     read.loads += np.uint32(1)
-    return max(now, read.there) + mh.l2_latency
+    return np.int64(read.there), np.int64(read.far)
 
 
 @inner
-def note_read(m: int, request: np.record, done: int, there: int, moved: int, mh: np.record, memory: Memory) -> None:
-    """Let loads join a read that its slice has served at a tick, whose data are there in a cycle; moved: sectors from the other part."""
+def note_read(m: int, request: np.record, done: int, there: int, far: int, mh: np.record, memory: Memory) -> None:
+    """Let loads join a read that its slice has served at a tick, whose data are there in a cycle; far: more for those of the other part."""
     gpc = np.int64(memory.gpc[m])
     read = memory.joined[place_of_read(request.line, gpc)]
     read.line, read.gpc, read.loads, read.sequence = request.line, gpc, np.uint32(1), memory.clock[0]
-    read.until = whole_cycles(done) + mh.joins + (mh.far if moved else np.int64(0))
-    read.there = max(whole_cycles(done), there)
+    read.until = whole_cycles(done) + mh.joins + far
+    read.there, read.far = max(whole_cycles(done), there), far

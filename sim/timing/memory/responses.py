@@ -28,7 +28,7 @@ def reach_l2(m: int, now: int, mh: np.record, memory: Memory) -> None:
         request = memory.requests[m, unit.first]
         admitted, leaves = serve(m, request, now, mh, memory)
         request.left = now
-        request.answer = leaves + mh.network
+        request.answer = leaves + mh.network if leaves < NEVER else np.int64(NEVER)
         request.sequence = memory.clock[0]
         memory.clock[0] += 1
         unit.first = (unit.first + 1) % mh.request_ring
@@ -43,15 +43,18 @@ def receive_from_l2(m: int, hw: Hardware, code: Code, sm: Machine) -> None:
     """Note when the answers come to the requests that L2 has served, or will have in this window."""
     mh, memory = hw.memory[0], sm.memory
     unit = memory.units[m]
-    if unit.served == 0:
+    if unit.served == 0 and unit.landed == 0:
         return
+    while unit.landed:
+        rise(m, memory)
+        unit.landed -= 1
     place = (unit.first - unit.served + mh.request_ring) % mh.request_ring
     while unit.served:
         request = memory.requests[m, place]
-        if request.kind in (LOAD, ATOMIC):
-            push(m, request, memory)
-        else:
+        if request.kind not in (LOAD, ATOMIC):
             store_answered(m, np.int64(request.place), np.int64(request.answer), hw, sm)
+        elif request.answer < NEVER:
+            push(m, request, memory)
         place = (place + 1) % mh.request_ring
         unit.served -= 1
     next_response(unit, m, memory)
@@ -106,15 +109,20 @@ def swap(m: int, a: int, b: int, memory: Memory) -> None:
 @inner
 def push(m: int, request: np.record, memory: Memory) -> None:
     """Put the answer to a request into the heap of its SM."""
-    unit = memory.units[m]
-    k = np.int64(unit.responses)
-    answer = memory.responses[m, k]
+    answer = memory.responses[m, memory.units[m].responses]
     answer.time = request.answer
     answer.sequence = request.sequence
     answer.sectors = request.sectors
     answer.mshr = request.mshr
     answer.place = request.place
-    unit.responses += 1
+    rise(m, memory)
+
+
+@inner
+def rise(m: int, memory: Memory) -> None:
+    """Take the answer behind the heap of an SM into it."""
+    k = np.int64(memory.units[m].responses)
+    memory.units[m].responses += 1
     while k > 0 and earlier(m, k, (k - 1) >> 1, memory):
         swap(m, k, (k - 1) >> 1, memory)
         k = (k - 1) >> 1

@@ -11,6 +11,7 @@ from sim.timing import records
 NONE = -1
 # In place of an MSHR, what a line of a bulk copy counts for: less twice a phase, and 1 of a tile; above all phases the row.
 FIRST_COPY = np.int64(-2)
+RING = 1 << 12  # cycles for which what DRAM sends is kept apart
 COPIES = 1 << 14  # bulk copies that an SM keeps: more than its shared memory has room for, of 16 bytes each
 
 Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
@@ -27,6 +28,7 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("oldest", "i8"),  # oldest request that keeps a place of the port, as far as the unit knows
     ("in_port", "i8"),  # how many places they take
     ("responses", "i8"),  # in the heap
+    ("landed", "i8"),  # behind it, of which the SM has not been told yet
     ("free_mshrs", "i8"),  # that are free
     ("mshr", "i4"),  # first of the MSHRs that were given back, NONE = take a new one
     ("access", "i4"),  # the same of accesses
@@ -107,6 +109,26 @@ Kept = records.kind(  # a line that stores have written, and that has not left t
     ("block", "i8"),  # place of that of the first of them
 )
 Response = records.kind(("time", "i8"), ("sequence", "i8"), ("sectors", "u4"), ("mshr", "i4"), ("place", "i4"))
+Fill = records.kind(  # a load whose sectors DRAM has still to send
+    ("time", "i8"),  # cycle in which they come
+    ("done", "i8"),  # cycle in which its slice has served it
+    ("sequence", "i8"),
+    ("sectors", "u4"),
+    ("mshr", "i4"),
+    ("place", "i4"),
+    ("next", "i4"),  # in the list of its cycle, or in the free list
+    ("far", "i4"),  # cycles that its data take from the other part of L2
+    ("sm", "u2"),
+    ("slice", "u2"),
+    ("fetched", "u1"),  # sectors that are sent for it
+    ("moved", "u1"),  # to be copied from the other part
+)
+Ring = records.kind(  # of fills
+    ("now", "i8"),  # next cycle
+    ("count", "i8"),  # that are kept
+    ("used", "i8"),  # records that were ever taken
+    ("free", "i8"),  # first of those that were given back, NONE = none
+)
 Copy = records.kind(  # a bulk copy whose lines have not all been asked for
     ("sector", "i8"),  # next to ask for, of global memory
     ("end", "i8"),  # one past the last of the row
@@ -151,6 +173,7 @@ Joined = records.kind(  # the latest read of a line for a GPC
     ("gpc", "i8"),
     ("until", "i8"),  # cycle before which others join it
     ("there", "i8"),  # cycle in which its data are there
+    ("far", "i8"),  # cycles that they take from the other part of L2
     ("sequence", "i8"),  # requests served before it
     ("loads", "u4"),  # that it serves
 )
@@ -178,6 +201,10 @@ class Memory(NamedTuple):
     kept: Any  # Kept [m, store lines], the oldest first
     requests: Any  # Request [m, request ring]
     responses: Any  # Response [m, pending] a heap by time, then sequence; room for lines of bulk copies where there are any
+    fills: Any  # Fill [m * those responses], where what DRAM sends waits for a port
+    ring: Any  # Ring [1]
+    first_fill: np.ndarray  # int32 [RING] of those that come in a cycle modulo RING; NONE = none
+    last_fill: np.ndarray  # int32 [RING]
     copies: Any  # Copy [m, COPIES], where there are any
     joined: Any  # Joined [JOINED], one where no load joins another
     gpc: np.ndarray  # uint8 [m] of each SM (lowering.slices.gpcs_of)
@@ -223,6 +250,10 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         kept=room.records(Kept, used, max(int(mh.store_lines), 1)),
         requests=room.records(Request, used, int(mh.request_ring)),
         responses=room.records(Response, used, pending + copies * COPIES),
+        fills=room.records(Fill, used * (pending + copies * COPIES) if mh.write_port or mh.far else 1),
+        ring=room.records(Ring, 1),
+        first_fill=room.full(RING, NONE, np.int32),
+        last_fill=room.full(RING, NONE, np.int32),
         copies=room.records(Copy, used, COPIES if copies else 1),
         joined=room.records(Joined, JOINED if mh.coalesced > 1 else 1),
         gpc=room.zeros(used, np.uint8),
@@ -245,6 +276,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
     for field in ("next", "arrival", "response", "copy_next"):
         memory.units[field] = never
     memory.units.free_mshrs = pending
+    memory.ring["free"] = NONE
     memory.units["replaced"] = NONE
     if lines:
         memory.l2_order.reshape(-1, int(mh.l2_ways))[:] = np.arange(int(mh.l2_ways), dtype=np.uint16)[::-1].copy()
