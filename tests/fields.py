@@ -25,10 +25,12 @@ FACTORS = (2, 0.5, 8, 0.125, 64, 1 / 64)
 BESIDE = {
     r"pipes\.\w+\.count": lambda name: {name.replace("count", "lanes"): 4},
     r"dram\.channel_depth": lambda name: {"dram.channels": 2},
+    r"dram\.channels": lambda name: {"dram.activate_cycles": 200},
     r"l2\.coalesced": lambda name: {"dram.channels": 2, "l2.lookup_cycles": 100},
     r"pipes\.\w+\.within": lambda name: {"core.issue_interval": 1, name.replace("within", "lanes"): 16},
 }  # what else a machine is where a field is looked at that another one hides: a pipe as wide as its scheduler
-# issues needs no second one, many channels no long queues, many fast slices no loads that share reads
+# issues needs no second one, many channels no long queues, many fast slices no loads that share reads; few channels are as fast as many
+# in all, and each faster, but for the rows that each must activate
 COSTS = (  # last words of fields of which more takes longer
     *("latency", "cycles", "interval", "cost", "first", "jump", "near", "far", "cold", "load", "store", "read", "overhead", "us", "passes"),
     *("refresh", "replay", "header", "mask", "turnaround"),

@@ -200,7 +200,6 @@ class L2(Section):
         "l2",
         dram="sector",
         l2_reads="coalesced",
-        l2_stores="write_port",
         stores="partial_cost",
         atomics="atomic_cycles",
         l2_start="start",
@@ -235,7 +234,7 @@ class L2(Section):
     )
     partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a slice for a sector stored in part; another = 1")
     write_port: bool = Field(
-        False, description="stores, and sectors that DRAM sends, have a port of each slice for themselves, beside that of loads, and take turns there"
+        False, description="stores, and sectors that DRAM sends, take turns at a port of each slice of their own, beside that of loads"
     )
     coalesced: Annotated[int, Field(ge=1, le=65535)] = Field(
         1,

@@ -86,13 +86,6 @@ NEEDS = {
         "no thread writes to L2",  # bulk copies send whole sectors
         lambda gpu, used: (used.at(*BEYOND) & ~used.of(Operation.LOAD)).any(),
     ),
-    "l2_stores": Need(  # and what one part of L2 sends the other, which has the port of stores
-        NO_STORES,
-        lambda gpu, used: (
-            (used.stores | (used.copies & used.function_has(1) & ~used.reductions)).any()
-            or (gpu.l2 is not None and gpu.l2.far > 0 and used.moved(*L2_TRAFFIC))
-        ),
-    ),
     "l2_queues": Need(  # and those of channels without a depth of their own
         "no store or atomic goes to L2",
         lambda gpu, used: (

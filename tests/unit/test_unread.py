@@ -84,7 +84,11 @@ SAME: tuple[tuple[str, str, Callable[[Result], bool] | None], ...] = (
     (r"l2\.(write_port|coalesced|gpcs|lookup_cycles)|interconnect\.latency", "slices are idle, end-to-end latencies hold", None),
     (r"lsu\.(store_lines|store_wait|store_line_cycles)", "stores come too far apart, or whole lines at once", None),
     (r"lsu\.depth|interconnect\.depth|dram\.(depth|channel_depth)", "queues are deep enough", None),
-    (r"dram\.(activate_cycles|turnaround|write_batch|write_cost|refresh|access_bytes)", "channels are idle between requests", None),
+    (
+        r"dram\.(activate_cycles|turnaround|write_batch|write_cost|refresh|refresh_interval|access_bytes)",
+        "channels are idle between requests, banks there",
+        None,
+    ),
     (r"units\.(uniform|shift)\.latency", "what uses their results waits longer for others", None),
     (r"clusters\.\w+", "SMs tell each other too little to wait for it", None),
 )
