@@ -1,8 +1,8 @@
 """The clock: ONE process steps the units of the machine in a written order, so that no tie is left to the event queue.
 
 A cycle:
-  1. what is due happens (SimPy events): results return, requests and answers arrive, ports are free again, barriers open, blocks end,
-     places empty
+  1. what is due happens (SimPy events): results return, requests and answers arrive, what DRAM sends takes ports of L2, ports are free
+     again, barriers open, blocks end, places empty
   2. the block scheduler starts blocks; with a start latency of 0 their warps may issue in this very cycle
   3. requests that have reached L2 enter its queues, SM by SM, beginning with SM (cycle modulo SMs)
   4. for each SM in order: answers start their transfer, the load/store unit takes an instruction, each scheduler in order has one turn

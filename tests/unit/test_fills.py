@@ -60,3 +60,11 @@ def test_data_of_the_other_part_of_l2_wait_for_stores_to_the_own(engine: str) ->
         alone, beside = (loaded(two, stores, engine, first) for stores in (0, 32))
         waits.add(beside - alone)
     assert min(waits) > 0  # whichever part has the line, half the stores go to it, and all pass a slice of the own
+
+
+@pytest.mark.parametrize("engine", ["numba", "simpy"])
+@pytest.mark.parametrize("write_port", [True, False])
+def test_data_that_dram_sends_to_the_other_part_of_l2_come_after_it_has_sent_them(engine: str, write_port: bool) -> None:
+    two = GPU.replace({"dram.channels": 2, "l2.far": 50, "l2.write_port": write_port})
+    later = two.replace({"dram.latency": two.dram.latency + 300})
+    assert {loaded(later, 0, engine, 32 * block) - loaded(two, 0, engine, 32 * block) for block in range(8)} == {300}

@@ -101,9 +101,8 @@ class Slice:
             self._pass_through(self._passed(packet), packet.moment)
         if self.count and self.memory.coalescer.may_join(packet):
             self.memory.coalescer.note(packet, self.set_of(packet.line)[packet.line], queue.served, there, far)
-        is_late = self._is_late(packet, there)
-        if packet.kind is Kind.LOAD and (moved or is_late):
-            come = there if is_late else queue.served
+        if self._is_late(packet, there) or (moved and packet.kind is Kind.LOAD):
+            come = there if there.cycle > int(self.env.now) else queue.served
             self.memory.fills.expect(Fill(self, come, queue.served, fetched, moved, far, lambda at: leave(self._leaves(at, packet))))
         else:
             ready = latest(queue.served, there)

@@ -68,10 +68,9 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
     if request.kind != LOAD:
         memory.slice_done[number, bank.served % mh.slice_depth] = done
         bank.served += 1
-    late = is_late(request, there, now, mh)
-    if late or (moved and request.kind == LOAD):
+    if is_late(request, there, now, mh) or (moved and request.kind == LOAD):
         served = whole_cycles(done)
-        expect(m, request, (there if late else served, served), (fetched, moved), far, memory)
+        expect(m, request, (there if there > now else served, served), (fetched, moved), far, memory)
         return whole_cycles(admitted), np.int64(NEVER)
     return whole_cycles(admitted), max(whole_cycles(done), there) + far + mh.l2_latency
 
