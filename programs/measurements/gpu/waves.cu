@@ -1,6 +1,6 @@
 // One wave of blocks: each warp loads E vectors of 16 bytes per lane, then stores as many. MODE 0: loads alone, 1: both, 2: stores alone.
 // A program by itself: nvcc -O3 -arch=sm_90 -std=c++17 -o waves waves.cu && ./waves
-// It prints what ../h200/waves.csv holds, but for `ns`, a launch by events. Before each launch 256 MB are read, so L2 has none of it.
+// It prints what ../h200/waves.csv holds, where modes have names; `ns`, a launch by events, is not there. Before each launch 256 MB are read, so L2 has none of it.
 #include <cstdio>
 #include <vector>
 #include <algorithm>
