@@ -50,7 +50,7 @@ TUNED = {"bar_sync": "core.barrier_latency is derived from it", "bra_loop": "cor
     "ldg_l1": "that hits and loads that waited share the banks of L1 is inferred from it",
 }
 UNEXPLAINED = {
-    "dfma": "two warps per scheduler and full load: what else limits FP64 is not known",
+    "dfma": "two warps per scheduler with a chain each are too fast, as FFMA's are (DEVIATIONS.md, D8)",
 }
 OPERATIONS = 9600  # multiply-adds per thread of an ffma launch
 DRAWN = (1, 2, 3, 4)  # chains per warp

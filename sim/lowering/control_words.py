@@ -11,12 +11,13 @@ from isa import matrices
 from isa.architecture import KEPLER, family
 from isa.dependences import depbar
 from isa.program import Program
-from isa.vocabulary import COUNTERS, Flag, Operation, Unit
+from isa.vocabulary import COUNTERS, MATRIX_UNITS, Flag, Operation, Unit
 from sim.gpus.model import Gpu
 from sim.lowering.ports import unit_timing
 from sim.lowering.warpgroups import PRODUCTS, QUEUED
 
 # Units whose instructions read their registers through the banks' ports in a fixed number of cycles.
+COLLECTORS = 2  # reuse caches of a scheduler: of FP64 and the tensor cores, and of all else
 PORTED = (Unit.FP32, Unit.INT32, Unit.IMAD, Unit.SHIFT, Unit.FP64)
 # Those whose instructions wait until a product has read its registers, and then take one cycle, too: memory instructions and shuffles.
 ADDRESSED = (Unit.GLOBAL, Unit.SHARED, Unit.LOCAL)
@@ -117,6 +118,12 @@ def port_cycles(gpu: Gpu, program: Program, i: int) -> int:
     """Return how long instruction i holds a port of its pipe, cycles."""
     unit = unit_timing(gpu, program, i)
     return gpu.hold(unit.pipe) * unit.passes * passes(gpu, program, i) if unit else 0
+
+
+def collectors(program: Program) -> np.ndarray:
+    """Return uint8 [n]: which reuse cache serves each instruction, 1 = that of FP64 and the tensor cores, which executes HFMA2.MMA, too."""
+    is_matrix = np.array([one.opcode.startswith("HFMA2.MMA") for one in program.instructions], bool)
+    return (is_matrix | np.isin(program.encoded.unit, [Unit.FP64, *MATRIX_UNITS])).astype(np.uint8)
 
 
 def last_pass(gpu: Gpu, program: Program, i: int) -> int:

@@ -17,6 +17,7 @@ from sim.lowering.barriers import barrier
 from sim.lowering.clusters import cluster_groups, cluster_numbers, may_leave
 from sim.lowering.constant_lines import constant_tables, cycles_of_group, cycles_of_line
 from sim.lowering.control_words import (
+    collectors,
     control_fields,
     distances,
     groups,
@@ -251,7 +252,7 @@ def code(gpu: Gpu, program: Program) -> tuple[Code, int]:
     fields |= {"constant": constants.line, "late": constants.late, "lanes": constants.lanes}
     fields["skips"] = known.logged & (fields["memory"] == NOWHERE)
     fields["loads"] = (fields["result_cause"] == StallCause.LONG_SCOREBOARD) & ((known.results > 0) | parts.joins)
-    fields["ported"] = ported(program)
+    fields["ported"], fields["collector"] = ported(program), collectors(program)
     fields["distance"] += distances(program) if obeyed else 0
     table = np.zeros(len(program), Op)
     for name in Op.names or ():

@@ -34,6 +34,7 @@ Op = np.dtype(
         ("waits", "i4"),  # counter that a DEPBAR waits for in part, -1 = none
         ("most", "i4"),  # increments that it leaves
         ("reuse", "u4"),  # mask of the source slots whose registers are kept
+        ("collector", "u4"),  # which reuse cache keeps them: 0, or 1 of FP64 and the tensor cores
         ("constant", "i4"),  # line of constants that it names, -1 = none
         ("late", "u4"),  # 1 = its result waits for it, 0 = its issue
         ("lanes", "u4"),  # 1 = with an address from a register, from that line's first byte on

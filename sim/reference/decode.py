@@ -17,6 +17,7 @@ from sim.lowering.clusters import may_leave
 from sim.lowering.control_words import (
     PORTED,
     Groups,
+    collectors,
     counters_of,
     distances,
     groups,
@@ -108,6 +109,7 @@ class Instruction(NamedTuple):
     reads: int = 0  # cycles until the next instruction begins to read through the ports of the banks; 0 = it does not read through them
     sources: tuple[tuple[int, ...], ...] = ()  # registers of each source slot that go through the ports of the banks
     reuse: int = 0  # mask of the source slots whose registers are kept
+    collector: int = 0  # which reuse cache keeps them
     constant: Constant | None = None  # that it names
     logged: bool = False  # the trace has its addresses
     copies: int = NO_COPY  # a bulk copy: sim.lowering.phases
@@ -150,7 +152,7 @@ def decode(program: Program, gpu: Gpu) -> list[Instruction]:
         plain[i] = plain[i]._replace(logged=True, copies=copies(program, int(i)), reduces=reduces(program, int(i)))
     if not obeyed:
         return plain
-    words = np.column_stack([*counters_of(program, parts), distances(program)]).tolist()
+    words = np.column_stack([*counters_of(program, parts), distances(program), collectors(program)]).tolist()
     return [_with_control(program, gpu, one, word) for one, word in zip(plain, words, strict=True)]
 
 
@@ -171,8 +173,8 @@ def _with_turn(plain: Instruction, gpu: Gpu, program: Program, i: int) -> Instru
 
 
 def _with_control(program: Program, gpu: Gpu, plain: Instruction, word: list[int]) -> Instruction:
-    """Return an instruction with what its control word says. word: the counters that it holds, -1 = none, and a distance."""
-    control, i, (write, read, distance) = program.control, plain.number, word
+    """Return an instruction with what its control word says. word: the counters that it holds, -1 = none, a distance, its reuse cache."""
+    control, i, (write, read, distance, kept_by) = program.control, plain.number, word
     assert control is not None
     source_read, source_field = _source_read(gpu, program, i, plain.access)
     return plain._replace(
@@ -186,6 +188,7 @@ def _with_control(program: Program, gpu: Gpu, plain: Instruction, word: list[int
         reads=read_cycles(gpu, program, i),
         sources=_sources(program, i),
         reuse=int(control.reuse[i]),
+        collector=kept_by,
     )
 
 

@@ -195,9 +195,9 @@ class Scheduler:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
         instruction, issued = warp.instruction, warp.issue()
         self.tell(Hook.ISSUE, warp, instruction.number)
-        self.delay, late = self._read(warp, instruction)
+        self.delay, late, banked = self._read(warp, instruction)
         ports = issued.then(issued.cycle + late, "warpgroup.port_cycles") if late else issued
-        self.sm.pipes.hold(instruction, self.number, ports)
+        self.sm.pipes.hold(instruction, self.number, ports.then(ports.cycle + banked, "core.register_banks") if banked else ports)
         pending, there = warp.scoreboard.record(instruction), ports
         if warp.lanes and instruction.constant and instruction.constant.late:
             late = self.sm.constants.load(warp)
@@ -251,15 +251,16 @@ class Scheduler:
             self.beside.multiply(begins.cycle, begins.cycle + instruction.latency)
         return begins
 
-    def _read(self, warp: Warp, instruction: Instruction) -> tuple[int, int]:
-        """Let the instruction read its registers; return in how many cycles it begins to, and how many of them products cost."""
-        now, slot, delay, late = int(self.machine.env.now), self.sm.slot_of(warp), 0, 0
+    def _read(self, warp: Warp, instruction: Instruction) -> tuple[int, int, int]:
+        """Let it read its registers; return in how many cycles it begins, what of it products cost, how much later its pipe is taken."""
+        now, slot, delay, late, banked = int(self.machine.env.now), self.sm.slot_of(warp), 0, 0, 0
         if self.banks and instruction.reads:
-            self.reads.append(self.banks.take(instruction, slot, now))
-            delay = self.reads[-1] - 1
+            cycles, banked = self.banks.take(instruction, slot, now)
+            self.reads.append(cycles)
+            delay = cycles - 1
         if self.beside and instruction.ported:
             late = self.beside.wait(slot, now + delay)
-        return delay + late, late
+        return delay + late, late, banked
 
     def _forbids(self, warp: Warp, before: Instruction) -> StallCause:
         """Return SELECTED if the warp's next instruction may issue together with the one before, else what forbids it."""

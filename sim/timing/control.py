@@ -2,7 +2,7 @@
 
 Stages: 1. a warp's next instruction issues no sooner than the stall count of the last one allows, and when every dependence counter
 that it waits for is zero; 2. an instruction raises its write counter until its result is there and its read counter until its
-sources have been read; 3. arithmetic reads its registers through one port per bank, unless the reuse cache has them, all within
+sources have been read; 3. arithmetic reads its registers through one port per bank, unless a reuse cache has them, all within
 `read_window` cycles: while it cannot, it waits, nothing is issued behind it, and its stall count does not count; a product of
 matrices takes all ports for `units.*.reads` cycles; 4. a product of a warpgroup takes the ports for its sums, `port_cycles` in a row, and
 leaves them for one cycle each time; a warp that reads cycle after cycle goes on, and the product makes up for it. A counter that several
@@ -93,7 +93,7 @@ def record_control(warp: np.record, op: np.record, now: int, late: int, hw: Hard
 
 @inner
 def bank_reads(bank: int, warp: np.record, op: np.record, hw: Hardware, code: Code, sm: Machine) -> int:
-    """Return how many registers the warp's instruction reads from a bank; update the bank's part of the reuse cache."""
+    """Return how many registers the warp's instruction reads from a bank; update the bank's part of its reuse cache."""
     m, q, i = warp.sm, warp.scheduler, warp.instruction
     reads, last = np.int64(0), np.int64(-1)
     for slot in range(code.sources.shape[1]):
@@ -102,16 +102,20 @@ def bank_reads(bank: int, warp: np.record, op: np.record, hw: Hardware, code: Co
             if register < 0 or register % hw.banks != bank:
                 continue
             wanted = np.int64(warp.slot) * 256 + register
-            if sm.reuse[m, q, bank, slot] != wanted and register != last:
+            place = np.int64(op.collector) * code.sources.shape[1] + slot
+            if sm.reuse[m, q, bank, place] != wanted and register != last:
                 reads += 1
                 last = register
-            sm.reuse[m, q, bank, slot] = wanted if (np.int64(op.reuse) >> slot) & 1 else np.int64(-1)
+            sm.reuse[m, q, bank, place] = wanted if (np.int64(op.reuse) >> slot) & 1 else np.int64(-1)
     return reads
 
 
 @inner
-def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Let the warp's instruction, issued now, read its registers; hold the scheduler until it has begun to."""
+def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
+    """Let the warp's instruction, issued now, read its registers; hold the scheduler until it has begun to.
+
+    Return how much later its pipe takes it: FP64 and the tensor cores, when the first register of each bank is read.
+    """
     m, q = warp.sm, warp.scheduler
     begins = max(now, scheduler.reads)
     for bank in range(hw.banks):
@@ -119,12 +123,16 @@ def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: in
         sm.bank_reads[m, q, bank] = reads
         if reads:
             begins = max(begins, sm.bank_free[m, q, bank] + min(reads - hw.read_window, np.int64(0)))
+    dispatched = begins
     for bank in range(hw.banks):
         reads = sm.bank_reads[m, q, bank]
         if reads:
+            if op.collector:
+                dispatched = max(dispatched, sm.bank_free[m, q, bank])
             sm.bank_free[m, q, bank] = max(sm.bank_free[m, q, bank], begins) + reads
     scheduler.begins, scheduler.reads = begins, begins + op.reads
     scheduler.free = max(scheduler.free, begins + 1)
+    return dispatched - begins
 
 
 @inner

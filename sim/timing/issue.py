@@ -98,12 +98,12 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     if op.shared:
         account_sharers(scheduler, now, hw, sm)
     scheduler.begins = now
-    row, late = np.int64(-1), np.int64(0)
+    row, late, dispatched = np.int64(-1), np.int64(0), now
     if hw.banks and op.reads:
-        read_registers(scheduler, warp, op, now, hw, code, sm)
+        dispatched += read_registers(scheduler, warp, op, now, hw, code, sm)
     if hw.banks and op.ported:
         late = pass_product(scheduler, np.int64(warp.slot), hw, sm)
-    take_port(warp.sm, warp.scheduler, op.pipe, now, now + op.hold + late, hw, sm)
+    take_port(warp.sm, warp.scheduler, op.pipe, now, dispatched + op.hold + late, hw, sm)
     if hw.dispatch_holds:
         scheduler.free = max(scheduler.free, now + op.hold)
     if op.late and trace.mask[warp.position] != np.uint32(0):

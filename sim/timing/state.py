@@ -13,6 +13,7 @@ from isa.program import SOURCES
 from isa.vocabulary import BARRIERS, COUNTERS
 from sim.gpus.model import Core as CoreSection
 from sim.lowering.constant_lines import GROUP_LINES
+from sim.lowering.control_words import COLLECTORS
 from sim.lowering.core import Code, Hardware
 from sim.lowering.fetch import LINE_INSTRUCTIONS
 from sim.lowering.warpgroups import QUEUED
@@ -64,7 +65,7 @@ class Machine(NamedTuple):
     group_released: np.ndarray  # int64 [m, s, QUEUED + 1, kept + 1]
     group_cause: np.ndarray  # uint8 [m, s, QUEUED + 1, kept + 1]
     latest_cause: np.ndarray  # uint8 [m, s, QUEUED + 1] of the last holder without a known end
-    reuse: np.ndarray  # int64 [m, q, banks, SOURCES] what the reuse cache has: warp slot * 256 + register, -1 = nothing
+    reuse: np.ndarray  # int64 [m, q, banks, COLLECTORS * SOURCES] what the reuse caches have: warp slot * 256 + register, -1 = nothing
     bank_free: np.ndarray  # int64 [m, q, banks] first cycle in which the port of a register bank is free
     bank_reads: np.ndarray  # int64 [m, q, banks] registers that the instruction issued now reads from it
     product_free: np.ndarray  # int64 [m, q] when the tensor core may begin another product of a warpgroup
@@ -184,7 +185,7 @@ def allocate(
         ready=room.zeros((sms, slots, dependences), np.int64),
         ready_cause=room.zeros((sms, slots, dependences), np.uint8),
         **dependence_counters(sms, slots, code, room),
-        reuse=room.full((sms, schedulers, max(1, int(hw.banks)), SOURCES), -1, np.int64),
+        reuse=room.full((sms, schedulers, max(1, int(hw.banks)), COLLECTORS * SOURCES), -1, np.int64),
         bank_free=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
         bank_reads=room.zeros((sms, schedulers, max(1, int(hw.banks))), np.int64),
         product_free=room.zeros((sms, schedulers), np.int64),

@@ -140,6 +140,10 @@ def nothing_kept(right: Right) -> Right:
     return lambda *a: [i._replace(reuse=0) for i in right(*a)]
 
 
+def one_reuse_cache(right: Callable[..., list[Instruction]]) -> Callable[..., list[Instruction]]:
+    return lambda *a: [i._replace(collector=0) for i in right(*a)]
+
+
 def counts_from_the_issue(right: Right) -> Right:
     """A stall count does not wait for the ports of the register banks."""
 
@@ -186,6 +190,7 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "distance between issues of a warp ignored": (machine, "decode", no_distance),
     "sources read in the next cycle": (machine, "decode", read_at_once),
     "the reuse cache keeps nothing": (machine, "decode", nothing_kept),
+    "FP64 shares the reuse cache of the others": (machine, "decode", one_reuse_cache),
     "a stall count counts from the issue": (Scheduler, "_hold", counts_from_the_issue),
     "a BSYNC costs nothing": (machine, "decode", no_sync_latency),
     "a counter opens with the first of its holders": (DependenceCounters, "missing", first_holder_opens),

@@ -197,6 +197,22 @@ def test_reuse_goes_by_the_fields_of_the_instruction_word(run, case: str) -> Non
     assert many - few == 10 * reads
 
 
+CACHES = {  # what stands between two FFMAs that keep R2 in field A; how many registers of bank 0 the three read
+    "arithmetic in the same cache takes it": ("FMUL R10, R4, R7", 1 + 1 + 2),
+    "FP64 has a cache of its own": ("DMUL R10, R4, R4", 1 + 1 + 1),
+    "so have halves on the tensor cores": ("HFMA2.MMA R10, R4, R7, R7", 1 + 1 + 1),
+    "other halves take it": ("HFMA2 R10, R4, R7, R7", 1 + 1 + 2),
+}
+
+
+@pytest.mark.parametrize("case", CACHES)
+def test_fp64_and_the_tensor_cores_have_a_reuse_cache_of_their_own(run, case: str) -> None:
+    between, reads = CACHES[case]
+    body = [KEEPS, f"{FREE} {between}", KEEPS]
+    few, many = (run(listing(*body * times), **CONTROL).result.cycles for times in (10, 20))
+    assert many - few == 10 * reads
+
+
 def test_another_warp_does_not_hit(run) -> None:
     """One warp reads 2 + 1 registers of bank 0 per pair; two that take turns 2 + 2 each."""
     pair = [f"{word(2, reuse='A---')} FFMA R1, R2, R4, R7", f"{word(2)} FFMA R5, R2, R4, R7"]
