@@ -80,6 +80,7 @@ AIMED = {
     # the store meets the load on its way: the second load does not find sector 1
     "a line that is invalidated is still found": Aimed(f"{SECTOR_1}STG [R2], R6\n{USE}{SECTOR_1}{USE}", "h100"),
     "the reuse cache keeps nothing": Aimed(fused(("R4, R6, R8", "A---"), ("R4, R10, R9", "----")) * 8, "h100"),
+    # the FFMA keeps R4, which the DMUL between does not take
     "FP64 shares the reuse cache of the others": Aimed(
         f"{word(reuse='A---')}FFMA R30, R4, R6, R9\n{word()}DMUL R32, R10, R10\n" * 8, "h100"
     ),

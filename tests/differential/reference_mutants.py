@@ -140,7 +140,7 @@ def nothing_kept(right: Right) -> Right:
     return lambda *a: [i._replace(reuse=0) for i in right(*a)]
 
 
-def one_reuse_cache(right: Callable[..., list[Instruction]]) -> Callable[..., list[Instruction]]:
+def one_reuse_cache(right: Right) -> Right:
     return lambda *a: [i._replace(collector=0) for i in right(*a)]
 
 
