@@ -49,9 +49,6 @@ TUNED = {"bar_sync": "core.barrier_latency is derived from it", "bra_loop": "cor
     "mix_ffma_imad": "that a stall count counts from the first read is inferred from it",
     "ldg_l1": "that hits and loads that waited share the banks of L1 is inferred from it",
 }
-UNEXPLAINED = {
-    "dfma": "two warps per scheduler with a chain each are too fast, as FFMA's are (DEVIATIONS.md, D8)",
-}
 OPERATIONS = 9600  # multiply-adds per thread of an ffma launch
 DRAWN = (1, 2, 3, 4)  # chains per warp
 
@@ -130,7 +127,7 @@ def _checks(family: str, pairs: Pairs) -> Iterator[Check]:
     (parameter, threads), worst = max(errors.items(), key=lambda item: abs(item[1]))
     asked = ASKED.get(family, ASKED_ELSEWHERE)
     passed = mean < asked and (family != "ffma" or abs(worst) < WORST_FFMA)
-    note = TUNED.get(family, UNEXPLAINED.get(family, ""))
+    note = TUNED.get(family, "")
     said = f"under {asked:g}%" + (f", none over {WORST_FFMA:g}%" if family == "ffma" else "")
     found = f"{mean:.2f}%, worst {worst:+.1f}% ({parameter}: {threads} threads)"
     yield Check(f"{family}, {len(errors)} launches, mean error", said, found, passed, note)

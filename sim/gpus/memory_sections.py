@@ -131,7 +131,7 @@ class L1(Section):
         "cached",
         answers="latency pending",
         beyond="bytes_per_cycle line_cycles global_loads",
-        cached_loads="tags_per_cycle pass_latency replay_cycles sector",
+        cached_loads="tags_per_cycle pass_latency sector",
         cached_stores="stores",
     )
 
@@ -153,9 +153,6 @@ class L1(Section):
     )
     pass_latency: Annotated[int, Field(ge=0, le=64)] = Field(
         0, description="cycles by which each further pass delays a hit (with tags_per_cycle)"
-    )
-    replay_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
-        1, description="cycles from one load that waited for data from L2 to the next, if its passes are no more (with tags_per_cycle)"
     )
     global_loads: bool = Field(
         True, description="global loads that name no cache operator are cached; local ones and those of .CONSTANT or .CA always are"

@@ -47,7 +47,7 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: core.kind = 'scoreboard' obeys no control words"
     if name in SWITCHED and not getattr(getattr(gpu, section), SWITCHED[name][0]):
         return f"not read: {section}.{SWITCHED[name][0]} = 0, so {SWITCHED[name][1]}"
-    if name in ("l1.pass_latency", "l1.replay_cycles") and not (gpu.l1 and gpu.l1.tags_per_cycle):
+    if name == "l1.pass_latency" and not (gpu.l1 and gpu.l1.tags_per_cycle):
         return "not read: l1.tags_per_cycle = 0, so loads from L1 pass over no banks"
     if (name == "core.read_window" or name.endswith(".reads") or name in PORTS) and not gpu.core.register_banks:
         return "not read: without register banks reads never conflict"

@@ -167,9 +167,9 @@ def control_fields(program: Program, obeyed: bool, parts: Groups) -> dict[str, A
     control = program.control
     part: dict[str, Any] = {"joins": parts.joins, "waits": parts.waits, "most": parts.most}
     if control is None or not obeyed:
-        return part | {"write_counter": parts.counter, "read_counter": -1, "pairs": 1, "reuse": 0}
+        return part | {"write_counter": parts.counter, "read_counter": -1, "pairs": 1, "reuse": 0, "yields": 1}
     write, read = counters_of(program, parts)
-    return part | {"write_counter": write, "read_counter": read, "pairs": control.dual, "reuse": control.reuse}
+    return part | {"write_counter": write, "read_counter": read, "pairs": control.dual, "reuse": control.reuse, "yields": control.yield_}
 
 
 def dense_columns(dependences: np.ndarray, number: np.ndarray) -> np.ndarray:

@@ -69,7 +69,6 @@ class Hierarchy(NamedTuple):
     line_cycles: np.int64
     tags: np.int64  # lines of a load looked up per cycle; 0: line_cycles each, and no passes over the banks
     pass_latency: np.int64
-    replay_cycles: np.int64
     pending: np.int64
     network: np.int64  # cycles one way
     request_ticks: np.int64  # per request's header
@@ -182,7 +181,6 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "line_cycles": l1.line_cycles if l1 else 1,
         "tags": l1.tags_per_cycle if l1 else 0,
         "pass_latency": l1.pass_latency if l1 else 0,
-        "replay_cycles": l1.replay_cycles if l1 else 1,
         "pending": (l1.pending or MOST_PENDING) if l1 else 512,
         "network": net.latency,
         "request_ticks": ticks(net.request_bytes_per_cycle, net.header) if net.header else 0,

@@ -25,7 +25,10 @@ class Policy(IntEnum):
     GTR = 3  # greedy then rotate
     OLDEST = 4
     TWO_LEVEL = 5
+    GTYR = 6  # greedy then youngest, or rotate
 
 
 # The names that `core.policy` may be: these, and those with state.
-Named = Literal["lrr", "gto", "gty", "gtr", "oldest", "two_level", "random", "two_level_active", "ccws", "criticality", "remaining_work"]
+Named = Literal[
+    "lrr", "gto", "gty", "gtr", "gtyr", "oldest", "two_level", "random", "two_level_active", "ccws", "criticality", "remaining_work"
+]  # fmt: skip

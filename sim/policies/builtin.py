@@ -5,6 +5,7 @@ Each takes
     last        int64    slot that issued last; ~slot (negative) once that warp has ended; ~63 at the start
     age         int64 [64]   launch order of the warp in each slot; smaller is older
     group_size  int64    warps per fetch group (two_level only)
+    in_turn     bool     the instruction issued last yields, or the pipe of a ready warp takes one again just now (gtyr only)
 and returns the chosen slot. A new policy is its name in `sim.policies.Policy` and one function here, in `FUNCTIONS`; without it the
 import fails. A user's own policy (`sim.policies.user`) is called by its address.
 """
@@ -85,6 +86,17 @@ def greedy_then_rotate(eligible: int, last: int, age: np.ndarray, group_size: in
 
 
 @inner
+def greedy_then_youngest_or_rotate(eligible: int, last: int, age: np.ndarray, in_turn: bool) -> int:
+    """Return the warp that issued last if it can go on, else the next slot after it where warps are served in turn, else the youngest.
+
+    It comes near what an H100 and an H200 were seen to do: programs/measurements/DEVIATIONS.md, D42.
+    """
+    if can_repeat(eligible, last):
+        return last
+    return loose_round_robin(eligible, last, age, np.int64(0)) if in_turn else youngest_first(eligible, last, age, np.int64(0))
+
+
+@inner
 def two_level(eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
     """Return the next slot, round robin, in the fetch group of the last one; the next group only when that has none ready.
 
@@ -105,6 +117,7 @@ FUNCTIONS = {
     Policy.GTR: greedy_then_rotate,
     Policy.OLDEST: oldest_first,
     Policy.TWO_LEVEL: two_level,
+    Policy.GTYR: greedy_then_youngest_or_rotate,
 }
 
 
@@ -112,7 +125,7 @@ def chooser(functions: Mapping[Policy, Any]) -> Any:
     """Return the kernel that calls the function of a policy by its number. Raises ValueError naming a policy without one."""
     if missing := [policy.name for policy in Policy if policy not in functions]:
         raise ValueError(f"policies without a function: {', '.join(missing)}")
-    given = ["eligible", "last", "age", "group_size"]
+    given = ["eligible", "last", "age", "group_size", "in_turn"]
     cases = {policy: [f"return {calling(function, given)}"] for policy, function in functions.items()}
     names = {function.__name__: function for function in functions.values()} | {"int64": np.int64}
     return generated("built_in", ", ".join(["policy", *given]), [*switch("policy", cases), "return int64(-1)"], names, inner)
@@ -122,12 +135,12 @@ built_in = chooser(FUNCTIONS)
 
 
 @inner
-def chosen(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+def chosen(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int, in_turn: bool) -> int:
     """Return the slot that the policy of that number, or at that address, picks."""
-    return built_in(policy, eligible, last, age, group_size) if policy < BUILT_IN else call(policy, eligible, last, age)
+    return built_in(policy, eligible, last, age, group_size, in_turn) if policy < BUILT_IN else call(policy, eligible, last, age)
 
 
 @kernel
-def choose(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int) -> int:
+def choose(policy: int, eligible: int, last: int, age: np.ndarray, group_size: int, in_turn: bool) -> int:
     """Return what `chosen` does, to Python."""
-    return chosen(policy, eligible, last, age, group_size)
+    return chosen(policy, eligible, last, age, group_size, in_turn)

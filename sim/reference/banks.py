@@ -10,6 +10,19 @@ once: any read replaces what it had. One serves FP64 and the tensor cores, the o
 from sim.gpus.front_sections import WarpGroup
 from sim.gpus.model import Core
 from sim.reference.decode import Instruction
+from sim.reference.moments import NOBODY, Work
+
+
+class Standstill:
+    """Cycles in which a scheduler has stood still so far, the stall counts of its warps with it."""
+
+    def __init__(self) -> None:
+        self.cycles, self.why, self.work = 0, "", NOBODY  # why, whose: the last of it
+
+    def add(self, cycles: int, why: str, work: Work) -> None:
+        """Stand still. why: a field of the GPU."""
+        if cycles:
+            self.cycles, self.why, self.work = self.cycles + cycles, why, work
 
 
 class RegisterBanks:
@@ -22,8 +35,8 @@ class RegisterBanks:
         self.kept: dict[tuple[int, int, int], tuple[int, int]] = {}  # (reuse cache, bank, source slot) -> (warp slot, register)
 
     def take(self, instruction: Instruction, warp_slot: int, now: int) -> tuple[int, int]:
-        """Read the registers of an instruction that issues now; return for how many cycles the scheduler issues nothing else, and how much
-        later its pipe takes it: FP64 and the tensor cores, when the first register of each bank is read.
+        """Read the registers of an instruction that issues now; return in how many cycles it begins to, and in how many its pipe takes it:
+        then, FP64 and the tensor cores when the first register of each bank is read.
         """
         wanted = self._missing(instruction, warp_slot)
         in_time = [free + min(len(reads) - self.window, 0) for free, reads in zip(self.free, wanted, strict=True) if reads]
@@ -33,7 +46,7 @@ class RegisterBanks:
             if reads:
                 self.free[bank] = max(self.free[bank], begins) + len(reads)
         self.next = begins + instruction.reads
-        return begins + 1 - now, first - begins
+        return begins - now, first - now
 
     def _missing(self, instruction: Instruction, warp_slot: int) -> list[list[int]]:
         """Return the registers to read from each bank, without those that its cache has; update the cache."""

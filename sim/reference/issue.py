@@ -18,7 +18,7 @@ from sim.policies.stateful import Failure, Hook, HookedPolicy, signed
 from sim.policies.supplied import stateful
 from sim.policies.user import ScoredPolicy
 from sim.reference.account import IssueSlots
-from sim.reference.banks import ProductPorts, RegisterBanks
+from sim.reference.banks import ProductPorts, RegisterBanks, Standstill
 from sim.reference.moments import ISSUE_SLOT, Moment, latest
 from sim.reference.pipes import Ports
 from sim.result.causes import StallCause
@@ -45,9 +45,10 @@ class Scheduler:
         self.banks = RegisterBanks(self.core) if self.machine.control and self.core.register_banks else None
         group = self.machine.gpu.warpgroup
         self.beside = ProductPorts(group) if self.banks and group else None
-        self.reads: list[int] = []  # cycles for which the instructions issued together hold the scheduler
+        self.reads: list[tuple[int, str]] = []  # cycles for which those issued together hold the scheduler, with what says so
         self.product_free: Moment | None = None  # when the tensor core may begin another product of a warpgroup
         self.delay = 0  # cycles until the instruction issued last begins to read its registers
+        self.still, self.yielded = Standstill(), False  # yielded: the instruction issued last yields
         self.fetching = 0  # cycles until the code is there that the warp issued last goes on with
         self.slots = IssueSlots(self.core.issue_width)
         self.policy = stateful(self.core.policy)  # None: it has no state
@@ -64,8 +65,7 @@ class Scheduler:
 
     def tell(self, hook: Hook, warp: Warp, *told: int) -> None:
         """Tell the policy something of a warp, if it has that hook."""
-        if self.policy:
-            self.tell_slot(hook, self._slot(warp), *told)
+        self.tell_slot(hook, self._slot(warp), *told)
 
     def tell_slot(self, hook: Hook, slot: int, *told: int) -> None:
         """The same, of the warp that is or was in a slot."""
@@ -87,7 +87,7 @@ class Scheduler:
         if not awake:
             self._account_slots(None)
             return
-        self.able = {warp for warp in awake if warp.ready and self._port_free(warp)}
+        self.able = {warp for warp in awake if warp.ready and self.sm.pipes.accept(warp.instruction, self.number)}
         chosen = self._choose()
         for warp in awake:
             self._account_warp(warp, chosen)
@@ -114,7 +114,8 @@ class Scheduler:
         if isinstance(policy, ScoredPolicy):
             return policy.choose(able, self.last, self.age)
         number = int(Policy[self.core.policy.upper()])
-        return int(choose(number, np.uint64(able), self.last, self.age, self.core.group_size))  # type: ignore[arg-type]
+        in_turn = number == Policy.GTYR and (self.yielded or self.sm.pipes.taken_until_now(self.warps.values(), self.number))
+        return int(choose(number, np.uint64(able), self.last, self.age, self.core.group_size, in_turn))  # type: ignore[arg-type]
 
     def _ask_policy(self, policy: HookedPolicy, able: int) -> int:
         """Return what a policy with state chooses."""
@@ -131,9 +132,6 @@ class Scheduler:
         idle = int(self.machine.env.now) - self.sm.issued
         if self.policy and min(self.held, idle) > self.policy.patience:
             raise self.policy.failure(Failure.HELD)
-
-    def _port_free(self, warp: Warp) -> bool:
-        return self.sm.pipes.accept(warp.instruction, self.number)
 
     def _account_warp(self, warp: Warp, chosen: Warp | None) -> None:
         """Charge the warp's cycle; cycles of a wait are charged when it ends and its cause is known."""
@@ -195,6 +193,7 @@ class Scheduler:
         """Send the warp's instruction to its pipe and move the warp past it; return whether the warp goes on at once."""
         instruction, issued = warp.instruction, warp.issue()
         self.tell(Hook.ISSUE, warp, instruction.number)
+        self.yielded = instruction.yields
         self.delay, late, banked = self._read(warp, instruction)
         ports = issued.then(issued.cycle + late, "warpgroup.port_cycles") if late else issued
         self.sm.pipes.hold(instruction, self.number, ports.then(ports.cycle + banked, "core.register_banks") if banked else ports)
@@ -252,12 +251,13 @@ class Scheduler:
         return begins
 
     def _read(self, warp: Warp, instruction: Instruction) -> tuple[int, int, int]:
-        """Let it read its registers; return in how many cycles it begins, what of it products cost, how much later its pipe is taken."""
+        """Let it read its registers; return in how many cycles it begins, what of it products cost, in how many its pipe is taken."""
         now, slot, delay, late, banked = int(self.machine.env.now), self.sm.slot_of(warp), 0, 0, 0
         if self.banks and instruction.reads:
-            cycles, banked = self.banks.take(instruction, slot, now)
-            self.reads.append(cycles)
-            delay = cycles - 1
+            delay, banked = self.banks.take(instruction, slot, now)
+            why = "units.imad.wide_passes" if instruction.second else "core.register_banks"
+            self.still.add(delay + instruction.second, why, warp.work)
+            self.reads.append((delay + 1 + instruction.second, why))
         if self.beside and instruction.ported:
             late = self.beside.wait(slot, now + delay)
         return delay + late, late, banked
@@ -274,7 +274,7 @@ class Scheduler:
         missing = warp.scoreboard.last_missing(warp.instruction)
         if missing is not None:
             return missing[0]
-        return StallCause.SELECTED if self._port_free(warp) else warp.instruction.port_cause
+        return StallCause.SELECTED if self.sm.pipes.accept(warp.instruction, self.number) else warp.instruction.port_cause
 
     def _hold_dispatch(self, warp: Warp, issued: list[Instruction]) -> None:
         """Hold the dispatch port for the issue interval, or until the lanes are in where a narrow pipe holds the scheduler."""
@@ -282,7 +282,7 @@ class Scheduler:
         holds = [(interval, "core.issue_interval" if interval > 1 else ISSUE_SLOT)]
         if self.core.dispatch == "scheduler":
             holds += [(instruction.port_cycles, f"pipes.{instruction.pipe}.lanes") for instruction in issued]
-        holds += [(cycles, "core.register_banks") for cycles in self.reads]
+        holds += self.reads
         cycles, resource = max(holds, key=itemgetter(0))  # max: the first of those as long
         self.interval.hold(warp.issued.then(warp.issued.cycle + interval, holds[0][1]))
         self.dispatch.hold(warp.issued.then(warp.issued.cycle + cycles, resource))

@@ -6,6 +6,7 @@ and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,15 +17,16 @@ from sim.reference.moments import Moment, latest
 
 if TYPE_CHECKING:
     from sim.reference.memory.issue_queue import Queue
+    from sim.reference.wakeup import Warp
 
 MEMORY_UNITS = ("global", "local", "shared")
 
 
 class Port:
-    """One port: whether it is free is its whole state."""
+    """One port: whether it is free, and since which cycle if it is."""
 
     def __init__(self) -> None:
-        self.free = True
+        self.free, self.since = True, 0
 
 
 class Ports:
@@ -54,6 +56,12 @@ class Ports:
         return (self.queue is None or self.queue.open) and self.free
 
     @property
+    def since(self) -> int:
+        """The cycle since which they take an instruction, if they do now."""
+        reopened = self.queue.reopened.cycle if self.queue and self.queue.reopened else 0
+        return max(min(port.since for port in self.ports if port.free), reopened)
+
+    @property
     def released(self) -> Moment:
         """The moment from which they take an instruction again."""
         moments = [moment for moment in (self.queue and self.queue.reopened, self.freed) if moment]
@@ -76,7 +84,7 @@ class Ports:
         after(self.env, until.cycle - int(self.env.now), partial(self._give_back, port, until))
 
     def _give_back(self, port: Port, now: Moment) -> None:
-        port.free = True
+        port.free, port.since = True, now.cycle
         self.freed = now
         for ports in self.sharers:
             if port in ports.ports:
@@ -98,6 +106,11 @@ class Pipes:
     def accept(self, instruction: Instruction, q: int) -> bool:
         """Return whether a port that scheduler q reaches is free for the instruction."""
         return instruction.pipe is None or self.ports[instruction.pipe, q].accept
+
+    def taken_until_now(self, warps: Iterable[Warp], q: int) -> bool:
+        """Return whether the pipe of a ready warp of scheduler q takes an instruction again just now."""
+        ports = {self.ports[warp.instruction.pipe, q] for warp in warps if warp.ready and warp.instruction.pipe}
+        return any(one.accept and 0 < one.since == one.env.now for one in ports)
 
     def hold(self, instruction: Instruction, q: int, issued: Moment) -> None:
         """Send the instruction of scheduler q, issued now or held up until then, through a free port."""

@@ -23,6 +23,7 @@ from sim.result.causes import StallCause
 if TYPE_CHECKING:
     from sim.reference.blocks import Block
     from sim.reference.decode import Instruction
+    from sim.reference.issue import Scheduler
     from sim.reference.pipes import Ports
 
 WITHHELD = "core.policy"  # has issued nothing although the warp could
@@ -45,6 +46,7 @@ class Warp:
         self.block, self.number = block, number
         self.index = block.number * machine.trace.launch.warps_per_block + number  # in launch order
         self.age = block.turn * machine.trace.launch.warps_per_block + number  # in the order in which blocks start
+        self.stood = 0  # cycles of its scheduler's standstill up to which its stall count is worked out
         self.path = machine.paths[machine.trace.arrays.warp_path[self.index]]  # (instruction, mask) of each step
         self.move_to(0)
         self.next_access = int(machine.trace.arrays.access_start[self.index])  # of the trace
@@ -79,6 +81,7 @@ class Warp:
         """Do not issue for so many cycles from now. behind_sync: the last instruction was a BSYNC that takes time."""
         now = int(self.env.now)
         self._wait(cause, now + 1)
+        self.stood = self.scheduler.still.cycles
         self.held_until = now + cycles
         whose = self.work if cause is StallCause.IMC_MISS else None  # of the constant: the next instruction reads it
         self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause, behind_sync), whose)
@@ -150,7 +153,7 @@ class Warp:
 
     def _withheld(self) -> Moment:
         """Return the moment `now`, up to which its policy kept it from issuing."""
-        freed, now = self.block.sm.scheduler_of(self).interval.freed, int(self.env.now)
+        freed, now = self.scheduler.interval.freed, int(self.env.now)
         since = latest(self._became_ready(), freed) if freed else self._became_ready()
         return since.then(now, WITHHELD, self.work) if since.cycle < now else since
 
@@ -161,6 +164,8 @@ class Warp:
             self.cause = cause
             self.waited += 1
             return False
+        if self.cause is StallCause.WAIT and not self.blocker and self._counts_on():
+            return False
         self.ready, self.eligible = True, int(self.env.now)
         self.tell(Hook.WAKE, int(self.cause is StallCause.LONG_SCOREBOARD))
         self.machine.account.charge(self.instruction, self.cause, self.waited)
@@ -168,9 +173,27 @@ class Warp:
             self._waited()
         return True
 
+    def _counts_on(self) -> bool:
+        """Return whether its stall count is not over yet: cycles in which its scheduler has stood still do not count."""
+        still, now = self.scheduler.still, int(self.env.now)
+        late = still.cycles - self.stood
+        if not late:
+            return False
+        self.stood += late
+        self.waited += 1
+        self.held_until = now + late
+        self.allowed = self.allowed.then(self.held_until, still.why, still.work)
+        self.hold_on(late, StallCause.WAIT)
+        return True
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """The scheduler that it belongs to."""
+        return self.block.sm.scheduler_of(self)
+
     def tell(self, hook: Hook, *told: int) -> None:
         """Tell the policy of its scheduler something of it."""
-        self.block.sm.scheduler_of(self).tell(hook, self, *told)
+        self.scheduler.tell(hook, self, *told)
 
     def tell_stall(self) -> None:
         """Tell it that the next instruction needs a result that is not there yet, if it does."""
@@ -206,5 +229,5 @@ class Warp:
         self.end = self.end.then(self.end.cycle, work=self.issued.work)
         self.end.cause = StallCause.DRAIN
         self.machine.record.finish(self.end)
-        self.block.sm.scheduler_of(self).dismiss(self)
+        self.scheduler.dismiss(self)
         self.ended.succeed()

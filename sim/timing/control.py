@@ -112,9 +112,9 @@ def bank_reads(bank: int, warp: np.record, op: np.record, hw: Hardware, code: Co
 
 @inner
 def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
-    """Let the warp's instruction, issued now, read its registers; hold the scheduler until it has begun to.
+    """Let the warp's instruction, issued now, read its registers; let the scheduler stand still until it has begun to, or passed twice.
 
-    Return how much later its pipe takes it: FP64 and the tensor cores, when the first register of each bank is read.
+    Return how much later its pipe takes it: when it begins, FP64 and the tensor cores when the first register of each bank is read.
     """
     m, q = warp.sm, warp.scheduler
     begins = max(now, scheduler.reads)
@@ -131,8 +131,9 @@ def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: in
                 dispatched = max(dispatched, sm.bank_free[m, q, bank])
             sm.bank_free[m, q, bank] = max(sm.bank_free[m, q, bank], begins) + reads
     scheduler.begins, scheduler.reads = begins, begins + op.reads
-    scheduler.free = max(scheduler.free, begins + 1)
-    return dispatched - begins
+    scheduler.free = max(scheduler.free, begins + 1 + op.second)
+    scheduler.frozen += begins - now + op.second
+    return dispatched - now
 
 
 @inner

@@ -11,6 +11,7 @@ import numpy as np
 from sim.compiled.apart import call
 from sim.compiled.kernel import bit, first_bit, inner, outlined
 from sim.lowering.core import BARRIER, BRANCH, CLOCK, CLUSTER_WAIT, Code, Hardware
+from sim.policies import Policy
 from sim.policies.builtin import chosen
 from sim.result.causes import StallCause
 from sim.timing.account import account_ready, account_sharers, charge_further, charge_slots, charge_warp
@@ -29,6 +30,7 @@ from sim.timing.telling import ISSUE, STALL, asked, has, hold_no_longer, tell_of
 from sim.timing.wakeup import next_wake, sleep, wake_due
 from sim.traces.trace import TraceArrays
 
+GTYR = int(Policy.GTYR)
 SELECTED, WAIT = int(StallCause.SELECTED), int(StallCause.WAIT)
 BRANCH_RESOLVING, NO_INSTRUCTION = int(StallCause.BRANCH_RESOLVING), int(StallCause.NO_INSTRUCTION)
 
@@ -45,7 +47,8 @@ def visit(scheduler: np.record, now: int, hw: Hardware, code: Code, sm: Machine,
             if hw.hooks:
                 slot = asked(scheduler, eligible, now, hw, code, sm)
             else:
-                slot = chosen(hw.policy, eligible, scheduler.last, sm.age[m, q], hw.group_size)
+                in_turn = hw.policy == GTYR and takes_turns(scheduler, now, hw, sm)
+                slot = chosen(hw.policy, eligible, scheduler.last, sm.age[m, q], hw.group_size, in_turn)
             if slot >= 0:
                 scheduler.last = slot
                 issue(scheduler, sm.warps[m, slot * hw.schedulers + q], now, hw, code, sm, trace)
@@ -63,6 +66,20 @@ def eligible_warps(scheduler: np.record, now: int, hw: Hardware, sm: Machine) ->
         if pipe_free(m, q, pipe, hw, sm) <= now:
             eligible |= sm.waiting[m, q, pipe]
     return eligible
+
+
+@inner
+def takes_turns(scheduler: np.record, now: int, hw: Hardware, sm: Machine) -> bool:
+    """Return whether the instruction issued last yields, or a ready warp's pipe takes an instruction again just now."""
+    if scheduler.yielded:
+        return True
+    m, q, classes = scheduler.sm, scheduler.number, scheduler.classes
+    while classes != np.uint64(0):
+        pipe = first_bit(classes)
+        classes &= classes - np.uint64(1)
+        if 0 < pipe_free(m, q, pipe, hw, sm) == now:
+            return True
+    return False
 
 
 @inner
@@ -97,7 +114,7 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     tell_of(ISSUE, warp, np.int64(warp.instruction), np.int64(0), now, hw, sm)
     if op.shared:
         account_sharers(scheduler, now, hw, sm)
-    scheduler.begins = now
+    scheduler.begins, scheduler.yielded = now, op.yields
     row, late, dispatched = np.int64(-1), np.int64(0), now
     if hw.banks and op.reads:
         dispatched += read_registers(scheduler, warp, op, now, hw, code, sm)
@@ -147,7 +164,9 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
         arrive(warp, op, now, hw, code, sm)
         if not op.passes:
             return False
-    earliest, cause = sm.schedulers[warp.sm, warp.scheduler].begins + op.distance, np.int64(WAIT)
+    scheduler = sm.schedulers[warp.sm, warp.scheduler]
+    warp.frozen = scheduler.frozen
+    earliest, cause = scheduler.begins + op.distance, np.int64(WAIT)
     if op.flow == CLUSTER_WAIT and lanes != 0:
         warp.earliest = earliest
         exchange(What.WAIT_FOR_CLUSTER, np.int64(warp.sm), np.int64(warp.slot), now, hw, code, sm, trace)

@@ -1,14 +1,18 @@
 """Wake-up: warps sleep until the cycle computed for them; a scheduler is visited only when something can happen.
 
-Per scheduler a wheel of 64 masks, one per coming cycle, and a mask of warps that wake later still.
+Per scheduler a wheel of 64 masks, one per coming cycle, and a mask of warps that wake later still. A stall count does not count cycles in
+which the scheduler stands still: a warp that slept for nothing else sleeps on.
 """
 
 import numpy as np
 
 from sim.compiled.kernel import bit, first_bit, inner
 from sim.lowering.core import Code, Hardware
+from sim.result.causes import StallCause
 from sim.timing.state import NEVER, WHEEL, Machine
 from sim.timing.telling import LONG_SCOREBOARD, WAKE, tell_of
+
+WAIT = int(StallCause.WAIT)
 
 
 @inner
@@ -61,6 +65,11 @@ def wake_due(scheduler: np.record, now: int, hw: Hardware, code: Code, sm: Machi
         slot = first_bit(due)
         due &= due - np.uint64(1)
         warp = sm.warps[m, slot * hw.schedulers + q]
+        if warp.wake == warp.earliest and warp.earliest_cause == WAIT and warp.frozen != scheduler.frozen:
+            warp.earliest += scheduler.frozen - warp.frozen
+            warp.wake, warp.frozen = warp.earliest, scheduler.frozen
+            sleep(warp, sm)
+            continue
         pipe = code.ops[warp.instruction].pipe
         sm.waiting[m, q, pipe] |= bit(slot)
         scheduler.classes |= bit(pipe)

@@ -112,6 +112,7 @@ def units(draw: Callable, pipes: dict[str, Any]) -> dict[str, dict[str, Any]]:
         table[name] = {"pipe": "alu" if together else home.get(name, "alu")}
         if name not in LATENCY_ELSEWHERE:
             table[name]["latency"] = draw(from_zero(24))
+    table["imad"]["wide_passes"] = draw(st.sampled_from((1, 1, 2, 3)))
     return table
 
 

@@ -48,7 +48,6 @@ def hierarchies(draw: Callable) -> dict[str, Any]:
             "line_cycles": pick(1, 2),
             "tags_per_cycle": pick(0, 1, 4),
             "pass_latency": pick(0, 2),
-            "replay_cycles": pick(1, 2, 5),
             "global_loads": pick(True, True, False),
             "stores": pick("allocate", "update", "evict"),
             "pending": pick(0, 128, 129, 160),

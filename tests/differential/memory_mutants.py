@@ -177,7 +177,6 @@ TABLES: dict[str, Callable[[Hierarchy], dict[str, Any]]] = {
     "loads from L1 never pass over banks": lambda mh: {"tags": np.int64(0)},
     "further passes over shared memory take no longer": lambda mh: {"shared_pass_latency": np.int64(0)},
     "further passes over L1 take no longer": lambda mh: {"pass_latency": np.int64(0)},
-    "loads that waited read their data at once": lambda mh: {"replay_cycles": np.int64(1)},
     "L1 always fetches sectors": lambda mh: {"l1_fetch": np.int64(32)},
     "stores always allocate in L1": lambda mh: {"l1_stores": np.int64(0)},
     "atomics on one word cost no more": lambda mh: {"atomic_ticks": np.int64(0)},

@@ -71,6 +71,7 @@ CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "blocks go to the last of the emptiest SMs": ("sim.timing.dispatcher", "emptiest", last_of_the_emptiest),
     "only the last instruction in flight counts": ("sim.timing.scoreboard", "fly", newest_in_flight_counts),
     "barrier latency dropped": ("sim.timing.blocks", "release", release_at_arrival),
+    "warps are never served in turn": ("sim.timing.issue", "takes_turns", lambda scheduler, now, hw, sm: False),
     "each line that LDC lacks comes alone": ("sim.timing.constants", "comes_with_another", lambda op, access, lane, mask, trace: False),
 }
 

@@ -29,7 +29,7 @@ def no_waw(right: Right) -> Right:
 
 def wrong_tie_break(right: Right) -> Right:
     """Round robin counts from the slot before the last one."""
-    return lambda policy, mask, last, age, size: right(policy, mask, max(last - 1, -1), age, size)
+    return lambda policy, mask, last, age, size, in_turn: right(policy, mask, max(last - 1, -1), age, size, in_turn)
 
 
 def opens_one_early(right: Right) -> Right:
@@ -154,6 +154,15 @@ def counts_from_the_issue(right: Right) -> Right:
     return hold
 
 
+def counts_on(right: Right) -> Right:
+    """A stall count goes on while the scheduler stands still for another warp."""
+    return lambda self: False
+
+
+def never_in_turn(right: Right) -> Right:
+    return lambda self, warps, q: False
+
+
 def no_sync_latency(right: Right) -> Right:
     return lambda *a: [i._replace(sync=0) for i in right(*a)]
 
@@ -192,6 +201,8 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "the reuse cache keeps nothing": (machine, "decode", nothing_kept),
     "FP64 shares the reuse cache of the others": (machine, "decode", one_reuse_cache),
     "a stall count counts from the issue": (Scheduler, "_hold", counts_from_the_issue),
+    "stall counts go on while the scheduler stands still": (Warp, "_counts_on", counts_on),
+    "who waited for a pipe is not served in turn": (Pipes, "taken_until_now", never_in_turn),
     "a BSYNC costs nothing": (machine, "decode", no_sync_latency),
     "a counter opens with the first of its holders": (DependenceCounters, "missing", first_holder_opens),
 }

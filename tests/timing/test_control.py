@@ -165,6 +165,37 @@ def test_a_stall_count_counts_from_where_the_reading_begins(run) -> None:
     assert run(text, **CONTROL | {"core__register_banks": 0}).first()[:4] == [0, 1, 2, 6]
 
 
+@pytest.mark.parametrize(
+    ("instruction", "longer"),
+    [
+        ("FMUL R1, R2, R4", 0),  # two registers of bank 0 fit into the window
+        ("FFMA R1, R2, R4, R6", 2),  # the second warp waits until the first one has read its third
+        ("IMAD.WIDE R8, R2, R3, R6", 1),  # its second pass
+    ],
+)
+def test_stall_counts_stand_still_with_their_scheduler(run, instruction: str, longer: int) -> None:
+    """Two warps, one instruction each and back: the count of 9 of the first stops while the scheduler stands still for the second."""
+    body = [f"{word(9)} {instruction}"]
+    few, many = (run(listing(*body * n), warps=2, **CONTROL, units__imad__wide_passes=2).result.cycles for n in (10, 20))
+    own = 1 if "WIDE" in instruction else 0  # an own count begins with the second pass
+    assert many - few == 10 * (9 + own + longer)
+
+
+SERVED = {  # an instruction, whether it yields, and the order in which three warps issue it
+    "the youngest": ("NOP", "-", [2, 1, 0]),
+    "in turn after a yield": ("NOP", "Y", [2, 0, 1]),
+    "in turn where the pipe was taken": ("FADD R0, R1, R2", "-", [2, 0, 1]),
+}
+
+
+@pytest.mark.parametrize("case", SERVED)
+def test_whom_gtyr_serves(run, case: str) -> None:
+    """The youngest begins, as nobody has issued; next in turn after it, in the last slot, is the oldest, in the first."""
+    instruction, yields, order = SERVED[case]
+    done = run(listing(f"{word(9, y=yields)} {instruction}"), warps=3, **CONTROL, core__policy="gtyr")
+    assert sorted(range(3), key=lambda warp: done.first(warp)[0]) == order
+
+
 KEEPS = f"{word(reuse='A---')} FFMA R1, R2, R4, R7"
 GOLDEN = {  # what follows KEEPS, and how many registers of bank 0 the three read; the paper's four cases, with a third reader
     "the second reader hits, the third does not": (f"{FREE} FFMA R5, R2, R4, R7", f"{FREE} FFMA R5, R2, R4, R9", 2 + 1 + 2),

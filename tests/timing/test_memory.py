@@ -109,7 +109,7 @@ def test_wide_loads_take_their_registers_one_after_another(run) -> None:
     assert issued[3] - issued[2] == 40 + 3 * 2
 
 
-PASSES = ROUND | {"l1__tags_per_cycle": 4, "l1__pass_latency": 2, "l1__replay_cycles": 2}
+PASSES = ROUND | {"l1__tags_per_cycle": 4, "l1__pass_latency": 2}
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_passes_keep_the_banks_from_the_next_hit(run) -> None:
 
 
 def test_warps_that_waited_for_one_line_read_it_one_after_another(run) -> None:
-    for machine, ready in ((ROUND, [200, 200, 200, 200]), (PASSES, [200, 202, 204, 206])):
+    for machine, ready in ((ROUND, [200, 200, 200, 200]), (PASSES, [200, 201, 202, 203])):
         done = run("LDG R0, [R8]\nFADD R1, R0, R0\nEXIT", warps=4, accesses=[ONE_SECTOR], **machine, core__schedulers=4)
         assert sorted(done.first(warp)[1] for warp in range(4)) == ready
 

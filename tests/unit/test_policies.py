@@ -12,9 +12,9 @@ masks = st.integers(1, 2**64 - 1)
 ages = st.permutations(range(64))
 
 
-def pick(policy: Policy, eligible: int, last: int = ~63, age: list[int] | None = None, group_size: int = 8) -> int:
+def pick(policy: Policy, eligible: int, last: int = ~63, age: list[int] | None = None, group_size: int = 8, in_turn: bool = False) -> int:
     order = np.array(age if age is not None else range(64), np.int64)
-    return int(choose(np.int64(policy), np.uint64(eligible), np.int64(last), order, np.int64(group_size)))
+    return int(choose(np.int64(policy), np.uint64(eligible), np.int64(last), order, np.int64(group_size), in_turn))
 
 
 @pytest.mark.parametrize("policy", list(Policy))
@@ -27,7 +27,7 @@ def test_every_policy_picks_an_eligible_warp_and_always_the_same(
     assert slot == pick(policy, eligible, last, age, group_size)
 
 
-@pytest.mark.parametrize("policy", [Policy.GTO, Policy.GTY, Policy.GTR])
+@pytest.mark.parametrize("policy", [Policy.GTO, Policy.GTY, Policy.GTR, Policy.GTYR])
 @given(eligible=masks, last=st.integers(0, 63), age=ages)
 def test_greedy_policies_stay_with_the_last_warp(policy: Policy, eligible: int, last: int, age: list[int]) -> None:
     assert pick(policy, eligible | 1 << last, last, age) == last
@@ -52,6 +52,12 @@ def test_rotating_differs_from_round_robin_only_in_being_greedy() -> None:
     assert pick(Policy.LRR, 0b111, last=1) == 2
     assert pick(Policy.GTR, 0b111, last=1) == 1
     assert pick(Policy.GTR, 0b101, last=1) == 2
+
+
+def test_youngest_or_rotating_goes_by_age_unless_warps_are_served_in_turn() -> None:
+    age = [3, 2, 1, 0]
+    assert pick(Policy.GTYR, 0b1101, last=1, age=age) == 0
+    assert pick(Policy.GTYR, 0b1101, last=1, age=age, in_turn=True) == 2
 
 
 def test_two_level_leaves_its_group_only_when_nothing_there_is_ready() -> None:

@@ -52,28 +52,19 @@ def test_chains_take_as_long_as_on_an_h100() -> None:
     assert max(abs(score.error) for score in scores) < 0.06
 
 
-MISSED = "hgemm_packed 128 128 1024 3"
-
-
 def test_small_products_take_as_long_as_on_an_h100() -> None:
     scores = list(warpgroups.products(most=1 << 24))
     assert len(scores) == 7
     assert np.mean([abs(score.error) for score in scores]) < 0.07  # two and three buffers: D33, D38
-    assert max(abs(score.error) for score in scores if score.name != MISSED) < 0.13
-
-
-@pytest.mark.xfail(reason="4 to 19 % too slow, as its tiles lie beside the turns of refresh (D33)", strict=True, raises=AssertionError)
-def test_a_product_with_three_buffers_takes_as_long_as_on_an_h100() -> None:
-    assert next(abs(score.error) for score in warpgroups.products(most=1 << 24) if score.name == MISSED) < 0.13
+    assert max(abs(score.error) for score in scores) < 0.12
 
 
 @pytest.mark.slow
 def test_products_take_as_long_as_on_an_h100() -> None:
     scores = list(warpgroups.products(most=1 << 30))
-    others = [abs(score.error) for score in scores if score.name != MISSED]
-    assert len(others) == len(scores) - 1
-    assert np.mean(others) < 0.05
-    assert max(others) < 0.13
+    errors = [abs(score.error) for score in scores]
+    assert np.mean(errors) < 0.05
+    assert max(errors) < 0.12
     assert max(abs(100 * warpgroups.tensor_share(score) - float(score.row["tensor_percent"])) for score in scores) < 6
 
 

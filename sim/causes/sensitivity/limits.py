@@ -100,7 +100,7 @@ def _unit(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
         return None
     ports = {f"pipes.{gpu.units[unit].pipe}.lanes": 32 for unit in ("global", "local", "shared")}
     queue = {"lsu.depth": 64, "lsu.interval": 1, "lsu.replay": 1, "lsu.word_cycles": 0, "lsu.store_line_cycles": 0.0}
-    l1 = {"l1.line_cycles": 1, "l1.bytes_per_cycle": HUGE, "l1.pending": 65536, "l1.pass_latency": 0, "l1.replay_cycles": 1}
+    l1 = {"l1.line_cycles": 1, "l1.bytes_per_cycle": HUGE, "l1.pending": 65536, "l1.pass_latency": 0}
     if gpu.l1 and gpu.l1.tags_per_cycle:
         l1["l1.tags_per_cycle"] = 128
     return trace, changed(gpu, ports | queue | l1)
@@ -199,7 +199,7 @@ def _perfect_l1(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
         found = remove(trace, gpu, result)
         gpu = found[1] if found else gpu
     assert gpu.l1
-    return trace, least_latencies(gpu.replace({"interconnect.latency": 1, "l1.pending": 65536, "l1.replay_cycles": 1}), gpu.l1.latency)
+    return trace, least_latencies(gpu.replace({"interconnect.latency": 1, "l1.pending": 65536}), gpu.l1.latency)
 
 
 def _modelled(gpu: Gpu) -> bool:

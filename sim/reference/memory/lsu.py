@@ -248,7 +248,7 @@ class LoadStoreUnit:
             return there
         begins, work, note = latest(there, self.banks), access.arrival.work, f"{len(access.requests)} lines, {access.passes} passes"
         reading = max(access.passes, self._lookups(access))
-        self.banks = begins.then(begins.cycle + max(int(self.numbers.replay_cycles), reading), "l1.replay_cycles", work, note)
+        self.banks = begins.then(begins.cycle + reading, BANKS, work, note)
         return begins.then(begins.cycle + reading - 1, BANKS, work, note)
 
     def _look_up(self, access: Access, load: Load, k: int, request: Request) -> None:

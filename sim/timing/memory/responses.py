@@ -204,13 +204,13 @@ def complete(m: int, number: int, ready: int, hw: Hardware, code: Code, sm: Mach
     free_mshr(m, number, memory)
     if access.missing == 0:
         if access.reading:
-            replay(memory.units[m], access, hw.memory[0])
+            replay(memory.units[m], access)
         finish_access(m, a, hw, code, sm)
 
 
 @inner
-def replay(unit: np.record, access: np.record, mh: np.record) -> None:
+def replay(unit: np.record, access: np.record) -> None:
     """All data of a load are in L1: it reads them, after the loads that waited before it."""
     begins, reading = max(access.ready, unit.banks), np.int64(access.reading)
-    unit.banks = begins + max(mh.replay_cycles, reading)
+    unit.banks = begins + reading
     access.ready = begins + reading - 1

@@ -1,0 +1,73 @@
+"""Loops written by hand: what a scheduler that waits for registers, or passes a product on twice, costs its other warps' stall counts."""
+
+import tarfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import isa
+import sim
+from programs.measurements.core import one_sm
+from programs.measurements.gpu.standstill import LENGTH, ROUNDS
+from programs.measurements.population.score import H200
+from programs.published import rows
+
+ONE_SM = one_sm(sim.gpu("h200"))
+COLUMNS = ("operation", "reads", "stall", "rounds", "threads")
+TABLE = {tuple(row[name] for name in COLUMNS): int(row["cycles"]) for row in rows(H200 / "standstill.csv")}
+LOOPS = sorted({key[:3] for key in TABLE})
+OWN_PORT = "two FFMAs on one half of the FP32 lanes in turn: a cycle more there, in which all counts stand still"
+MISSED = {
+    ("FFMA", "two", "4"): OWN_PORT,
+    ("FFMA", "two", "6"): OWN_PORT,
+    ("FFMA", "three", "6"): OWN_PORT,
+}
+
+
+@pytest.fixture(scope="module")
+def cubins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cubins")
+    with tarfile.open(H200 / "standstill.cubins.tar.xz") as packed:
+        packed.extractall(folder, filter="data")
+    return folder
+
+
+@cache
+def simulated(cubins: Path, operation: str, reads: str, stall: str, rounds: int, threads: int) -> int:
+    """Return cycles from the first clock that a warp of the block reads to the last."""
+    program = isa.load(cubins / f"{operation}-{reads}-{stall}-{rounds}.cubin", "probe")
+    clocks = sim.run(sim.Launch(program, (1,), (threads,), (np.zeros(1024, np.int32), np.int32(1))), ONE_SM).clock_reads
+    cycle, instruction = clocks[:, 0], clocks[:, 3]
+    return int(cycle[instruction == instruction.max()].max() - cycle[instruction == instruction.min()].min())
+
+
+def period(cubins: Path | None, operation: str, reads: str, stall: str, threads: int) -> float:
+    """Return cycles per instruction of each warp, of simulated loops or without cubins of measured ones."""
+    few, many = ROUNDS
+    if cubins is None:
+        cycles = [TABLE[operation, reads, stall, str(rounds), str(threads)] for rounds in ROUNDS]
+    else:
+        cycles = [simulated(cubins, operation, reads, stall, rounds, threads) for rounds in ROUNDS]
+    return (cycles[1] - cycles[0]) / ((many - few) * LENGTH[operation])
+
+
+@pytest.mark.parametrize(
+    "loop", [pytest.param(one, marks=pytest.mark.xfail(strict=True, reason=MISSED[one])) if one in MISSED else one for one in LOOPS]
+)
+def test_a_loop_takes_as_long_as_there(cubins: Path, loop: tuple[str, str, str]) -> None:
+    for threads in (32, 256, 512, 1024):
+        assert period(cubins, *loop, threads) == pytest.approx(period(None, *loop, threads), rel=0.05), threads
+
+
+def test_on_the_chip_stall_counts_stand_still_with_their_scheduler() -> None:
+    """Two warps, a count of 6: a cycle more for the other's third register of a bank, two for its second pass."""
+    for loop, cycles in (
+        (("LOP3", "three", "6"), 7),
+        (("IMAD", "three", "6"), 7),
+        (("LOP3", "two", "6"), 6),
+        (("IMAD.WIDE", "none", "6"), 10),
+    ):
+        assert period(None, *loop, 256) == pytest.approx(cycles, rel=0.04)
+    assert period(None, "IMAD.WIDE", "none", "6", 32) == pytest.approx(8, rel=0.04)
