@@ -117,7 +117,7 @@ class UnitTiming(Section):
     passes: Annotated[int, Field(ge=1, le=1024)] = Field(1, description="times that an instruction goes through the pipe")
     wide_passes: Annotated[int, Field(ge=1, le=8)] = Field(
         1,
-        description="times that IMAD.WIDE and IMAD.HI go through the pipe; their stall counts count from the last",
+        description="times that IMAD.WIDE and IMAD.HI go through the pipe while the scheduler stands still; stall counts begin at the last",
     )
     reads: Annotated[int, Field(ge=1, le=64)] = Field(1, description="cycles for which it takes all read ports of its register banks")
 

@@ -235,7 +235,7 @@ def _op(gpu: Gpu, program: Program, i: int, same: dict[str, int], obeyed: bool) 
         "address": hold,
         "landing": landing(gpu, program, i),
         "reads": read_cycles(gpu, program, i) if obeyed else 0,
-        "second": last_pass(gpu, program, i) if obeyed else 0,
+        "further": last_pass(gpu, program, i) if obeyed else 0,
         "turn": product.cycles,
     }
 

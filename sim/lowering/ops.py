@@ -33,7 +33,7 @@ Op = np.dtype(
         ("joins", "u4"),  # 1 = LDGSTS: belongs to the next increment of its write counter
         ("waits", "i4"),  # counter that a DEPBAR waits for in part, -1 = none
         ("most", "i4"),  # increments that it leaves
-        ("second", "u4"),  # cycles for which its scheduler stands still after it has begun: the second pass of a product of 64 bits
+        ("further", "u4"),  # cycles of its further passes through its pipe, in which its scheduler stands still: products of 64 bits
         ("yields", "u4"),  # 1 = lets other warps go first, as its control word says, or because it has none
         ("reuse", "u4"),  # mask of the source slots whose registers are kept
         ("collector", "u4"),  # which reuse cache keeps them: 0, or 1 of FP64 and the tensor cores

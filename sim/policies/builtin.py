@@ -1,6 +1,6 @@
 """Scheduling policies: which of the ready warps a scheduler issues next. Pure functions that both engines call.
 
-Each takes
+Each takes what it names of
     eligible    uint64   bit l set: warp slot l of this scheduler could issue now (never 0)
     last        int64    slot that issued last; ~slot (negative) once that warp has ended; ~63 at the start
     age         int64 [64]   launch order of the warp in each slot; smaller is older

@@ -1,8 +1,8 @@
 """Register banks of a scheduler: one read port each, and two small caches that keep what an instruction marks for reuse.
 
 An instruction of arithmetic reads all its registers within `read_window` cycles, each port one register per cycle, in the order of
-issue. While the ports are too far behind for that, it waits, and the scheduler issues nothing else until it has begun; from there its stall
-count counts. A cache has one place for each bank and source slot; it serves the same warp, register and slot,
+issue. While the ports are too far behind for that, it waits, and the scheduler stands still, the stall counts of its warps with it, until
+it has begun; from there its own counts. A cache has one place for each bank and source slot; it serves the same warp, register and slot,
 once: any read replaces what it had. One serves FP64 and the tensor cores, the other all else. A product of matrices takes all ports for
 `units.*.reads` cycles; one of a warpgroup takes them again and again for its sums, and leaves them to others for a cycle each time.
 """
@@ -19,10 +19,13 @@ class Standstill:
     def __init__(self) -> None:
         self.cycles, self.why, self.work = 0, "", NOBODY  # why, whose: the last of it
 
-    def add(self, cycles: int, why: str, work: Work) -> None:
-        """Stand still. why: a field of the GPU."""
-        if cycles:
-            self.cycles, self.why, self.work = self.cycles + cycles, why, work
+    def add(self, delay: int, further: int, work: Work) -> list[tuple[int, str]]:
+        """Stand still until the registers are read, and for further passes; return how long nothing else issues, with the field why."""
+        whole = ((delay, delay, "core.register_banks"), (further, delay + further, "units.imad.wide_passes"))
+        for cycles, _, why in whole:
+            if cycles:
+                self.cycles, self.why, self.work = self.cycles + cycles, why, work
+        return [(until + 1, why) for cycles, until, why in whole if cycles]
 
 
 class RegisterBanks:
@@ -36,7 +39,7 @@ class RegisterBanks:
 
     def take(self, instruction: Instruction, warp_slot: int, now: int) -> tuple[int, int]:
         """Read the registers of an instruction that issues now; return in how many cycles it begins to, and in how many its pipe takes it:
-        then, FP64 and the tensor cores when the first register of each bank is read.
+        then, or FP64 and the tensor cores once the first register of each bank has been read.
         """
         wanted = self._missing(instruction, warp_slot)
         in_time = [free + min(len(reads) - self.window, 0) for free, reads in zip(self.free, wanted, strict=True) if reads]

@@ -108,7 +108,7 @@ class Instruction(NamedTuple):
     source_field: str = ""  # of the GPU, that says so
     reads: int = 0  # cycles until the next instruction begins to read through the ports of the banks; 0 = it does not read through them
     sources: tuple[tuple[int, ...], ...] = ()  # registers of each source slot that go through the ports of the banks
-    second: int = 0  # cycles of its second pass through its pipe, in which its scheduler stands still
+    further: int = 0  # cycles of its further passes through its pipe, in which its scheduler stands still
     yields: bool = True  # lets other warps go first, as its control word says, or because it has none
     reuse: int = 0  # mask of the source slots whose registers are kept
     collector: int = 0  # which reuse cache keeps them
@@ -189,7 +189,7 @@ def _with_control(program: Program, gpu: Gpu, plain: Instruction, word: list[int
         source_field=plain.source_field if plain.turn else source_field,
         reads=read_cycles(gpu, program, i),
         sources=_sources(program, i),
-        second=last_pass(gpu, program, i),
+        further=last_pass(gpu, program, i),
         yields=bool(control.yield_[i]),
         reuse=int(control.reuse[i]),
         collector=kept_by,

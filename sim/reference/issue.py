@@ -45,10 +45,10 @@ class Scheduler:
         self.banks = RegisterBanks(self.core) if self.machine.control and self.core.register_banks else None
         group = self.machine.gpu.warpgroup
         self.beside = ProductPorts(group) if self.banks and group else None
-        self.reads: list[tuple[int, str]] = []  # cycles for which those issued together hold the scheduler, with what says so
+        self.holds: list[tuple[int, str]] = []  # cycles for which those issued together hold the scheduler, with what says so
         self.product_free: Moment | None = None  # when the tensor core may begin another product of a warpgroup
         self.delay = 0  # cycles until the instruction issued last begins to read its registers
-        self.still, self.yielded = Standstill(), False  # yielded: the instruction issued last yields
+        self.standstill, self.yielded = Standstill(), False  # yielded: the instruction issued last yields
         self.fetching = 0  # cycles until the code is there that the warp issued last goes on with
         self.slots = IssueSlots(self.core.issue_width)
         self.policy = stateful(self.core.policy)  # None: it has no state
@@ -170,7 +170,7 @@ class Scheduler:
 
     def _issue(self, warp: Warp) -> None:
         """Issue the warp's instruction, and its next ones too as far as the machine can and nothing forbids."""
-        self.reads.clear()
+        self.holds.clear()
         issued, empty = [warp.instruction], StallCause.WAIT  # WAIT: the warp has ended, or arrived at a barrier
         self.machine.account.issue_cycles += 1
         self.sm.issued = int(self.machine.env.now)
@@ -194,9 +194,9 @@ class Scheduler:
         instruction, issued = warp.instruction, warp.issue()
         self.tell(Hook.ISSUE, warp, instruction.number)
         self.yielded = instruction.yields
-        self.delay, late, banked = self._read(warp, instruction)
+        self.delay, late, dispatched = self._read(warp, instruction)
         ports = issued.then(issued.cycle + late, "warpgroup.port_cycles") if late else issued
-        self.sm.pipes.hold(instruction, self.number, ports.then(ports.cycle + banked, "core.register_banks") if banked else ports)
+        self.sm.pipes.hold(instruction, self.number, ports.then(ports.cycle + dispatched, "core.register_banks") if dispatched else ports)
         pending, there = warp.scoreboard.record(instruction), ports
         if warp.lanes and instruction.constant and instruction.constant.late:
             late = self.sm.constants.load(warp)
@@ -251,16 +251,14 @@ class Scheduler:
         return begins
 
     def _read(self, warp: Warp, instruction: Instruction) -> tuple[int, int, int]:
-        """Let it read its registers; return in how many cycles it begins, what of it products cost, in how many its pipe is taken."""
-        now, slot, delay, late, banked = int(self.machine.env.now), self.sm.slot_of(warp), 0, 0, 0
+        """Let it read its registers; return cycles until it begins, those of them that a product costs, and until its pipe takes it."""
+        now, slot, delay, late, dispatched = int(self.machine.env.now), self.sm.slot_of(warp), 0, 0, 0
         if self.banks and instruction.reads:
-            delay, banked = self.banks.take(instruction, slot, now)
-            why = "units.imad.wide_passes" if instruction.second else "core.register_banks"
-            self.still.add(delay + instruction.second, why, warp.work)
-            self.reads.append((delay + 1 + instruction.second, why))
+            delay, dispatched = self.banks.take(instruction, slot, now)
+        self.holds += self.standstill.add(delay, instruction.further, warp.work)
         if self.beside and instruction.ported:
             late = self.beside.wait(slot, now + delay)
-        return delay + late, late, banked
+        return delay + late, late, dispatched
 
     def _forbids(self, warp: Warp, before: Instruction) -> StallCause:
         """Return SELECTED if the warp's next instruction may issue together with the one before, else what forbids it."""
@@ -282,7 +280,7 @@ class Scheduler:
         holds = [(interval, "core.issue_interval" if interval > 1 else ISSUE_SLOT)]
         if self.core.dispatch == "scheduler":
             holds += [(instruction.port_cycles, f"pipes.{instruction.pipe}.lanes") for instruction in issued]
-        holds += self.reads
+        holds += self.holds
         cycles, resource = max(holds, key=itemgetter(0))  # max: the first of those as long
         self.interval.hold(warp.issued.then(warp.issued.cycle + interval, holds[0][1]))
         self.dispatch.hold(warp.issued.then(warp.issued.cycle + cycles, resource))

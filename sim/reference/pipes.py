@@ -57,7 +57,7 @@ class Ports:
 
     @property
     def since(self) -> int:
-        """The cycle since which they take an instruction, if they do now."""
+        """The cycle since which they take an instruction; only for ports that accept one now."""
         reopened = self.queue.reopened.cycle if self.queue and self.queue.reopened else 0
         return max(min(port.since for port in self.ports if port.free), reopened)
 

@@ -46,7 +46,7 @@ class Warp:
         self.block, self.number = block, number
         self.index = block.number * machine.trace.launch.warps_per_block + number  # in launch order
         self.age = block.turn * machine.trace.launch.warps_per_block + number  # in the order in which blocks start
-        self.stood = 0  # cycles of its scheduler's standstill up to which its stall count is worked out
+        self.standstill = 0  # cycles of its scheduler's standstill up to which its stall count is worked out
         self.path = machine.paths[machine.trace.arrays.warp_path[self.index]]  # (instruction, mask) of each step
         self.move_to(0)
         self.next_access = int(machine.trace.arrays.access_start[self.index])  # of the trace
@@ -81,7 +81,7 @@ class Warp:
         """Do not issue for so many cycles from now. behind_sync: the last instruction was a BSYNC that takes time."""
         now = int(self.env.now)
         self._wait(cause, now + 1)
-        self.stood = self.scheduler.still.cycles
+        self.standstill = self.scheduler.standstill.cycles
         self.held_until = now + cycles
         whose = self.work if cause is StallCause.IMC_MISS else None  # of the constant: the next instruction reads it
         self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause, behind_sync), whose)
@@ -164,7 +164,7 @@ class Warp:
             self.cause = cause
             self.waited += 1
             return False
-        if self.cause is StallCause.WAIT and not self.blocker and self._counts_on():
+        if self.cause is StallCause.WAIT and not self.blocker and self._extend_stall_count():
             return False
         self.ready, self.eligible = True, int(self.env.now)
         self.tell(Hook.WAKE, int(self.cause is StallCause.LONG_SCOREBOARD))
@@ -173,13 +173,13 @@ class Warp:
             self._waited()
         return True
 
-    def _counts_on(self) -> bool:
+    def _extend_stall_count(self) -> bool:
         """Return whether its stall count is not over yet: cycles in which its scheduler has stood still do not count."""
-        still, now = self.scheduler.still, int(self.env.now)
-        late = still.cycles - self.stood
+        still, now = self.scheduler.standstill, int(self.env.now)
+        late = still.cycles - self.standstill
         if not late:
             return False
-        self.stood += late
+        self.standstill += late
         self.waited += 1
         self.held_until = now + late
         self.allowed = self.allowed.then(self.held_until, still.why, still.work)

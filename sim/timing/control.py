@@ -3,7 +3,7 @@
 Stages: 1. a warp's next instruction issues no sooner than the stall count of the last one allows, and when every dependence counter
 that it waits for is zero; 2. an instruction raises its write counter until its result is there and its read counter until its
 sources have been read; 3. arithmetic reads its registers through one port per bank, unless a reuse cache has them, all within
-`read_window` cycles: while it cannot, it waits, nothing is issued behind it, and its stall count does not count; a product of
+`read_window` cycles: while it cannot, the scheduler stands still, nothing is issued, and no stall count of its warps counts; a product of
 matrices takes all ports for `units.*.reads` cycles; 4. a product of a warpgroup takes the ports for its sums, `port_cycles` in a row, and
 leaves them for one cycle each time; a warp that reads cycle after cycle goes on, and the product makes up for it. A counter that several
 instructions hold is zero with the last of them.
@@ -112,9 +112,10 @@ def bank_reads(bank: int, warp: np.record, op: np.record, hw: Hardware, code: Co
 
 @inner
 def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
-    """Let the warp's instruction, issued now, read its registers; let the scheduler stand still until it has begun to, or passed twice.
+    """Let the warp's instruction, issued now, read its registers; let the scheduler stand still until it has begun to.
 
-    Return how much later its pipe takes it: when it begins, FP64 and the tensor cores when the first register of each bank is read.
+    Return in how many cycles its pipe takes it: when it begins to read; FP64 and the tensor cores, once the first register of each bank has
+    been read.
     """
     m, q = warp.sm, warp.scheduler
     begins = max(now, scheduler.reads)
@@ -131,8 +132,8 @@ def read_registers(scheduler: np.record, warp: np.record, op: np.record, now: in
                 dispatched = max(dispatched, sm.bank_free[m, q, bank])
             sm.bank_free[m, q, bank] = max(sm.bank_free[m, q, bank], begins) + reads
     scheduler.begins, scheduler.reads = begins, begins + op.reads
-    scheduler.free = max(scheduler.free, begins + 1 + op.second)
-    scheduler.frozen += begins - now + op.second
+    scheduler.free = max(scheduler.free, begins + 1)
+    scheduler.standstill += begins - now
     return dispatched - now
 
 

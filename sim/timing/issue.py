@@ -118,6 +118,9 @@ def dispatch(scheduler: np.record, warp: np.record, now: int, hw: Hardware, code
     row, late, dispatched = np.int64(-1), np.int64(0), now
     if hw.banks and op.reads:
         dispatched += read_registers(scheduler, warp, op, now, hw, code, sm)
+    if op.further:
+        scheduler.free = max(scheduler.free, scheduler.begins + 1 + op.further)
+        scheduler.standstill += np.int64(op.further)
     if hw.banks and op.ported:
         late = pass_product(scheduler, np.int64(warp.slot), hw, sm)
     take_port(warp.sm, warp.scheduler, op.pipe, now, dispatched + op.hold + late, hw, sm)
@@ -165,7 +168,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
         if not op.passes:
             return False
     scheduler = sm.schedulers[warp.sm, warp.scheduler]
-    warp.frozen = scheduler.frozen
+    warp.standstill = scheduler.standstill
     earliest, cause = scheduler.begins + op.distance, np.int64(WAIT)
     if op.flow == CLUSTER_WAIT and lanes != 0:
         warp.earliest = earliest

@@ -80,7 +80,7 @@ Warp = records.kind(
     ("place", "u2"),
     ("outstanding", "i8"),  # cycle in which its last result of arithmetic is back
     ("done", "i8"),  # cycle in which all its results are back and its stores over, as far as it is known
-    ("frozen", "i8"),  # Scheduler.frozen up to which its stall count is worked out
+    ("standstill", "i8"),  # its scheduler's, up to which its stall count is worked out
     ("earliest", "i8"),  # first cycle that the last instruction allows the next
     ("code_from", "i8"),  # first cycle in which the code is there that the warp goes on with
     ("constant", "i8"),  # line of the constant that the issue of its next instruction waits for, -1 = none
@@ -102,7 +102,7 @@ Scheduler = records.kind(
     ("issued", "i8"),  # cycle after the issue interval of its last issue
     ("begins", "i8"),  # when the instruction issued last begins to read its registers
     ("reads", "i8"),  # first cycle in which another instruction may begin to read its registers
-    ("frozen", "i8"),  # cycles in which it has stood still so far, the stall counts of its warps with it
+    ("standstill", "i8"),  # cycles in which it has stood still so far, the stall counts of its warps with it
     ("yielded", "i8"),  # 1 = the instruction issued last yields
     ("last", "i8"),  # bit that issued last; ~bit once that warp has ended
     ("classes", "u8"),  # bit p: warps are ready for pipe p

@@ -65,9 +65,9 @@ def wake_due(scheduler: np.record, now: int, hw: Hardware, code: Code, sm: Machi
         slot = first_bit(due)
         due &= due - np.uint64(1)
         warp = sm.warps[m, slot * hw.schedulers + q]
-        if warp.wake == warp.earliest and warp.earliest_cause == WAIT and warp.frozen != scheduler.frozen:
-            warp.earliest += scheduler.frozen - warp.frozen
-            warp.wake, warp.frozen = warp.earliest, scheduler.frozen
+        if warp.wake == warp.earliest and warp.earliest_cause == WAIT and warp.standstill != scheduler.standstill:
+            warp.earliest += scheduler.standstill - warp.standstill
+            warp.wake, warp.standstill = warp.earliest, scheduler.standstill
             sleep(warp, sm)
             continue
         pipe = code.ops[warp.instruction].pipe

@@ -201,7 +201,7 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "the reuse cache keeps nothing": (machine, "decode", nothing_kept),
     "FP64 shares the reuse cache of the others": (machine, "decode", one_reuse_cache),
     "a stall count counts from the issue": (Scheduler, "_hold", counts_from_the_issue),
-    "stall counts go on while the scheduler stands still": (Warp, "_counts_on", counts_on),
+    "stall counts go on while the scheduler stands still": (Warp, "_extend_stall_count", counts_on),
     "who waited for a pipe is not served in turn": (Pipes, "taken_until_now", never_in_turn),
     "a BSYNC costs nothing": (machine, "decode", no_sync_latency),
     "a counter opens with the first of its holders": (DependenceCounters, "missing", first_holder_opens),

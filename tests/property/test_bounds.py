@@ -38,7 +38,7 @@ EVERY = {
     "sms": st.integers(1, 4),
     "core.schedulers": st.sampled_from([1, 2, 4]),
     "core.issue_width": st.integers(1, 2),
-    "core.policy": st.sampled_from(["lrr", "gto", "gtr", "two_level"]),
+    "core.policy": st.sampled_from(["lrr", "gto", "gtr", "gtyr", "two_level"]),
     "units.fp32.latency": st.integers(1, 40),
     "pipes.ldst.lanes": st.sampled_from([4, 16, 32]),
 }

@@ -18,7 +18,7 @@ ONE_SM = one_sm(sim.gpu("h200"))
 COLUMNS = ("operation", "reads", "stall", "rounds", "threads")
 TABLE = {tuple(row[name] for name in COLUMNS): int(row["cycles"]) for row in rows(H200 / "standstill.csv")}
 LOOPS = sorted({key[:3] for key in TABLE})
-OWN_PORT = "two FFMAs on one half of the FP32 lanes in turn: a cycle more there, in which all counts stand still"
+OWN_PORT = "a cycle more there: D45"
 MISSED = {
     ("FFMA", "two", "4"): OWN_PORT,
     ("FFMA", "two", "6"): OWN_PORT,
@@ -61,8 +61,8 @@ def test_a_loop_takes_as_long_as_there(cubins: Path, loop: tuple[str, str, str])
         assert period(cubins, *loop, threads) == pytest.approx(period(None, *loop, threads), rel=0.05), threads
 
 
-def test_on_the_chip_stall_counts_stand_still_with_their_scheduler() -> None:
-    """Two warps, a count of 6: a cycle more for the other's third register of a bank, two for its second pass."""
+def test_the_table_shows_that_stall_counts_stand_still() -> None:
+    """Of the data alone. Two warps, a count of 6: a cycle more for the other's third register of a bank, two for its second pass."""
     for loop, cycles in (
         (("LOP3", "three", "6"), 7),
         (("IMAD", "three", "6"), 7),

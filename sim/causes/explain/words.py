@@ -15,7 +15,7 @@ SENTENCES = {
     "core.policy": "the policy let no warp of the scheduler issue",
     "core.issue_interval": "the scheduler had issued {who}; it issues once in {interval} cycles",
     "core.register_banks": "{who} read its registers: a port of their bank was taken for {n}, and the scheduler with it",
-    "units.imad.wide_passes": "{who} passed through its pipe a second time, and the scheduler stood still",
+    "units.imad.wide_passes": "{who} passed through its pipe again, {n}, and the scheduler stood still",
     "core.branch_latency": "{who} was being decided",
     "lsu.fence_latency": "{who} waited for its warp's accesses to be seen by the whole GPU",
     "the time of a NANOSLEEP": "{who} let its warp sleep",
