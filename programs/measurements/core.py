@@ -148,5 +148,5 @@ NOTES = (
     "MICRO 2025; latencies and pipe widths of the preset were read off chains like these, with one warp or with many: what lies "
     "between is predicted.",
     "Two warps per scheduler with one chain each are measured 12 % slower than any rule known here says. Loops of branches with four and "
-    "eight warps per scheduler are 12 % too fast since warps no longer start in step; in step they were 6 and 8 %: not known why.",
+    "eight warps per scheduler are 12 and 17 % too fast (DEVIATIONS.md, D7).",
 )
