@@ -16,8 +16,8 @@ from sim.gpus.model import Gpu
 from sim.lowering.ports import unit_timing
 from sim.lowering.warpgroups import PRODUCTS, QUEUED
 
-# Units whose instructions read their registers through the banks' ports in a fixed number of cycles.
 COLLECTORS = 2  # reuse caches of a scheduler: of FP64 and the tensor cores, and of all else
+# Units whose instructions read their registers through the banks' ports in a fixed number of cycles.
 PORTED = (Unit.FP32, Unit.INT32, Unit.IMAD, Unit.SHIFT, Unit.FP64)
 # Those whose instructions wait until a product has read its registers, and then take one cycle, too: memory instructions and shuffles.
 ADDRESSED = (Unit.GLOBAL, Unit.SHARED, Unit.LOCAL)

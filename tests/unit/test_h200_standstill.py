@@ -43,14 +43,17 @@ def simulated(cubins: Path, operation: str, reads: str, stall: str, rounds: int,
     return int(cycle[instruction == instruction.max()].max() - cycle[instruction == instruction.min()].min())
 
 
-def period(cubins: Path | None, operation: str, reads: str, stall: str, threads: int) -> float:
-    """Return cycles per instruction of each warp, of simulated loops or without cubins of measured ones."""
-    few, many = ROUNDS
-    if cubins is None:
-        cycles = [TABLE[operation, reads, stall, str(rounds), str(threads)] for rounds in ROUNDS]
-    else:
-        cycles = [simulated(cubins, operation, reads, stall, rounds, threads) for rounds in ROUNDS]
-    return (cycles[1] - cycles[0]) / ((many - few) * LENGTH[operation])
+def period(few: int, many: int, operation: str) -> float:
+    """Return cycles per instruction of each warp, from those of the loop with few and with many rounds."""
+    return (many - few) / ((ROUNDS[1] - ROUNDS[0]) * LENGTH[operation])
+
+
+def measured_period(operation: str, reads: str, stall: str, threads: int) -> float:
+    return period(*(TABLE[operation, reads, stall, str(rounds), str(threads)] for rounds in ROUNDS), operation)
+
+
+def simulated_period(cubins: Path, operation: str, reads: str, stall: str, threads: int) -> float:
+    return period(*(simulated(cubins, operation, reads, stall, rounds, threads) for rounds in ROUNDS), operation)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,7 @@ def period(cubins: Path | None, operation: str, reads: str, stall: str, threads:
 )
 def test_a_loop_takes_as_long_as_there(cubins: Path, loop: tuple[str, str, str]) -> None:
     for threads in (32, 256, 512, 1024):
-        assert period(cubins, *loop, threads) == pytest.approx(period(None, *loop, threads), rel=0.05), threads
+        assert simulated_period(cubins, *loop, threads) == pytest.approx(measured_period(*loop, threads), rel=0.05), threads
 
 
 def test_the_table_shows_that_stall_counts_stand_still() -> None:
@@ -69,5 +72,5 @@ def test_the_table_shows_that_stall_counts_stand_still() -> None:
         (("LOP3", "two", "6"), 6),
         (("IMAD.WIDE", "none", "6"), 10),
     ):
-        assert period(None, *loop, 256) == pytest.approx(cycles, rel=0.04)
-    assert period(None, "IMAD.WIDE", "none", "6", 32) == pytest.approx(8, rel=0.04)
+        assert measured_period(*loop, 256) == pytest.approx(cycles, rel=0.04)
+    assert measured_period("IMAD.WIDE", "none", "6", 32) == pytest.approx(8, rel=0.04)

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 ZERO = 255  # RZ
-CODE, FIRST, LAST = 0x500, 0x280, 0x42E0  # of probe.cubin: where its code begins; the timed region, bytes of code
 OPERATIONS = {  # low and high words without operands
     "FFMA": (0x223, 0),
     "IMAD": (0x224, 0x078E0200),
@@ -19,11 +18,12 @@ LENGTH = dict.fromkeys(OPERATIONS, 120) | {"IMAD.WIDE": 240}  # instructions of 
 COUNTER = 46
 ROUNDS = (8, 24)
 ALWAYS = 7  # PT
+CS2R = 0x7805  # low 16 bits of its word
 
 
-def control(stall: int, yields: bool = False) -> int:
-    """Return a control word at its place: no counters, nothing kept."""
-    return (stall | (not yields and stall < 12) << 4 | 7 << 5 | 7 << 8) << 105
+def control(stall: int) -> int:
+    """Return a control word at its place: no counters, nothing kept, no yield but with the counts of 12 and more that have one."""
+    return (stall | (stall < 12) << 4 | 7 << 5 | 7 << 8) << 105
 
 
 def operation(name: str, target: int, registers: tuple[int, int, int], stall: int) -> int:
@@ -56,11 +56,19 @@ def branch(instructions: int, predicate: int = ALWAYS) -> int:
     )
 
 
-def region(body: list[int], rounds: int) -> list[int]:
-    """Return the words between the clocks: the loop, a jump to the second clock, nothing."""
-    places, nothing = (LAST - FIRST) // 16, 0x918 | ALWAYS << 12 | control(1)
+def between_clocks(cubin: bytes) -> tuple[int, int]:
+    """Return the bytes [begin, end) of a cubin between its two clocks. Raises SystemExit if it has more or less."""
+    clocks = [at for at in range(0, len(cubin) - 15, 16) if int.from_bytes(cubin[at : at + 2], "little") == CS2R]
+    if len(clocks) != 2:
+        sys.exit(f"{len(clocks)} CS2R in the cubin, not 2: is it that of standstill.cu, for sm_90?")
+    return clocks[0] + 16, clocks[1]
+
+
+def region(body: list[int], rounds: int, begin: int, end: int) -> list[int]:
+    """Return the words of the bytes between the clocks: the loop, a jump to the second clock, nothing. Code begins at a multiple of 128."""
+    places, nothing = (end - begin) // 16, 0x918 | ALWAYS << 12 | control(1)
     words = [add(COUNTER, ZERO, 0)]
-    words += [nothing] * (-(FIRST // 16 + len(words)) % 8)  # the loop begins a line
+    words += [nothing] * (-(begin // 16 + len(words)) % 8)  # the loop begins a line
     words += [*body, add(COUNTER, COUNTER, 1), differs(COUNTER, rounds), branch(-len(body) - 3, 0)]
     words.append(branch(places - len(words) - 1))
     return words + [nothing] * (places - len(words))
@@ -68,6 +76,8 @@ def region(body: list[int], rounds: int) -> list[int]:
 
 def main(probe: str, folder: str) -> None:
     """Write the cubins."""
+    frame = Path(probe).read_bytes()
+    begin, end = between_clocks(frame)
     for name in OPERATIONS:
         for reads, registers in READS.items():
             if (name == "IMAD.WIDE") != (reads == "none"):
@@ -77,10 +87,8 @@ def main(probe: str, folder: str) -> None:
                     operation(name, 24 + (2 * (k % 8) if name == "IMAD.WIDE" else k % 16), registers, stall) for k in range(LENGTH[name])
                 ]
                 for rounds in ROUNDS:
-                    code = bytearray(Path(probe).read_bytes())
-                    words = b"".join(word.to_bytes(16, "little") for word in region(body, rounds))
-                    code[CODE + FIRST : CODE + FIRST + len(words)] = words
-                    Path(folder, f"{name}-{reads}-{stall}-{rounds}.cubin").write_bytes(code)
+                    words = b"".join(word.to_bytes(16, "little") for word in region(body, rounds, begin, end))
+                    Path(folder, f"{name}-{reads}-{stall}-{rounds}.cubin").write_bytes(frame[:begin] + words + frame[end:])
 
 
 if __name__ == "__main__":
