@@ -246,7 +246,8 @@ class L2(Section):
     atomic_cycles: Annotated[float, Field(gt=0, le=10000)] = Field(
         1,
         json_schema_extra={"clock": "l2"},
-        description="cycles of a slice's atomic unit per sector, or per lane that updates the same word where those are more",
+        description="cycles of a slice's atomic unit per sector, or per lane that updates the same word where those are more; "
+        "l2.lookup_cycles, unless 0, where it updates whole sectors",
     )
     start: Literal["cold", "warm", "dirty"] = Field(
         "cold", description="before cycle 0: empty; with the launch's arrays, as far as they fit; or full of other data not written back"

@@ -12,8 +12,8 @@ LONGEST_SLEEP = 1_000_000  # ns, of NANOSLEEP (PTX ISA, nanosleep)
 
 # Where an instruction accesses memory (Op.memory): nowhere, or nowhere that is modelled; ...
 NOWHERE, GLOBAL, SHARED, LOCAL = range(4)
-# What it does there (Op.access); a reduction is an atomic without a result.
-LOAD, STORE, ATOMIC, REDUCTION = range(4)
+# What it does there (Op.access); a reduction is an atomic without a result, a bulk reduction one of a line that a bulk copy sends.
+LOAD, STORE, ATOMIC, REDUCTION, BULK_REDUCTION = range(5)
 
 MEMORY = {Space.GLOBAL: GLOBAL, Space.GENERIC: GLOBAL, Space.SHARED: SHARED, Space.LOCAL: LOCAL}
 ACCESS = {Operation.LOAD: LOAD, Operation.STORE: STORE, Operation.ATOM: ATOMIC, Operation.MBARRIER: LOAD}
@@ -28,13 +28,13 @@ def memory_place(gpu: Gpu, program: Program, i: int) -> int:
 
 
 def access_kind(program: Program, i: int) -> int:
-    """Return what instruction i does in memory: LOAD, STORE, ATOMIC or REDUCTION; LOAD, too, of one that does nothing there.
+    """Return what instruction i does in memory: LOAD, ..., BULK_REDUCTION; LOAD, too, of one that does nothing there.
 
     A bulk copy stores, or is reduced, where it goes to global memory.
     """
     encoded = program.encoded
     if copies(program, i) == COPY_OUT:
-        return REDUCTION if reduces(program, i) else STORE
+        return BULK_REDUCTION if reduces(program, i) else STORE
     access = ACCESS.get(Operation(encoded.operation[i]), LOAD)
     if access == ATOMIC and not (encoded.writes[i] >= 0).any():
         return REDUCTION

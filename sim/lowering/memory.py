@@ -91,6 +91,7 @@ class Hierarchy(NamedTuple):
     coalesced: np.int64  # loads that one read of a slice serves
     joins: np.int64  # cycles after it in which others may join it
     atomic_ticks: np.int64  # of an atomic per packet
+    whole_atomic_ticks: np.int64  # of one of whole sectors, other than a bulk reduction's
     far: np.int64  # cycles to the other part of L2; 0 = there is one part
     l2_start: np.int64  # index in L2_START
     channels: np.int64
@@ -202,6 +203,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "coalesced": l2.coalesced if l2 else 1,
         "joins": l2.latency if l2 else 0,
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
+        "whole_atomic_ticks": round(TICKS * (l2.lookup_cycles or l2.atomic_cycles)) if l2 else TICKS,
         "far": path(gpu).far,
         "l2_start": L2_START.index(l2.start) if l2 else 0,
     }

@@ -21,7 +21,7 @@ Op = np.dtype(
         ("results", "u4"),  # dependences it writes
         ("arithmetic", "u4"),  # 1 = has results and is no memory instruction: they count for the wake rule and the cap
         ("memory", "u4"),  # NOWHERE, GLOBAL, SHARED, LOCAL
-        ("access", "u4"),  # LOAD, STORE, ATOMIC, REDUCTION, which bulk copies may be too
+        ("access", "u4"),  # LOAD, STORE, ATOMIC, REDUCTION, BULK_REDUCTION; bulk copies load and store, too
         ("width", "u4"),  # bytes per lane
         ("cached", "u4"),  # 1 = goes through L1
         ("address", "i8"),  # cycles of its port's address unit

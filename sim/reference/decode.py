@@ -47,6 +47,7 @@ class Kind(Enum):
     STORE = Operation.STORE
     ATOMIC = Operation.ATOM
     REDUCTION = -1
+    BULK_REDUCTION = -2  # of a line that a bulk copy sends
 
     @property
     def returns(self) -> bool:
@@ -56,7 +57,7 @@ class Kind(Enum):
     @property
     def updates(self) -> bool:
         """Whether memory is read and written."""
-        return self in (Kind.ATOMIC, Kind.REDUCTION)
+        return self in (Kind.ATOMIC, Kind.REDUCTION, Kind.BULK_REDUCTION)
 
 
 class Access(NamedTuple):

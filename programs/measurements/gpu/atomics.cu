@@ -1,6 +1,7 @@
 // What atomics cost, by operation, addresses, with and without a result. Every thread makes `times` of them.
 // nvcc -O3 -arch=sm_90 -std=c++17 -o atomics atomics.cu && ncu --csv --page raw --cache-control all --clock-control none
 // --metrics sm__cycles_active.max,sm__cycles_elapsed.max,lts__t_sectors_op_red.sum,lts__t_sectors_op_atom.sum ./atomics; it prints a row per launch, in order.
+// `./atomics hot` makes those of hot_atomics.csv.
 #include <cstdio>
 #include <cuda_runtime.h>
 enum Pattern { ONE, LANES, SECTORS, RANDOM, WARPS };
@@ -47,9 +48,20 @@ template <class O> void all(const char *name, bool is_main) {
     launch<O>(name, 132, 1024, 1 << 20, RANDOM, 16);
     launch<O>(name, 132, 128, 1 << 20, RANDOM, 64);
 }
-int main() {
+void hot() {  // tables on one, two, eight slices of L2, and more: 128 bytes, 1 KB, 4 KB
+    for (unsigned elements : {8u, 32u, 256u, 1024u, 4096u, 1u << 14, 1u << 17, 1u << 20})
+        for (int times : {1, 4, 16, 64}) launch<red_add>("red_add", 132, 64, elements, LANES, times);
+    for (unsigned elements : {32u, 1024u, 1u << 14, 1u << 20})
+        for (int times : {1, 4, 16}) launch<red_add>("red_add", 132, 512, elements, LANES, times);
+    for (unsigned elements : {32u, 1024u, 1u << 14, 1u << 20})
+        for (int grid : {1, 8, 33}) launch<red_add>("red_add", grid, 64, elements, LANES, 64);
+    for (unsigned elements : {32u, 1024u, 1u << 14, 1u << 20})
+        for (int times : {4, 16}) launch<red_add>("red_add", 132, 64, elements, SECTORS, times);
+}
+int main(int argc, char **) {
     cudaMalloc(&data, 1 << 26), cudaMemset(data, 0, 1 << 26);
     puts("operation,grid,threads,elements,pattern,times");
+    if (argc > 1) return hot(), cudaDeviceSynchronize();
     all<red_add>("red_add", true), all<atom_add>("atom_add", true), all<red_addf>("red_addf", true);
     all<red_max>("red_max", false), all<red_add64>("red_add64", false), all<red_addd>("red_addd", false);
     all<atom_addf>("atom_addf", false), all<atom_exch>("atom_exch", false), all<atom_cas>("atom_cas", false);

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TALLIES = {  # by what L2 does: lines, sectors
     Kind.LOAD: (Tally.BULK_LOADS, Tally.BULK_LOAD_SECTORS),
     Kind.STORE: (Tally.BULK_STORES, Tally.BULK_STORE_SECTORS),
-    Kind.REDUCTION: (Tally.BULK_REDUCTIONS, Tally.BULK_REDUCTION_SECTORS),
+    Kind.BULK_REDUCTION: (Tally.BULK_REDUCTIONS, Tally.BULK_REDUCTION_SECTORS),
 }
 
 
@@ -53,7 +53,7 @@ class Copy:
     @property
     def kind(self) -> Kind:
         """What L2 does for its lines."""
-        return Kind.REDUCTION if self.reduces else Kind.STORE if self.pending else Kind.LOAD
+        return Kind.BULK_REDUCTION if self.reduces else Kind.STORE if self.pending else Kind.LOAD
 
     @property
     def weight(self) -> int:

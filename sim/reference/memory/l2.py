@@ -150,7 +150,8 @@ class Slice:
         moved = self._passed(packet)
         if not packet.kind.updates:
             return moved
-        updated = max(moved, packet.packets * int(self.numbers.atomic_ticks))
+        is_whole = packet.kind is not Kind.BULK_REDUCTION and packet.sectors == whole_sectors(packet.words)
+        updated = max(moved, packet.packets * int(self.numbers.whole_atomic_ticks if is_whole else self.numbers.atomic_ticks))
         return updated + (moved if packet.kind.returns else 0)
 
     def _passed(self, packet: Packet) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.compiled.kernel import inner, outlined
 from sim.gpus.path import SECTOR
-from sim.lowering.accesses import LOAD, REDUCTION, STORE
+from sim.lowering.accesses import BULK_REDUCTION, LOAD, STORE
 from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import REQUEST_WEIGHT, SECTORS, TICKS
 from sim.lowering.phases import COPY_NEAR, COPY_OUT
@@ -57,7 +57,7 @@ def start_copy(warp: np.record, op: np.record, now: int, hw: Hardware, code: Cod
     if copy.ranks:
         copy.phase = sm.phase_left.size + copy.row
     copy.kind, copy.slot, copy.instruction, copy.block = op.copies, warp.slot, warp.instruction, warp.place
-    copy.ticket, copy.reduces = ticket, op.access == REDUCTION
+    copy.ticket, copy.reduces = ticket, op.access == BULK_REDUCTION
     unit.copies += 1
     plan_copies(m, mh, memory)
     sm.cores[m].next = min(sm.cores[m].next, unit.copy_next)
@@ -112,7 +112,7 @@ def ask_for_lines(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace
         if copy.kind == COPY_OUT:
             sm.places[m, copy.block].stores += 1
             block = np.int64(copy.block)
-            kind = np.int64(REDUCTION if copy.reduces else STORE)
+            kind = np.int64(BULK_REDUCTION if copy.reduces else STORE)
             packets = sector_count(sectors) if copy.reduces else np.int64(1)
             packet = Packet(line, sectors, words_of(sectors), kind, packets, np.int64(NONE), block)
             send(m, now, packet, mh, memory)

@@ -7,7 +7,7 @@ written in part is completed from DRAM when its line is evicted."""
 import numpy as np
 
 from sim.compiled.kernel import inner, prefetch
-from sim.lowering.accesses import ATOMIC, LOAD, STORE
+from sim.lowering.accesses import ATOMIC, BULK_REDUCTION, LOAD, STORE
 from sim.lowering.memory import L2_START, SECTORS, TICKS
 from sim.lowering.slices import number_of, place_of
 from sim.policies.replacement import FILLED
@@ -87,7 +87,8 @@ def service(request: np.record, mh: np.record) -> int:
     moved = passed(request, mh)
     if request.kind in (LOAD, STORE):
         return moved
-    updated = max(moved, np.int64(request.packets) * mh.atomic_ticks)
+    is_whole = request.kind != BULK_REDUCTION and whole_sectors(request.words) == request.sectors
+    updated = max(moved, np.int64(request.packets) * (mh.whole_atomic_ticks if is_whole else mh.atomic_ticks))
     return updated + moved if request.kind == ATOMIC else updated
 
 

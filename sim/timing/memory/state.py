@@ -97,7 +97,7 @@ Request = records.kind(
     ("mshr", "i4"),
     ("place", "i4"),  # L1 line that it fills, NONE = none; of a store, the place of its block
     ("slice", "u2"),
-    ("kind", "u1"),  # LOAD, STORE, ATOMIC, REDUCTION
+    ("kind", "u1"),  # LOAD, STORE, ATOMIC, REDUCTION, BULK_REDUCTION
     ("packets", "u1"),  # of an atomic
     ("weight", "u1"),  # places of the port that it takes
 )
