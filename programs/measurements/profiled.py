@@ -14,6 +14,7 @@ from typing import Any
 import isa
 import sim
 from programs.measurements.copies import H100
+from programs.measurements.placements import median_placed
 from programs.published import rows
 from sim.gpus.model import Gpu
 from sim.launch.file import load_launch
@@ -105,8 +106,13 @@ def _first(folders: tuple[Path, ...], name: str) -> Path:
 
 
 def simulate(profiled: Profiled, gpu: Gpu) -> Result:
-    """Run a launch on `gpu`."""
+    """Run a launch on `gpu`, its arrays at one place, near or far, which decides what a block of few loads takes."""
     return sim.run(profiled.launch(), gpu)
+
+
+def simulate_placed(profiled: Profiled, gpu: Gpu) -> Result:
+    """Run a launch on `gpu` where its arrays lie at the median of several places (`placements.py`)."""
+    return median_placed(sim.execute(profiled.launch()), gpu)
 
 
 def largest_stall(result: Result) -> str:

@@ -15,6 +15,7 @@ from programs.intervals.kernels import part_of
 from programs.measurements import copies, core, intervals, profiled, strides
 from sim.gpus.model import Gpu
 from sim.report.figures import check_path, write
+from sim.result.result import Result
 
 # Notes of a launch that are percentages; the others are equal or not.
 L1_HITS, STALL_SHARE = "L1 hit rate", "share of the largest stall"
@@ -85,16 +86,15 @@ def validate(gpu: str | None = None, copying: bool = True, changes: Mapping[str,
 
 def _kernels(gpu: Gpu) -> Iterator[Point]:
     for one in profiled.kernels():
-        yield _profiled("kernels", one, gpu)
+        yield _profiled("kernels", one, profiled.simulate_placed(one, gpu))
 
 
 def _experiments(gpu: Gpu) -> Iterator[Point]:
     for one in profiled.experiments():
-        yield _profiled(f"memory, {one.kernel}", one, gpu)
+        yield _profiled(f"memory, {one.kernel}", one, profiled.simulate(one, gpu))
 
 
-def _profiled(family: str, one: profiled.Profiled, gpu: Gpu) -> Point:
-    result = profiled.simulate(one, gpu)
+def _profiled(family: str, one: profiled.Profiled, result: Result) -> Point:
     found, counts = result.counters, one.counters
     notes = {
         "largest stall": (one.largest_stall, profiled.largest_stall(result)),

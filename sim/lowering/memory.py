@@ -129,11 +129,16 @@ def joined_place(line: int, gpc: int) -> int:
 
 
 def away(line: int, at: int, refresh: int, interval: int) -> int:
-    """Return the cycles that a line's bank is still away to be refreshed in a cycle: `refresh` of each `interval`.
+    """Return the cycles that a 128-byte line's bank is still away to be refreshed in a cycle: `refresh` of each `interval`.
 
-    1 KB lies in one bank; when its turn comes, a multiplicative hash says.
+    When its turn comes (h100/refresh.csv, h200/refresh.csv): anywhere in the interval for 64 KB, 4 KB of which lie within an eighth of it;
+    a fifth of the kilobytes comes a quarter later, an eighth half of it. Which, multiplicative hashes say.
     """
-    turn = ((((line >> 3) * 0x85EBCA6B) >> 16 & 0xFFFF) * interval) >> 16
+    block = ((line >> 9) * 0x85EBCA6B >> 16) & 0xFFFF  # turns are parts of the interval, 65536 of them
+    piece = ((line >> 5) * 0x9E3779B1 >> 8) & 0xFFFF
+    chosen = ((line >> 3) * 0x9E3779B1 >> 12) & 0xFF
+    later = 0 if chosen < 170 else 14500 if chosen < 222 else 29500
+    turn = ((block + (piece >> 3) + later) % 65536 * interval) >> 16
     return max(refresh - (at + turn) % interval, 0)
 
 

@@ -1,13 +1,13 @@
 """The ordinary kernels of programs/cuda against the H100 that ran them: nothing is fitted to them."""
 
 import sim
-from programs.measurements import profiled, validation
+from programs.measurements import validation
 
 MISSES = {"lu"}  # loads of a factorisation that miss L1
 
 
 def test_ordinary_kernels() -> None:
-    points = [validation._profiled("kernels", one, sim.gpu("h100")) for one in profiled.kernels()]
+    points = list(validation._kernels(sim.gpu("h100")))
     assert len(points) == 38
     (family,) = validation.families(points)
     assert family.mean < 10

@@ -1,9 +1,9 @@
 """Which lines of DRAM are refreshed together: `python -m programs.measurements.gpu.refresh refresh.bin > refresh.csv`.
 
 Reads what `refresh.cu` wrote. A line is late where it took over 130 cycles more than in a quarter of its launches; the end of its wait,
-less what it takes otherwise, is when its bank came back. The period is the one at which these ends of each line agree best over all
-launches; the SM's clock must not change meanwhile. Written: for pieces of memory, how many percent of the pairs of lines in them have
-turns that differ by so much of the period.
+less what it takes otherwise, is when its bank came back. A launch's period is the one at which these ends agree best within pieces of
+64 KB; where in the period it began, what lets its lines agree best with those of the others, found in turn with when each line comes
+back. Written: for pieces of memory, how many percent of the pairs of lines in them have turns that differ by so much of the period.
 """
 
 import sys
@@ -14,45 +14,53 @@ import numpy as np
 from isa.errors import UserError
 from programs.published import ends_with_status
 
-LINES, LATE, MOST, AGREE, BINS = 16384, 130, 460, 0.985, 20  # cycles; AGREE: of a line that counts, of 1; BINS: of half a period
+LINES, LATE, MOST, BINS = 16384, 130, 540, 20  # LATE, MOST: cycles; BINS: of half a period
+PIECE = 512  # lines that come back at much the same time
 BYTES = 12  # of each line: its number, when it was asked for and how long it took, uint32
 WRAP = 1 << 32  # of the clock
-GUESS = 3800.0  # cycles: between two refreshes of an H200's bank there are 3,740
+GUESS, ROUNDS = 3800.0, 40  # cycles; how often launches and lines are brought to agree
 PIECES = tuple(1024 << shift for shift in range(12))
 
 
 def ends(data: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Return float [launches, lines] when each line's bank came back, in cycles since the first launch, and bool whether it was late."""
+    """Return float [launches, lines] when each line's bank came back, in cycles since the first load, and bool whether it was late."""
     size = LINES * BYTES
     took, asked = np.zeros((2, len(data) // size, LINES))
-    begin, before = 0, None
     for launch in range(len(took)):
         part = data[launch * size : (launch + 1) * size]
         order = np.frombuffer(part[: 4 * LINES], np.uint32)
         times = np.frombuffer(part[4 * LINES :], np.uint32).reshape(LINES, 2).astype(np.int64)
-        clock = int(times[0, 0])
-        begin += (clock - (clock if before is None else before)) % WRAP
-        before = clock
-        asked[launch, order] = begin + (times[:, 0] - clock + WRAP // 2) % WRAP - WRAP // 2  # some were asked for before the first
+        asked[launch, order] = (times[:, 0] - times[0, 0] + WRAP // 2) % WRAP - WRAP // 2  # some were asked for before the first
         took[launch, order] = times[:, 1]
     late = took - np.percentile(took, 25, axis=0)
     return asked + late, (late > LATE) & (late < MOST)
 
 
-def agreement(ends: np.ndarray, late: np.ndarray, period: float) -> np.ndarray:
-    """Return complex [lines] the sum of the phases of each line's ends."""
-    phases: np.ndarray = (np.exp(2j * np.pi * ends / period) * late).sum(axis=0)
-    return phases
-
-
-def period_of(ends: np.ndarray, late: np.ndarray) -> float:
-    """Return the period at which the ends of each line agree best, cycles."""
-    best = GUESS
-    for step, reach, launches in ((0.1, 100, 3), (0.01, 0.5, 6), (0.001, 0.05, len(ends))):
-        tried = np.arange(best - reach, best + reach, step)
-        sums = [(np.abs(agreement(ends[:launches], late[:launches], period)) ** 2).sum() for period in tried]  # as many as pairs agree
-        best = float(tried[int(np.argmax(sums))])
+def periods_of(ends: np.ndarray, late: np.ndarray) -> np.ndarray:
+    """Return float [launches] the cycles of the SM, whose clock drifts, at which the ends of each piece's lines agree best."""
+    piece = np.arange(LINES) // PIECE
+    best = np.full(len(ends), GUESS)
+    for step, reach in ((4.0, 100), (0.25, 5)):
+        for launch, (end, chosen) in enumerate(zip(ends, late, strict=True)):
+            tried = best[launch] + np.arange(-reach, reach, step)
+            circle = np.exp(2j * np.pi * end[chosen] / tried[:, None])
+            sums = np.stack([np.add.reduceat(one, np.searchsorted(piece[chosen], np.unique(piece[chosen]))) for one in circle])
+            best[launch] = tried[int(np.argmax((np.abs(sums) ** 2).sum(axis=1)))]
     return best
+
+
+def aligned(circle: np.ndarray) -> np.ndarray:
+    """Return complex [lines] the sum of when each line came back, each launch turned by what brings them to agree.
+
+    circle: complex [launches, lines], times as points of the unit circle, 0 for a line that was not late.
+    """
+    launches = len(circle)
+    sums = circle.reshape(launches, -1, PIECE).sum(axis=2)[0].repeat(PIECE)
+    for _ in range(ROUNDS):
+        unit = sums / np.maximum(np.abs(sums), 1e-9)
+        turn = np.angle((circle * unit.conj()).sum(axis=1))
+        sums = (circle * np.exp(-1j * turn)[:, None]).sum(axis=0)
+    return sums
 
 
 def main() -> None:
@@ -64,17 +72,17 @@ def main() -> None:
     if not data or len(data) % (LINES * BYTES):
         raise UserError(f"no launches of {LINES:,} lines in it: refresh.cu writes them", path=str(path))
     found, late = ends(data)
-    period = period_of(found, late)
-    sums, count = agreement(found, late, period), late.sum(axis=0)
-    good = (count >= 2) & (np.abs(sums) > AGREE * count)
+    periods = periods_of(found, late)
+    sums = aligned(np.exp(2j * np.pi * found / periods[:, None]) * late)
     turns = np.angle(sums) / (2 * np.pi) % 1
     agree = np.abs(sums).sum() / late.sum()
-    sys.stdout.write(f"# period {period:.3f} cycles, agreement {agree:.3f} of 1, {good.sum()} lines, {late.mean():.1%} of loads late\n")
+    sys.stdout.write(f"# period {np.median(periods):.0f} cycles ({periods.min():.0f} to {periods.max():.0f}), agreement {agree:.3f} of 1, ")
+    sys.stdout.write(f"{len(found)} launches, {late.mean():.1%} of loads late\n")
     sys.stdout.write("bytes," + ",".join(f"to_{(place + 1) / 2 / BINS:.3f}" for place in range(BINS)) + "\n")
     for size in PIECES:
         shares = np.zeros(BINS)
         for first in range(0, LINES, size // 128):
-            own = turns[first : first + size // 128][good[first : first + size // 128]]
+            own = turns[first : first + size // 128]
             apart = np.abs(own[:, None] - own[None])[np.triu_indices(len(own), 1)]
             shares += np.histogram(np.minimum(apart, 1 - apart), BINS, (0, 0.5))[0]
         sys.stdout.write(f"{size}," + ",".join(f"{share:.1f}" for share in 100 * shares / shares.sum()) + "\n")
