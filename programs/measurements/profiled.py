@@ -106,7 +106,7 @@ def _first(folders: tuple[Path, ...], name: str) -> Path:
 
 
 def simulate(profiled: Profiled, gpu: Gpu) -> Result:
-    """Run a launch on `gpu`, its arrays at one place, near or far, which decides what a block of few loads takes."""
+    """Run a launch on `gpu`, at one place: those of the memory experiments had one, and near or far moves few loads."""
     return sim.run(profiled.launch(), gpu)
 
 

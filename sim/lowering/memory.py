@@ -131,15 +131,16 @@ def joined_place(line: int, gpc: int) -> int:
 def away(line: int, at: int, refresh: int, interval: int) -> int:
     """Return the cycles that a 128-byte line's bank is still away to be refreshed in a cycle: `refresh` of each `interval`.
 
-    When its turn comes (h100/refresh.csv, h200/refresh.csv): anywhere in the interval for 64 KB, 4 KB of which lie within an eighth of it;
-    a fifth of the kilobytes comes a quarter later, an eighth half of it. Which, multiplicative hashes say.
+    When its turn comes (h100/refresh.csv, h200/refresh.csv): anywhere in the interval for 128 KB, 64 KB of which lie within a fifth of it,
+    4 KB of those within an eighth; a fifth of the kilobytes 0.22 of the interval before the others, an eighth 0.45. Which, hashes say.
     """
-    block = ((line >> 9) * 0x85EBCA6B >> 16) & 0xFFFF  # turns are parts of the interval, 65536 of them
-    piece = ((line >> 5) * 0x9E3779B1 >> 8) & 0xFFFF
-    chosen = ((line >> 3) * 0x9E3779B1 >> 12) & 0xFF
-    later = 0 if chosen < 170 else 14500 if chosen < 222 else 29500
-    turn = ((block + (piece >> 3) + later) % 65536 * interval) >> 16
-    return max(refresh - (at + turn) % interval, 0)
+    turn = 0  # before the end of an interval, of 65536 parts
+    for bits, share in ((10, 256), (9, 49), (5, 32), (3, 0)):
+        place = (line >> bits) * 0x85EBCA6B & 0xFFFFFFFF
+        drawn = ((place ^ place >> 15) * 0xC2B2AE35 >> 16) & 0xFFFF
+        turn += (drawn * share) >> 8
+    turn += 0 if drawn < 43520 else 14500 if drawn < 56832 else 29500  # of the kilobyte
+    return max(refresh - (at + (turn % 65536 * interval >> 16)) % interval, 0)
 
 
 def carve_out(gpu: Gpu, shared_per_sm: int) -> int:

@@ -23,7 +23,7 @@ def members(trace: Trace, count: int) -> list[Trace]:
 
 
 def member(trace: Trace, number: int) -> Trace:
-    """Return a member: 0 is the trace itself; of the others each array lies some 4 KiB pages farther on, blocks are shuffled in windows."""
+    """Return a member: 0 is the trace itself; of the others all arrays lie farther on together, blocks are shuffled in windows."""
     return shuffled(moved(trace, number), number) if number else trace
 
 

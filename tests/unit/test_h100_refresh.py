@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sim
 from programs.measurements.copies import H100
 from programs.measurements.population.score import H200
 from programs.published import rows
 from sim.lowering.memory import away
 
-INTERVAL, LINES = 3812, 16384
+INTERVAL, LINES = int(sim.gpu("h100").dram.refresh_interval), 16384
 PAIRS = np.random.default_rng(1).integers(0, LINES, (2, 20_000))
 
 
@@ -21,7 +22,7 @@ def turns() -> np.ndarray:
 
 
 @pytest.mark.parametrize("folder", [H100, H200], ids=["h100", "h200"])
-@pytest.mark.parametrize("size", [4096, 65536, 524288, 2097152])
+@pytest.mark.parametrize("size", [4096, 65536, 131072, 262144, 524288, 2097152])
 def test_turns_lie_as_far_apart_as_measured(turns: np.ndarray, folder: Path, size: int) -> None:
     """Percent of the pairs whose turns are an eighth of the interval apart at most, to a quarter and an eighth, and more."""
     (row,) = [row for row in rows(folder / "refresh.csv") if int(row["bytes"]) == size]
@@ -32,7 +33,9 @@ def test_turns_lie_as_far_apart_as_measured(turns: np.ndarray, folder: Path, siz
     here, _ = np.histogram(np.minimum(apart, 1 - apart), len(measured), (0, 0.5))
     shares = 100 * here / here.sum()
     for part in (slice(0, 5), slice(5, 15), slice(15, 20)):
-        assert shares[part].sum() == pytest.approx(measured[part].sum(), abs=12)
+        assert shares[part].sum() == pytest.approx(measured[part].sum(), abs=15)
+    if size >= 65536:  # lines of 4 KB have one turn here, spread over some 200 cycles there
+        assert shares[0] == pytest.approx(measured[0], abs=5)
 
 
 def test_a_bank_is_away_once_an_interval_for_the_time_of_a_refresh() -> None:

@@ -57,7 +57,7 @@ def test_what_bulk_copies_moved_is_drawn_though_no_thread_loads() -> None:
         (
             "cuda/attention_wgmma.sm_90",
             "h100",
-            {"warpgroup__column_cycles": 8, "units__wgmma__pipe": "tensor"},
+            {"warpgroup__column_cycles": 8, "units__wgmma__pipe": "tensor", "dram__refresh": 0},
             "barrier",
             "the busiest resource, the tensor pipe, is only 89% used: products asked for earlier",
         ),

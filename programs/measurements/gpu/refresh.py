@@ -1,9 +1,9 @@
 """Which lines of DRAM are refreshed together: `python -m programs.measurements.gpu.refresh refresh.bin > refresh.csv`.
 
-Reads what `refresh.cu` wrote. A line is late where it took over 130 cycles more than in a quarter of its launches; the end of its wait,
-less what it takes otherwise, is when its bank came back. A launch's period is the one at which these ends agree best within pieces of
-64 KB; where in the period it began, what lets its lines agree best with those of the others, found in turn with when each line comes
-back. Written: for pieces of memory, how many percent of the pairs of lines in them have turns that differ by so much of the period.
+Reads what `refresh.cu` wrote. A line is late where it took 130 to 540 cycles more than in a quarter of its launches; the end of its
+wait, less what it takes otherwise, is when its bank came back. A launch's period is the one at which these ends agree best within pieces
+of 64 KB. Launches began anywhere in it: each is turned to agree best with the mean turns of the lines, which are then computed again,
+and so on. Written: for pieces of memory, how many percent of the pairs of lines in them have turns that differ by so much of the period.
 """
 
 import sys
@@ -15,6 +15,7 @@ from isa.errors import UserError
 from programs.published import ends_with_status
 
 LINES, LATE, MOST, BINS = 16384, 130, 540, 20  # LATE, MOST: cycles; BINS: of half a period
+LEAST = 2  # launches in which a line that counts was late
 PIECE = 512  # lines that come back at much the same time
 BYTES = 12  # of each line: its number, when it was asked for and how long it took, uint32
 WRAP = 1 << 32  # of the clock
@@ -44,7 +45,7 @@ def periods_of(ends: np.ndarray, late: np.ndarray) -> np.ndarray:
         for launch, (end, chosen) in enumerate(zip(ends, late, strict=True)):
             tried = best[launch] + np.arange(-reach, reach, step)
             circle = np.exp(2j * np.pi * end[chosen] / tried[:, None])
-            sums = np.stack([np.add.reduceat(one, np.searchsorted(piece[chosen], np.unique(piece[chosen]))) for one in circle])
+            sums = np.add.reduceat(circle, np.flatnonzero(np.diff(piece[chosen], prepend=-1)), axis=1)
             best[launch] = tried[int(np.argmax((np.abs(sums) ** 2).sum(axis=1)))]
     return best
 
@@ -54,8 +55,7 @@ def aligned(circle: np.ndarray) -> np.ndarray:
 
     circle: complex [launches, lines], times as points of the unit circle, 0 for a line that was not late.
     """
-    launches = len(circle)
-    sums = circle.reshape(launches, -1, PIECE).sum(axis=2)[0].repeat(PIECE)
+    sums = circle[0].reshape(-1, PIECE).sum(axis=1).repeat(PIECE)
     for _ in range(ROUNDS):
         unit = sums / np.maximum(np.abs(sums), 1e-9)
         turn = np.angle((circle * unit.conj()).sum(axis=1))
@@ -75,16 +75,17 @@ def main() -> None:
     periods = periods_of(found, late)
     sums = aligned(np.exp(2j * np.pi * found / periods[:, None]) * late)
     turns = np.angle(sums) / (2 * np.pi) % 1
-    agree = np.abs(sums).sum() / late.sum()
+    agree, met = np.abs(sums).sum() / late.sum(), late.sum(axis=0) >= LEAST
     sys.stdout.write(f"# period {np.median(periods):.0f} cycles ({periods.min():.0f} to {periods.max():.0f}), agreement {agree:.3f} of 1, ")
     sys.stdout.write(f"{len(found)} launches, {late.mean():.1%} of loads late\n")
     sys.stdout.write("bytes," + ",".join(f"to_{(place + 1) / 2 / BINS:.3f}" for place in range(BINS)) + "\n")
     for size in PIECES:
         shares = np.zeros(BINS)
         for first in range(0, LINES, size // 128):
-            own = turns[first : first + size // 128]
-            apart = np.abs(own[:, None] - own[None])[np.triu_indices(len(own), 1)]
-            shares += np.histogram(np.minimum(apart, 1 - apart), BINS, (0, 0.5))[0]
+            own = turns[first : first + size // 128][met[first : first + size // 128]]
+            for place in range(1, len(own)):
+                apart = np.abs(own[place] - own[:place])
+                shares += np.histogram(np.minimum(apart, 1 - apart), BINS, (0, 0.5))[0]
         sys.stdout.write(f"{size}," + ",".join(f"{share:.1f}" for share in 100 * shares / shares.sum()) + "\n")
 
 
