@@ -106,7 +106,7 @@ def _first(folders: tuple[Path, ...], name: str) -> Path:
 
 
 def simulate(profiled: Profiled, gpu: Gpu) -> Result:
-    """Run a launch on `gpu`, at one place: those of the memory experiments had one, and near or far moves few loads."""
+    """Run a launch on `gpu`, its arrays at one place, as the memory experiments had them: how far that is decides what few loads take."""
     return sim.run(profiled.launch(), gpu)
 
 

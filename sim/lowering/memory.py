@@ -20,6 +20,9 @@ LOCAL_BASE = 1 << 40  # local memory lies here, beyond every array: by warp slot
 LOCAL_LINE = LOCAL_BASE // LINE
 LOCAL_BYTES = 4096  # per thread
 LOCAL_SLOTS = 64  # warps of an SM at least, in the numbering of local memory: a preset with fewer has it where the others do
+# When DRAM refreshes lines of an H100 and an H200, fitted to how far turns of two lines in 4 KB to 2 MB lie apart there (refresh.csv).
+TURNS = ((10, 256), (9, 49), (5, 32), (3, 0))  # a draw for bits of the line's number left out, within so many 256ths of the interval
+APART = ((43520, 14500), (56832, 15000))  # of 65536: kilobytes that drew at least that have their turn so much earlier; both add up
 REQUEST_WEIGHT = 3  # places of an SM's port to L2 that a load or store takes, of an atomic each packet one (h100.toml, interconnect.depth)
 MOST_PENDING = 65536  # entries of a table without limit: as many as a preset may have
 MOST_REQUESTS = 128  # of one instruction: four words of local memory at another place in every lane; tables and ports have room for it
@@ -131,15 +134,15 @@ def joined_place(line: int, gpc: int) -> int:
 def away(line: int, at: int, refresh: int, interval: int) -> int:
     """Return the cycles that a 128-byte line's bank is still away to be refreshed in a cycle: `refresh` of each `interval`.
 
-    When its turn comes (h100/refresh.csv, h200/refresh.csv): anywhere in the interval for 128 KB, 64 KB of which lie within a fifth of it,
-    4 KB of those within an eighth; a fifth of the kilobytes 0.22 of the interval before the others, an eighth 0.45. Which, hashes say.
+    When its turn comes, in 65536ths of the interval before its end: see TURNS and APART.
     """
-    turn = 0  # before the end of an interval, of 65536 parts
-    for bits, share in ((10, 256), (9, 49), (5, 32), (3, 0)):
+    turn = drawn = 0
+    for bits, share in TURNS:
         place = (line >> bits) * 0x85EBCA6B & 0xFFFFFFFF
         drawn = ((place ^ place >> 15) * 0xC2B2AE35 >> 16) & 0xFFFF
         turn += (drawn * share) >> 8
-    turn += 0 if drawn < 43520 else 14500 if drawn < 56832 else 29500  # of the kilobyte
+    for most, apart in APART:  # by what was drawn last, for the kilobyte
+        turn += apart if drawn >= most else 0
     return max(refresh - (at + (turn % 65536 * interval >> 16)) % interval, 0)
 
 

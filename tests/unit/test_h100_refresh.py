@@ -21,8 +21,15 @@ def turns() -> np.ndarray:
     return np.array([away(line, 0, INTERVAL, INTERVAL) for line in range(1 << 20, (1 << 20) + LINES)]) / INTERVAL
 
 
-@pytest.mark.parametrize("folder", [H100, H200], ids=["h100", "h200"])
-@pytest.mark.parametrize("size", [4096, 65536, 131072, 262144, 524288, 2097152])
+@pytest.mark.parametrize(
+    ("folder", "size"),
+    [
+        pytest.param(H100, 4096, marks=pytest.mark.xfail(strict=True, reason="halves of a kilobyte have one turn here, D33")),
+        *((H100, size) for size in (65536, 131072, 262144, 524288, 2097152)),
+        *((H200, size) for size in (4096, 65536, 131072, 262144, 524288, 2097152)),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
 def test_turns_lie_as_far_apart_as_measured(turns: np.ndarray, folder: Path, size: int) -> None:
     """Percent of the pairs whose turns are an eighth of the interval apart at most, to a quarter and an eighth, and more."""
     (row,) = [row for row in rows(folder / "refresh.csv") if int(row["bytes"]) == size]
@@ -33,7 +40,7 @@ def test_turns_lie_as_far_apart_as_measured(turns: np.ndarray, folder: Path, siz
     here, _ = np.histogram(np.minimum(apart, 1 - apart), len(measured), (0, 0.5))
     shares = 100 * here / here.sum()
     for part in (slice(0, 5), slice(5, 15), slice(15, 20)):
-        assert shares[part].sum() == pytest.approx(measured[part].sum(), abs=15)
+        assert shares[part].sum() == pytest.approx(measured[part].sum(), abs=12)
     if size >= 65536:  # lines of 4 KB have one turn here, spread over some 200 cycles there
         assert shares[0] == pytest.approx(measured[0], abs=5)
 

@@ -53,15 +53,7 @@ def test_a_product_keeps_others_from_the_registers_as_on_an_h200(beside: str) ->
     assert abs(score.error) < (0.09 if beside == "lds_32" else 0.06)  # LDS: see DEVIATIONS.md
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "hgemm_mma",
-        "hgemm_async",
-        "igemm_mma",
-        "attention_mma",
-    ],
-)
+@pytest.mark.parametrize("name", ["hgemm_mma", "hgemm_async", "igemm_mma", "attention_mma"])
 def test_products_that_nothing_is_fitted_to(name: str) -> None:
     """Instructions are the chip's, so is the largest cause of stalls; cycles within 12 %: see VALIDATION.md."""
     for score in tensor.products(lambda row: row["listing"].startswith(name) and json.loads(row["values"])["n"] <= 512):
