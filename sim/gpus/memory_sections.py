@@ -38,7 +38,7 @@ class LoadStore(Section):
         writes_read="store_read",
         shared_writes="shared_store_read",
         fences="fence_latency",
-        stores="store_lines store_wait store_line_cycles",
+        stores="store_lines store_wait store_line_cycles leaving_lines leaving_cycles",
     )
 
     coalescing: Literal["sectors", "cc12", "cc10"] = Field(
@@ -84,6 +84,12 @@ class LoadStore(Section):
         default=0.0,
         description="cycles of the unit per line of a global or local store that follows an instruction of its own port",
     )
+    leaving_lines: Annotated[int, Field(ge=0, le=64)] = Field(
+        default=0,
+        description="lines of stores on their way out of L1 that take no other store in: of a line that one meets, L1 keeps what that "
+        "store wrote; 0 = all of it",
+    )
+    leaving_cycles: Annotated[int, Field(ge=1, le=64)] = Field(default=1, description="cycles in which one of them leaves")
 
 
 class SharedMemory(Section):

@@ -23,6 +23,7 @@ LOCAL_SLOTS = 64  # warps of an SM at least, in the numbering of local memory: a
 # When DRAM refreshes lines of an H100 and an H200, fitted to how far turns of two lines in 4 KB to 2 MB lie apart there (refresh.csv).
 TURNS = ((10, 256), (9, 49), (5, 32), (3, 0))  # a draw for bits of the line's number left out, within so many 256ths of the interval
 APART = ((43520, 14500), (56832, 15000))  # of 65536: kilobytes that drew at least that have their turn so much earlier; both add up
+HANDED_ON = 2  # cycles from where a store's lines are looked up until they begin to be handed on, beyond its passes (h100/rewrites.csv)
 REQUEST_WEIGHT = 3  # places of an SM's port to L2 that a load or store takes, of an atomic each packet one (h100.toml, interconnect.depth)
 MOST_PENDING = 65536  # entries of a table without limit: as many as a preset may have
 MOST_REQUESTS = 128  # of one instruction: four words of local memory at another place in every lane; tables and ports have room for it
@@ -43,6 +44,8 @@ class Hierarchy(NamedTuple):
     local_row: np.int64  # bytes of one word of each of a warp's lanes
     store_lines: np.int64  # that an SM keeps for stores to join
     store_wait: np.int64
+    leaving_lines: np.int64  # of stores that take no other in; 0 = not modelled
+    leaving_cycles: np.int64
     store_line_ticks: np.int64  # of the unit per line of a store after an instruction of the same queue
     bank_rule: np.int64  # index in BANK_RULES
     banks: np.int64
@@ -172,7 +175,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "local_slots": max(LOCAL_SLOTS, gpu.limits.warps),
         "local_row": 4 * gpu.core.warp_size,
         "store_lines": lsu.store_lines if gpu.memory.kind == "hierarchy" else 0,
-        "store_wait": lsu.store_wait,
+        **{name: getattr(lsu, name) for name in ("store_wait", "leaving_lines", "leaving_cycles")},
         "store_line_ticks": round(TICKS * lsu.store_line_cycles),
         "bank_rule": BANK_RULES.index(gpu.shared.rule),
         **dict(zip(("banks", "pass_bytes", "interleave", "bank_row"), GEOMETRY[gpu.shared.rule], strict=True)),

@@ -61,7 +61,7 @@ def fused(*sources: tuple[str, str]) -> str:
 TWO_WAYS = {"l1.bytes": 256, "l1.ways": 2}
 ONE_SET = {"l1.bytes": 128, "l1.ways": 1, "l2.bytes": 256, "l2.ways": 2, "dram.channels": 1}
 BY_LANE = "S2R R7, SR_TID.X\nSHL R7, R7, {}\nIADD R2, R2, R7\n"  # that power of two bytes from lane to lane
-SECTOR_1, USE = "LDG R4, [R2+32]\n", "FADD R5, R4, R4\n"
+SECTOR_1, USE, SUM = "LDG R4, [R2+32]\n", "FADD R5, R4, R4\n", "FADD R7, R7, R7\n"
 FIXED = {"memory.kind": "fixed", "memory.global_load": 400, "memory.global_store": 100}
 KEEPS_TWO = {"lsu.store_lines": 2}
 ONE_LINE = {"l1.bytes": 128, "l1.ways": 1, "l1.stores": "allocate", "core.policy": Witness}
@@ -95,6 +95,11 @@ AIMED = {
     "further passes over L1 take no longer": Aimed(f"{BY_LANE.format(3)}{loads(0, 0)}", "h100"),
     # the third line drives out line 0, the oldest: the last store finds line 1
     "the newest of the lines kept of stores leaves": Aimed(stores(0, 1, 2, 1, 2, 1), "h100", KEEPS_TWO),
+    # the second store meets the line while it leaves: the last load does not find what the first one brought
+    "lines that leave L1 take stores in": Aimed(
+        f"LDG R4, [R2+8]\n{USE}STG [R2], R6\n{SUM}{SUM}STG [R2+4], R7\n{SUM * 99}LDG R4, [R2+8]\n{USE}",
+        "h100",
+    ),
     # the store meets the load on its way: the last load takes the place of a line that is invalid
     "lines that are invalid are evicted": Aimed(f"{SECTOR_1}STG [R2], R6\n{USE}{SECTOR_1}{USE}{CHOICES}", "gtx480", ONE_LINE),
     "a policy is not told of look-ups": Aimed(f"{loads(0, 1, 0)}{CHOICES}", "gtx480", {"core.policy": Witness}),

@@ -97,7 +97,9 @@ def with_latencies(draw: Callable, table: dict[str, Any]) -> dict[str, Any]:
     """Return a GPU's table with latencies that leave each array of memory a few cycles of its own."""
     if table["l2"]:  # a set of lines in each slice at least
         table["l2"]["bytes"] = max(table["l2"]["bytes"], 128 * table["l2"]["ways"] * table["dram"]["channels"])
-    least = table["lsu"]["latency"]
+    least, store_read = table["lsu"]["latency"], table["lsu"]["store_read"]
+    # No draw of its own: cases that tests name stay as they are.
+    table["lsu"] |= {"leaving_lines": (0, 1, 4, 8)[(least + store_read) % 4], "leaving_cycles": (1, 2, 5)[table["lsu"]["interval"] - 1]}
     table["memory"]["shared_load"] = least + draw(st.integers(1, 20))
     if table["l1"]:
         table["l1"]["latency"] = least + draw(st.integers(1, 20))

@@ -19,6 +19,7 @@ from sim.reference.memory.fills import Fills
 from sim.reference.memory.issue_queue import Queue
 from sim.reference.memory.l1 import L1, Line
 from sim.reference.memory.l2 import Slice
+from sim.reference.memory.leaving import Leaving
 from sim.reference.memory.network import RequestPort
 from sim.reference.memory.request_coalescer import Read, RequestCoalescer
 from sim.reference.memory.system import MemorySystem
@@ -162,6 +163,7 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "half-warps never in order": (coalescer, "by_order", lambda right: lambda at, width: right({**at, min(at): at[min(at)] ^ 64}, width)),
     "a store is over when it is taken": (Access, "stored_at", lambda right: lambda self, at: right(self, at.then(self.taken.cycle + 1))),
     "the newest of the lines kept of stores leaves": (WriteCombiningBuffer, "put", newest_line_leaves),
+    "lines that leave L1 take stores in": (Leaving, "write", lambda right: lambda self, line, words, access, k: None),
     "lines kept of stores outlive their block": (WriteCombiningBuffer, "release", lambda right: lambda self, block, moment: None),
     "start interval rounded up": (BlockScheduler, "_keep_interval", whole_cycles_between_blocks),
 }

@@ -82,7 +82,11 @@ SAME: tuple[tuple[str, str, Callable[[Result], bool] | None], ...] = (
     (r"l2\.(bytes|ways|replacement|hash|far|start)", "L2 holds all that is moved", _l2_is_full),
     (r"(l2|interconnect)\.(partial_cost|store_mask|store_least)", "sectors are stored whole", None),
     (r"l2\.(write_port|coalesced|gpcs|lookup_cycles)|interconnect\.latency", "slices are idle, end-to-end latencies hold", None),
-    (r"lsu\.(store_lines|store_wait|store_line_cycles)", "stores come too far apart, or whole lines at once", None),
+    (
+        r"lsu\.(store_lines|store_wait|store_line_cycles|leaving_lines|leaving_cycles)",
+        "stores come too far apart, or whole lines at once",
+        None,
+    ),
     (r"lsu\.depth|interconnect\.depth|dram\.(depth|channel_depth)", "queues are deep enough", None),
     (
         r"dram\.(activate_cycles|turnaround|write_batch|write_cost|refresh|refresh_interval|access_bytes)",

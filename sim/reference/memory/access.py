@@ -47,6 +47,7 @@ class Access:
         self.requests: list[coalescer.Request] = []
         self.far = 0  # 32 bytes of other blocks' shared memory that it touches
         self.passes = self.conflicts = 0  # over the banks of shared memory, or of L1 (0: not modelled); of them, beyond those of its width
+        self.store_passes = 0  # of a store, over the banks of L1
         self.hits = False  # the shared unit found all its data in L1, to be read in passes
         self.pieces = 0  # of a copy to shared memory: past L1 each of its lines in as many as it has lines there
         self.begins = self.taken  # the moment in which it begins to read them
@@ -79,12 +80,19 @@ class Access:
             self.requests = coalescer.local(addresses, width, slot, gpu.core.warp_size)
         else:
             self.requests = coalescer.coalesce(gpu.lsu.coalescing, addresses, width)
-        if self.requests and self.decoded.cached and self.lsu.l1.sets and self.lsu.numbers.tags and self.kind is Kind.LOAD:
-            if self.decoded.space == Space.LOCAL:  # a word of it has a bank for each lane
-                self.passes = banks.passes_needed(gpu.shared.rule, addresses, width)
-            else:
-                self.passes = banks.passes(gpu.shared.rule, addresses, width, atomic=False)
+        if self.requests and self.decoded.cached and self.lsu.l1.sets:
+            if self.lsu.numbers.tags and self.kind is Kind.LOAD:
+                self.passes = self._passes_of_l1(addresses)
+            elif self.lsu.numbers.leaving_lines and self.kind is Kind.STORE:
+                self.store_passes = self._passes_of_l1(addresses)
         self.packets = coalescer.packets(addresses, self.requests) if self.kind.updates else [0] * len(self.requests)
+
+    def _passes_of_l1(self, addresses: coalescer.Addresses) -> int:
+        """Return the passes over L1's banks; a word of local memory has a bank for each lane."""
+        rule, width = self.lsu.memory.gpu.shared.rule, self.decoded.width
+        if self.decoded.space == Space.LOCAL:
+            return banks.passes_needed(rule, addresses, width)
+        return banks.passes(rule, addresses, width, atomic=False)
 
     @property
     def is_store(self) -> bool:

@@ -41,6 +41,11 @@ def whole_sectors(words: set[int]) -> set[int]:
     return {sector for sector in range(SECTORS) if words >= WORDS[sector]}
 
 
+def readable(words: set[int], whole_words: bool) -> set[int]:
+    """Return the words that a store leaves in L1: all, or those of sectors that it writes whole if lanes write parts of words."""
+    return words if whole_words else words_of(whole_sectors(words))
+
+
 @dataclass(eq=False)
 class Line:
     """One line of the cache."""
@@ -49,6 +54,8 @@ class Line:
     pending: set[int] = field(default_factory=set)  # sectors on their way
     waiting: list[Mshr] = field(default_factory=list)  # for some of them
     owner: int = -1  # warp slot that brought it
+    closes: int = 0  # cycle from which what stores wrote of it takes no other store in
+    leaves: int = 0  # in which that leaves the SM
 
     def lacks(self, request: Request) -> set[int]:
         """Return the sectors of which a word that a load wants is not there; where the rule fetches more than lanes want, any word."""
@@ -141,8 +148,7 @@ class L1:
             line = None
         there = line or (self.allocate(request.line) if allocates else None)
         if there and self.stores != "evict":
-            written = request.words if whole_words else words_of(whole_sectors(request.words))
-            there.there |= written - words_of(there.pending)
+            there.there |= readable(request.words, whole_words) - words_of(there.pending)
         elif there and not there.pending:
             del self._set_of(request.line)[request.line]
             if ways := self._ways(request.line):

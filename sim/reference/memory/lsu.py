@@ -23,7 +23,8 @@ from sim.reference.memory.coalescer import WORD
 from sim.reference.memory.copies import CopyUnit
 from sim.reference.memory.far import FarPort
 from sim.reference.memory.issue_queue import Queue
-from sim.reference.memory.l1 import L1
+from sim.reference.memory.l1 import L1, readable
+from sim.reference.memory.leaving import Leaving
 from sim.reference.memory.mshr import Load, MshrFile
 from sim.reference.memory.network import Deliver, Packet, RequestPort, ResponsePort
 from sim.reference.memory.write_combining import WriteCombiningBuffer
@@ -60,6 +61,7 @@ class LoadStoreUnit:
         self.responses = ResponsePort(memory)
         self.requests = RequestPort(memory, self.responses)
         self.stores = WriteCombiningBuffer(int(self.numbers.store_lines), int(self.numbers.store_wait), self.requests, self.tallies)
+        self.leaving = Leaving(self.numbers)
         self.copies = CopyUnit(self)
         self.far = FarPort(self)
         self.banks = sm.machine.record.origin  # the moment from which another load may read data from the banks of L1
@@ -203,11 +205,13 @@ class LoadStoreUnit:
         before = len(self.requests.packets)
         if access.kind is Kind.STORE:
             self.stores.store_taken(access.taken.cycle, self._looked_up(access))
+            self.leaving.enter(access)
         for k, request in enumerate(access.requests):
             if access.decoded.cached and self.l1.sets:
-                self.tallies[Tally.L1_SECTORS] += len(request.sectors)
-                self.l1.asks = self.sm.slot_of(access.warp)
-                self.tallies[Tally.L1_HITS] += len(request.sectors) * self.l1.store(request, access.decoded.width >= WORD)
+                whole_words, self.l1.asks = access.decoded.width >= WORD, self.sm.slot_of(access.warp)
+                found = self.l1.store(request, whole_words)
+                self.tallies.update({Tally.L1_SECTORS: len(request.sectors), Tally.L1_HITS: len(request.sectors) * found})
+                self.leaving.write(self.l1.peek(request.line), readable(request.words, whole_words), access, k)
             self._send(access, k, request.sectors, None)
         done = latest(done, self.requests.sent) if len(self.requests.packets) > before else done
         access.warp.block.to_take -= 1

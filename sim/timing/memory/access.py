@@ -11,6 +11,7 @@ from sim.timing.memory.coalescer import coalesce, count_packets, has_lane, lane_
 from sim.timing.memory.l1 import prefetch_set
 from sim.timing.memory.requests import sector_count, weight_of
 from sim.timing.memory.state import Memory
+from sim.timing.state import Machine
 from sim.traces.trace import ADDRESS, PHASE_SHIFT, RANK_SHIFT, SCATTERED, TraceArrays
 
 LOAD_REQUESTS, LOCAL_REQUESTS = int(Tally.LOAD_REQUESTS), int(Tally.LOCAL_REQUESTS)
@@ -50,12 +51,24 @@ def describe(
         for k in range(entry.requests):
             memory.entry_set[m, number, place, k] = prefetch_set(m, line[k], mh, memory)
         if mh.tags and op.access == LOAD:
-            entry.passes = passes_of_load(op, access, mask, mh, memory, trace)
+            entry.passes = passes_of_l1(op, access, mask, mh, memory, trace)
+        elif mh.leaving_lines and op.access == STORE:
+            entry.needed = passes_of_l1(op, access, mask, mh, memory, trace)
     packets = memory.entry_packets[m, number, place]
     if op.access >= ATOMIC:
         count_packets(access, mask, entry.requests, line, packets, trace)
     for k in range(entry.requests):
         entry.weight += weight_of(np.int64(op.access), np.int64(packets[k]))
+
+
+@inner
+def take_tickets(m: int, entry: np.record, op: np.record, sm: Machine) -> None:
+    """Note which increments of its counters an instruction will hold."""
+    if op.write_counter >= 0:
+        entry.ticket = sm.raised[m, entry.slot, op.write_counter]
+    if op.read_counter >= 0:
+        ahead = np.int64(op.write_counter == op.read_counter and not op.joins)
+        entry.read_ticket = sm.raised[m, entry.slot, op.read_counter] + ahead
 
 
 @inner
@@ -90,10 +103,10 @@ def packets_to_others(access: int, mask: int, width: int, trace: TraceArrays) ->
 
 
 @inner
-def passes_of_load(op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
+def passes_of_l1(op: np.record, access: int, mask: int, mh: np.record, memory: Memory, trace: TraceArrays) -> int:
     """Return the passes over L1's banks, which are those of shared memory; a word of local memory has a bank for each lane."""
     if op.memory == GLOBAL:
-        return wavefronts(access, mask, np.int64(op.width), op.access >= ATOMIC, mh, memory.bank_rows, memory.bank_count, trace)
+        return wavefronts(access, mask, np.int64(op.width), False, mh, memory.bank_rows, memory.bank_count, trace)
     return fewest(mask, np.int64(op.width), mh)
 
 

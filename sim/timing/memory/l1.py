@@ -103,6 +103,8 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
         chosen.tag = line + 1
         chosen.used = memory.units[m].uses
         chosen.there = NO_WORDS
+        if mh.leaving_lines:
+            memory.departures[m, best].leaves = 0
         chosen.waiting = NONE
         if mh.l1_replacement != LRU:
             note(np.int64(FILLED), m, first, best, mh, memory)
@@ -173,8 +175,17 @@ def whole_sectors(words: int) -> int:
 
 
 @inner
-def store(m: int, line: int, first: int, sectors: int, words: int, whole: bool, mh: np.record, memory: Memory) -> None:
-    """Do to the cache what a store does; the line counts as hit when it is found. whole: no lane writes a part of a word."""
+def readable(words: int, whole: bool) -> int:
+    """Return the words that a store leaves in L1: all, or those of sectors that it writes whole if lanes write parts of words."""
+    return words if whole else words_of(whole_sectors(words))
+
+
+@inner
+def store(m: int, line: int, first: int, sectors: int, words: int, whole: bool, mh: np.record, memory: Memory) -> int:
+    """Do to the cache what a store does; return the line's place, NONE if it has none. It counts as hit when it is found.
+
+    whole: no lane writes a part of a word.
+    """
     memory.tallies[L1_SECTORS] += sector_count(sectors)
     place = find(m, line, first, mh, memory)
     if mh.l1_stores == ALLOCATE and place >= 0 and memory.lines[m, place].pending != NO_SECTORS:
@@ -185,9 +196,11 @@ def store(m: int, line: int, first: int, sectors: int, words: int, whole: bool, 
     elif mh.l1_stores == ALLOCATE:
         place = allocate(m, line, first, mh, memory)
     if place < 0:
-        return
+        return NO_LINE
     found = memory.lines[m, place]
     if mh.l1_stores != EVICT:
-        found.there |= (words if whole else words_of(whole_sectors(words))) & ~words_of(found.pending)
+        found.there |= readable(words, whole) & ~words_of(found.pending)
     elif found.pending == NO_SECTORS:
         found.tag, found.used, found.there = 0, 0, NO_WORDS
+        return NO_LINE
+    return place

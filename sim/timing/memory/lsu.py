@@ -16,8 +16,9 @@ from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import TICKS
 from sim.result.causes import Tally
 from sim.timing.account import account_ready
-from sim.timing.memory.access import count_sectors, data_cycles, describe, hit_takes_longer, lookups
-from sim.timing.memory.l1 import NO_SECTORS, fetched, find_for_load, lacks, store, whole_sectors
+from sim.timing.memory.access import count_sectors, data_cycles, describe, hit_takes_longer, lookups, take_tickets
+from sim.timing.memory.l1 import NO_SECTORS, fetched, find_for_load, lacks, readable, store, whole_sectors
+from sim.timing.memory.leaving import enters, first_closes, hand_on, press
 from sim.timing.memory.mshr import allocate_mshr, close_access, open_access, wait_for
 from sim.timing.memory.requests import Packet, forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
@@ -61,16 +62,6 @@ def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, co
         sm.row_open[m, row] = NEVER
     if queue.count == 1:  # else the head of the queue, which alone can be taken, is the same
         plan(m, mh, code, memory)
-
-
-@inner
-def take_tickets(m: int, entry: np.record, op: np.record, sm: Machine) -> None:
-    """Note which increments of its counters an instruction will hold."""
-    if op.write_counter >= 0:
-        entry.ticket = sm.raised[m, entry.slot, op.write_counter]
-    if op.read_counter >= 0:
-        ahead = np.int64(op.write_counter == op.read_counter and not op.joins)
-        entry.read_ticket = sm.raised[m, entry.slot, op.read_counter] + ahead
 
 
 @inner
@@ -179,12 +170,14 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
     before, memory.units[m].asks = memory.units[m].in_port, entry.slot
     if mh.store_lines and op.access == STORE:
         expire(m, now, now + L1_LOOKUP, mh, memory)
-    start = now + L1_LOOKUP
+    start, entered = now + L1_LOOKUP, enters(m, entry, mh, memory) if mh.leaving_lines and op.access == STORE else np.int64(0)
     for k in range(entry.requests):
         line, sectors = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
         words, packets = memory.entry_words[m, number, place, k], np.int64(memory.entry_packets[m, number, place, k])
         if op.cached and mh.l1_sets and op.access == STORE:
-            store(m, line, memory.entry_set[m, number, place, k], sectors, words, op.width >= WORD, mh, memory)
+            there = store(m, line, memory.entry_set[m, number, place, k], sectors, words, op.width >= WORD, mh, memory)
+            if mh.leaving_lines and there >= 0:
+                hand_on(m, there, readable(words, op.width >= WORD), entered, first_closes(m, entry, mh, memory) + k, mh, memory)
             tell_evicted(m, now, hw, sm)
         if mh.store_lines and op.access == STORE:
             sm.places[m, block].stores -= put(m, now, start, line, sectors, words, block, mh, memory)
@@ -192,6 +185,8 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
             make_way(m, line, start, mh, memory)
             send(m, start, Packet(line, sectors, words, np.int64(op.access), packets, NOTHING, block), mh, memory)
         start += mh.line_cycles * (packets if op.access >= ATOMIC else np.int64(1))
+    if mh.leaving_lines and op.access == STORE:
+        press(m, entered, mh, memory)
     over = memory.units[m].free
     if memory.units[m].in_port != before:
         over = max(over, whole_cycles(memory.units[m].request_free))

@@ -26,6 +26,10 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("requests", "i8"),  # how many
     ("served", "i8"),  # of those before it, how many the SM has not been told of since
     ("oldest", "i8"),  # oldest request that keeps a place of the port, as far as the unit knows
+    ("found", "i8"),  # cycle in which the last store's lines have been looked up
+    ("leaving", "i8"),  # cycle in which the last line of stores leaves
+    ("first_leaving", "i8"),  # in which the first did of those that leave one after another
+    ("pressed", "i8"),  # lines that leave by this cycle take no store in: there were too many
     ("in_port", "i8"),  # how many places they take
     ("responses", "i8"),  # in the heap
     ("landed", "i8"),  # behind it, of which the SM has not been told yet
@@ -84,6 +88,10 @@ Line = records.kind(  # of an L1 cache
     ("pending", "u4"),  # sectors on their way
     ("waiting", "i4"),  # first MSHR that waits for it
     ("latest", "i4"),  # last one, if there is a first
+)
+Departure = records.kind(  # of what stores wrote of a line of L1, from the SM
+    ("closes", "i8"),  # cycle from which it takes no other store in
+    ("leaves", "i8"),  # in which it leaves
 )
 Request = records.kind(
     ("arrival", "i8"),  # cycle at L2
@@ -193,6 +201,7 @@ class Memory(NamedTuple):
     accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no MSHR while all others wait
     mshrs: Any  # Mshr [m, pending]
     lines: Any  # Line [m, sets * ways]
+    departures: Any  # Departure [m, sets * ways], where lsu.leaving_lines
     owners: np.ndarray  # uint16 [m, sets * ways] warp slot that brought each line; no rows where no policy is told
     l1_state: np.ndarray  # int64 [m, sets * ways] what another replacement policy than LRU keeps; no rows with LRU
     l1_may_go: np.ndarray  # uint8 [m, ways] scratch
@@ -242,6 +251,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         accesses=room.records(Access, used, pending + 1),
         mshrs=room.records(Mshr, used, pending),
         lines=room.records(Line, used, int(mh.l1_sets * mh.l1_ways)),
+        departures=room.records(Departure, used, int(mh.l1_sets * mh.l1_ways) if mh.leaving_lines else 0),
         owners=room.zeros((used if owned else 0, int(mh.l1_sets * mh.l1_ways)), np.uint16),
         l1_state=room.zeros((used if mh.l1_replacement else 0, int(mh.l1_sets * mh.l1_ways)), np.int64),
         l1_may_go=room.zeros((used if mh.l1_replacement else 0, int(mh.l1_ways)), np.uint8),
