@@ -82,14 +82,21 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: L2 does not start cold"
     if name.endswith(".wide_passes") and name != "units.imad.wide_passes":
         return "not read: only units.imad takes products of 64 bits"
+    if section == "lsu" and (why := _of_stores(gpu, name)):
+        return why
+    if name == "clock.scheduler_mhz":
+        return "not read: core.issue_interval says how often a scheduler issues"
+    return ""
+
+
+def _of_stores(gpu: Gpu, name: str) -> str:
+    """Return why a field of the load/store unit about stores is not read; "" when it is."""
     if name == "lsu.store_wait" and not gpu.lsu.store_lines:
         return "not read: lsu.store_lines = 0, so a store joins none"
     if name.startswith("lsu.leaving_") and not (gpu.l1 and gpu.l1.stores != "evict"):
         return "not read: a store leaves nothing in L1"
     if name == "lsu.leaving_cycles" and not gpu.lsu.leaving_lines:
         return "not read: lsu.leaving_lines = 0, so L1 takes all stores in"
-    if name == "clock.scheduler_mhz":
-        return "not read: core.issue_interval says how often a scheduler issues"
     return ""
 
 
