@@ -86,10 +86,12 @@ class LoadStore(Section):
     )
     leaving_lines: Annotated[int, Field(ge=0, le=64)] = Field(
         default=0,
-        description="lines of stores on their way out of L1 that take no other store in: of a line that one meets, L1 keeps what that "
-        "store wrote; 0 = all of it",
+        description="lines of stores, about to leave for L2, that no other store can join: of a line that one meets, L1 keeps only what "
+        "that store wrote; 0 = stores take nothing from L1",
     )
-    leaving_cycles: Annotated[int, Field(ge=1, le=64)] = Field(default=1, description="cycles in which one of them leaves")
+    leaving_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=1, description="cycles between two of them, and for each pass of their store"
+    )
 
 
 class SharedMemory(Section):

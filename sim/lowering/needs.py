@@ -21,7 +21,10 @@ class Need(NamedTuple):
 
 
 def _passes(gpu: Gpu, used: Used) -> bool:
-    return bool(used.at(Space.SHARED).any() or (gpu.l1 and gpu.l1.tags_per_cycle and used.cached(gpu, Operation.LOAD)))
+    through_l1 = gpu.l1 and (
+        (gpu.l1.tags_per_cycle and used.cached(gpu, Operation.LOAD)) or (gpu.lsu.leaving_lines and used.cached(gpu, Operation.STORE))
+    )
+    return bool(used.at(Space.SHARED).any() or through_l1)
 
 
 def _far_code(gpu: Gpu, used: Used) -> bool:
@@ -49,7 +52,10 @@ NEEDS = {
         "no store to shared memory with a read barrier is executed",
         lambda gpu, used: (used.at(Space.SHARED) & ~used.of(Operation.LOAD) & used.read_barriers).any(),
     ),
-    "passes": Need("no executed instruction makes passes over banks (shared memory, or loads with l1.tags_per_cycle)", _passes),
+    "passes": Need(
+        "no executed instruction makes passes over banks (shared memory, loads with l1.tags_per_cycle, stores with lsu.leaving_lines)",
+        _passes,
+    ),
     "pass_cycles": Need(
         "no access to shared memory is executed",
         lambda gpu, used: (

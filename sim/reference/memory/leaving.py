@@ -1,7 +1,8 @@
-"""How what stores wrote leaves L1: line by line, `lsu.leaving_cycles` each. The next `lsu.leaving_lines` of them take no other store in.
+"""Lines of stores that are about to leave for L2: one every `lsu.leaving_cycles`, and no other store can join the next `lsu.leaving_lines`.
 
-L1 keeps of a line that a store meets then only what that store wrote (programs/measurements/h100/rewrites.csv). Where more than
-`lsu.store_lines` wait, none of them takes a store in any more. When write-combined lines go to L2 is another rule: `write_combining.py`.
+Of a line that a store meets then, L1 keeps only what that store wrote (programs/measurements/h100/rewrites.csv). Once more than
+`lsu.store_lines` leave one after another, no store can join any of them. When write-combined lines go to L2 is another rule:
+`write_combining.py`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ class Leaving:
         self.lines, self.cycles, self.most = int(numbers.leaving_lines), int(numbers.leaving_cycles), int(numbers.store_lines)
         self.tags = max(int(numbers.tags), 1)
         self.entered = self.found = 0  # when the last store did, when its lines had been looked up
-        self.last = self.first = self.pressed = 0  # when the last leaves, when the first of those one after another did, who takes none in
+        self.last = self.first = self.pressed = (
+            0  # when the last leaves, when the first of those one after another did, until when all are closed
+        )
 
     def enter(self, access: Access) -> None:
-        """A store enters L1: the unit may take it later, as what keeps it there waits behind L1."""
+        """Let a store enter L1: the unit may take it later, when what its lines wait for behind L1 is free."""
         self.entered = max(access.arrival.cycle, self.found)
         self.found = self.entered - (-len(access.requests) // self.tags)
 
@@ -34,8 +37,13 @@ class Leaving:
         """The store that has entered L1 left `words` readable in its k-th line: it joins what leaves, or the line loses all others."""
         if self.lines and line is not None:
             self._hand_on(line, words, self.found + HANDED_ON + self.cycles * access.store_passes + k)
-        if self.lines and k == len(access.requests) - 1 and (self.last - max(self.entered, self.first)) // self.cycles >= self.most:
-            self.pressed = self.last  # more lines wait than the SM keeps: none of them takes another store in
+        if (
+            self.lines
+            and self.most
+            and k == len(access.requests) - 1
+            and (self.last - max(self.entered, self.first)) // self.cycles >= self.most
+        ):
+            self.pressed = self.last  # more than the SM keeps: no store can join any of them
 
     def _hand_on(self, line: Line, words: set[int], closes: int) -> None:
         entered = self.entered

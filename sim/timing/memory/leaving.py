@@ -1,7 +1,8 @@
-"""How what stores wrote leaves L1: line by line, `lsu.leaving_cycles` each. The next `lsu.leaving_lines` of them take no other store in.
+"""Lines of stores that are about to leave for L2: one every `lsu.leaving_cycles`, and no other store can join the next `lsu.leaving_lines`.
 
-L1 keeps of a line that a store meets then only what that store wrote (programs/measurements/h100/rewrites.csv). Where more than
-`lsu.store_lines` wait, none of them takes a store in any more. When write-combined lines go to L2 is another rule: `write_combining.py`.
+Of a line that a store meets then, L1 keeps only what that store wrote (programs/measurements/h100/rewrites.csv). Once more than
+`lsu.store_lines` leave one after another, no store can join any of them. When write-combined lines go to L2 is another rule:
+`write_combining.py`.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ from sim.timing.memory.state import Memory
 
 @inner
 def enters(m: int, entry: np.record, mh: np.record, memory: Memory) -> int:
-    """Return the cycle in which a store enters L1: the unit may take it later, as what keeps it there waits behind L1."""
+    """Let a store enter L1, and return when: the unit may take it later, when what its lines wait for behind L1 is free."""
     begins = max(entry.issued + mh.latency, memory.units[m].found)
     memory.units[m].found = begins + (np.int64(entry.requests) + max(mh.tags, np.int64(1)) - 1) // max(mh.tags, np.int64(1))
     return begins
@@ -45,7 +46,7 @@ def hand_on(m: int, place: int, words: int, now: int, closes: int, mh: np.record
 
 @inner
 def press(m: int, now: int, mh: np.record, memory: Memory) -> None:
-    """A store has been handed on: when more lines wait than the SM keeps, none of them takes another in."""
+    """A store has been handed on: when more lines leave one after another than the SM keeps, no store can join any of them."""
     unit = memory.units[m]
-    if (unit.leaving - max(now, unit.first_leaving)) // mh.leaving_cycles >= mh.store_lines:
+    if mh.store_lines and (unit.leaving - max(now, unit.first_leaving)) // mh.leaving_cycles >= mh.store_lines:
         unit.pressed = unit.leaving

@@ -17,6 +17,10 @@ COPIES = 1 << 14  # bulk copies that an SM keeps: more than its shared memory ha
 Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("next", "i8"),  # next cycle in which it could take an instruction
     ("free", "i8"),  # first cycle it can take the next instruction
+    ("found", "i8"),  # cycle in which the last store's lines have been looked up
+    ("leaving", "i8"),  # cycle in which the last line of stores leaves
+    ("first_leaving", "i8"),  # in which the first did of those that leave one after another
+    ("pressed", "i8"),  # lines that leave by this cycle take no store in: there were too many
     ("arrival", "i8"),  # next cycle in which a request of its enters a queue of L2
     ("blocked", "i8"),  # not before this one: the request before waits for room
     ("response", "i8"),  # next cycle in which a response could start its transfer
@@ -26,10 +30,6 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("requests", "i8"),  # how many
     ("served", "i8"),  # of those before it, how many the SM has not been told of since
     ("oldest", "i8"),  # oldest request that keeps a place of the port, as far as the unit knows
-    ("found", "i8"),  # cycle in which the last store's lines have been looked up
-    ("leaving", "i8"),  # cycle in which the last line of stores leaves
-    ("first_leaving", "i8"),  # in which the first did of those that leave one after another
-    ("pressed", "i8"),  # lines that leave by this cycle take no store in: there were too many
     ("in_port", "i8"),  # how many places they take
     ("responses", "i8"),  # in the heap
     ("landed", "i8"),  # behind it, of which the SM has not been told yet
@@ -65,7 +65,7 @@ Entry = records.kind(  # an instruction that waits for the load/store unit
     ("instruction", "u4"),
     ("requests", "u4"),  # lines that it touches
     ("passes", "u4"),  # over the banks of shared memory or, for a load, of L1
-    ("needed", "u4"),  # passes that its width alone needs
+    ("needed", "u4"),  # passes that its width alone needs; of a store all of them, over L1's banks
     ("weight", "u4"),  # places of the port that all its requests take
 )
 Access = records.kind(  # a load under way
