@@ -351,6 +351,31 @@ def group_products() -> str:
     return f".kernel products\n.target sm_90\n.shared 8192\n{lines}\nEXIT\n"
 
 
+REWRITES = """.kernel rewrites
+.param ptr data
+S2R R7, SR_TID.X
+SHL R7, R7, 6
+MOV R2, c[0x0][data]
+IADD R2, R2, R7
+.rept 8
+LDG R4, [R2+8]
+FADD R5, R4, R4
+STG [R2], R6
+.rept 18
+FADD R8, R8, R6
+.endr
+STG [R2+4], R8
+.rept 60
+FADD R8, R8, R6
+.endr
+LDG R4, [R2+8]
+FADD R5, R4, R4
+IADD R2, R2, 4096
+.endr
+EXIT
+"""
+
+
 def small() -> dict[str, sim.Launch | None]:
     """Return launches that ask for one part of a machine each."""
     jumps = "\n".join(f"BSSY B0, to{k}\nBRA by{k}\nby{k}:\nBSYNC B0\nto{k}:" for k in range(8))
@@ -372,6 +397,7 @@ def small() -> dict[str, sim.Launch | None]:
         "stream": launch(STREAM, 256, 128, np.zeros(1 << 20, np.float32)),
         "hits": launch(REUSE, 4, 32, np.zeros(1 << 14, np.float32)),
         "reuse": launch(REUSE, 8, 128, np.zeros(1 << 14, np.float32), shared_dynamic=40000),
+        "rewrites": launch(REWRITES, 1, 32, np.zeros(1 << 14, np.float32)),
         "again": launch(AGAIN.format(walk=lines), 1, 32, np.zeros(1 << 17, np.float32)),
         "unequal": launch(UNEQUAL, 203, 256, np.zeros(1, np.float32)),
         "barriers": mbarrier_programs.launch(mbarrier_programs.PING_PONG)[0],
