@@ -96,7 +96,7 @@ def _of_stores(gpu: Gpu, name: str) -> str:
     if name.startswith("lsu.leaving_") and not (gpu.l1 and gpu.l1.stores != "evict"):
         return "not read: a store leaves nothing in L1"
     if name == "lsu.leaving_cycles" and not gpu.lsu.leaving_lines:
-        return "not read: lsu.leaving_lines = 0, so L1 takes all stores in"
+        return "not read: lsu.leaving_lines = 0, so stores take nothing from L1"
     return ""
 
 

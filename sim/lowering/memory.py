@@ -23,9 +23,8 @@ LOCAL_SLOTS = 64  # warps of an SM at least, in the numbering of local memory: a
 # When DRAM refreshes lines of an H100 and an H200, fitted to how far turns of two lines in 4 KB to 2 MB lie apart there (refresh.csv).
 TURNS = ((10, 256), (9, 49), (5, 32), (3, 0))  # a draw for bits of the line's number left out, within so many 256ths of the interval
 APART = ((43520, 14500), (56832, 15000))  # of 65536: kilobytes that drew at least that have their turn so much earlier; both add up
-HANDED_ON = (
-    2  # cycles from where a store's lines are looked up until they begin to be handed on, beyond its passes: of an H100, h100/rewrites.csv
-)
+# Cycles from where a store's lines have been looked up until they begin to leave, beyond its passes: read off an H100, h100/rewrites.csv.
+HANDED_ON = 2
 REQUEST_WEIGHT = 3  # places of an SM's port to L2 that a load or store takes, of an atomic each packet one (h100.toml, interconnect.depth)
 MOST_PENDING = 65536  # entries of a table without limit: as many as a preset may have
 MOST_REQUESTS = 128  # of one instruction: four words of local memory at another place in every lane; tables and ports have room for it

@@ -46,6 +46,7 @@ class Leaving:
             self.pressed = self.last  # more than the SM keeps: no store can join any of them
 
     def _hand_on(self, line: Line, words: set[int], closes: int) -> None:
+        """Find when the line leaves, unless it joins what is leaving already. closes: the earliest cycle from which no store joins it."""
         entered = self.entered
         if entered < line.leaves:
             if entered < line.closes and line.leaves > self.pressed:

@@ -128,8 +128,8 @@ def count_sectors(m: int, number: int, place: int, op: np.record, memory: Memory
 
 @inner
 def lookups(entry: np.record, mh: np.record) -> int:
-    """Return the cycles in which the lines of a load are looked up, some at a time."""
-    return (np.int64(entry.requests) + mh.tags - 1) // mh.tags
+    """Return the cycles in which the lines of an access are looked up, some at a time."""
+    return (np.int64(entry.requests) + max(mh.tags, np.int64(1)) - 1) // max(mh.tags, np.int64(1))
 
 
 @inner
