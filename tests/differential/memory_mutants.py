@@ -54,6 +54,24 @@ def youngest_goes(right: Right) -> Right:
     return allocate
 
 
+def copied_at_once(right: Right) -> Right:
+    def copied(self: Slice, packet: Any, line: l2.Line, there: Moment) -> tuple[Moment, int]:
+        found, moved = right(self, packet, line, there)
+        return (found if moved else there), moved
+
+    return copied
+
+
+def copied_alone(right: Right) -> Right:
+    def copied(self: Slice, packet: Any, line: l2.Line, there: Moment) -> tuple[Moment, int]:
+        before = line.copied.keys() | packet.sectors
+        found = right(self, packet, line, there)
+        line.copied = {sector: moment for sector, moment in line.copied.items() if sector in before}
+        return found
+
+    return copied
+
+
 def no_rotation(right: Right) -> Right:
     def step(self: MemorySystem) -> None:
         for sm in self.machine.sms:
@@ -145,6 +163,8 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "write-back lost": (Slice, "_write_back", lambda right: lambda self, line, queue: None),
     "loads of all GPCs join": (RequestCoalescer, "join", joins_any_gpc),
     "a read may be joined for ever": (RequestCoalescer, "note", never_over),
+    "a copy of the other part's is there at once": (Slice, "_copied", copied_at_once),
+    "the other part sends sectors one by one": (Slice, "_copied", copied_alone),
     "loads go to the slice that keeps their line": (Slice, "other", lambda right: property(lambda self: self)),
     "what DRAM sends takes no port of L2": (Fills, "expect", without("fetched")),
     "a sector written in part counts as written whole": (l2, "whole_sectors", lambda right: lambda words: {word // 8 for word in words}),

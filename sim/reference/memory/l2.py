@@ -35,7 +35,7 @@ class Line:
 
     there: dict[int, Moment] = field(default_factory=dict)  # sector -> moment from which it is there; those not fetched are absent
     written: set[int] = field(default_factory=set)  # words that DRAM does not have yet
-    copied: set[int] = field(default_factory=set)  # sectors that the other part of L2 has too
+    copied: dict[int, Moment] = field(default_factory=dict)  # sector -> moment from which the other part of L2 has it too
     stores: int = 0  # and atomics, to it
     number: int = -1  # nobody's
 
@@ -191,15 +191,30 @@ class Slice:
             fetched = self._fetch(packet, line, missing, queue)
             there = latest(*(line.there.get(sector, self.origin) for sector in packet.sectors))
             if self._far(packet):
-                moved = len(packet.sectors - line.copied)
-                line.copied |= packet.sectors if packet.kind is Kind.LOAD else set()
+                there, moved = self._copied(packet, line, there)
         if packet.kind is not Kind.LOAD:
             line.written |= packet.words
-            line.copied -= packet.sectors
+            line.copied = {sector: moment for sector, moment in line.copied.items() if sector not in packet.sectors}
             line.stores += 1
         self.tallies[Tally.L2_HITS] += len(packet.sectors) - len(missing)
         self._write_back(evicted, queue)
         return there, fetched, moved
+
+    def _copied(self, packet: Packet, line: Line, there: Moment) -> tuple[Moment, int]:
+        """Find what of a load or an atomic must come from the other part; what a load gets stays in both.
+
+        there: when its sectors are in the part that keeps them. Return when they are there, or their copies where all are copied, and how
+        many sectors must come.
+        """
+        missing = packet.sectors - line.copied.keys()
+        if packet.kind is not Kind.LOAD:
+            return there, len(missing)
+        if not missing:
+            return latest(there, *(line.copied[sector] for sector in packet.sectors)), 0
+        moved = self._accesses_of(missing) & (missing | line.there.keys() | whole_sectors(line.written)) - line.copied.keys()
+        come = latest(packet.moment, there)
+        line.copied |= dict.fromkeys(moved, come.then(max(there.cycle, int(self.env.now)) + int(self.numbers.far), "l2.far"))
+        return there, len(moved)
 
     def _place(self, number: int) -> tuple[Line, Line]:
         """Return (a line, empty unless it was there; the line that had to go, empty if none)."""
@@ -217,14 +232,18 @@ class Slice:
 
     def _fetch(self, packet: Packet, line: Line, missing: set[int], queue: Queue) -> int:
         """Fetch sectors, whole accesses of DRAM less what is there; return how many a load must wait for a port for."""
-        size = int(self.numbers.access_sectors)
-        accesses = {sector // size for sector in missing}
-        wanted = {sector for sector in range(SECTORS) if sector // size in accesses} - line.there.keys()
+        wanted = self._accesses_of(missing) - line.there.keys()
         if wanted:
             if self.numbers.write_port and packet.kind is not Kind.LOAD:
                 self.queue.occupy(1, queue.end, len(wanted) * int(self.numbers.l2_ticks), queue.served)
             line.there |= dict.fromkeys(wanted, self._late(packet.line, self._transfer(packet.line, len(wanted), 0, queue)))
         return len(wanted) if self.numbers.write_port else 0
+
+    def _accesses_of(self, sectors: set[int]) -> set[int]:
+        """Return the sectors of the accesses of DRAM that some sectors are part of."""
+        size = int(self.numbers.access_sectors)
+        accesses = {sector // size for sector in sectors}
+        return {sector for sector in range(SECTORS) if sector // size in accesses}
 
     def _write_back(self, line: Line, queue: Queue) -> None:
         """Write an evicted line's sectors; those written in part, and not there otherwise, are read first."""
@@ -243,6 +262,6 @@ class Slice:
         """Put in a line before cycle 0 if its set has room. both: each part of L2 has it."""
         if self.count and len(self.set_of(number)) < self.numbers.l2_ways:
             there = dict.fromkeys(range(SECTORS), self.origin)
-            self.set_of(number)[number] = Line(there, copied=set(range(SECTORS)) if both else set(), number=number)
+            self.set_of(number)[number] = Line(there, copied=dict(there) if both else {}, number=number)
             if ways := self._ways(number):
                 ways.put(number)

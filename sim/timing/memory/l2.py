@@ -19,7 +19,7 @@ from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
 from sim.timing.memory.partitions import asked, copied, is_far, pass_through
 from sim.timing.memory.replacement import LRU, going, note, touch, victim
 from sim.timing.memory.request_coalescer import join_read, may_join, note_read
-from sim.timing.memory.requests import sector_count, whole_cycles
+from sim.timing.memory.requests import accesses_of, sector_count, whole_cycles
 from sim.timing.memory.state import Memory
 from sim.timing.state import NEVER
 
@@ -55,7 +55,7 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
     if mh.l2_sets == 0:
         done, there = without_cache(request, done, mh, memory)
     else:
-        done, there, fetched, moved = with_cache(m, request, place, done, mh, memory)
+        done, there, fetched, moved = with_cache(m, request, place, done, now, mh, memory)
     if writes:
         bank.written = done
     else:
@@ -115,8 +115,8 @@ def without_cache(request: np.record, done: int, mh: np.record, memory: Memory) 
 
 
 @inner
-def with_cache(m: int, request: np.record, place: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int, int, int]:
-    """Look up a request, its line at `place`, -1: nowhere.
+def with_cache(m: int, request: np.record, place: int, done: int, now: int, mh: np.record, memory: Memory) -> tuple[int, int, int, int]:
+    """Look up a request that comes now, its line at `place`, -1: nowhere.
 
     Return (ticks when the slice is free, cycle when its sectors are there, how many were fetched, how many come from the other part of L2).
     """
@@ -141,7 +141,7 @@ def with_cache(m: int, request: np.record, place: int, done: int, mh: np.record,
         if missing != NO_SECTORS:
             done, fetched = fetch(request, place, missing, done, mh, memory)
         there = last_there(place, request.sectors, memory)
-        moved = copied(m, request, entry, mh, memory)
+        there, moved = copied(m, request, place, there, now, mh, memory)
     count_hits(request, missing, memory)
     if request.kind != LOAD:
         entry.words |= request.words
@@ -211,13 +211,7 @@ def find(line: int, first: int, mh: np.record, memory: Memory) -> int:
 def fetch(request: np.record, place: int, missing: int, done: int, mh: np.record, memory: Memory) -> tuple[int, int]:
     """Fetch sectors from DRAM, whole accesses of it; return (the ticks when the slice is free, how many)."""
     entry = memory.l2[place]
-    wanted = missing
-    if mh.access_sectors > 1:
-        group = np.uint32((1 << mh.access_sectors) - 1)
-        for first in range(0, SECTORS, mh.access_sectors):
-            if (missing >> np.uint32(first)) & group != NO_SECTORS:
-                wanted |= group << np.uint32(first)
-        wanted &= ~(entry.valid & ~missing)
+    wanted = accesses_of(missing, mh) & ~(entry.valid & ~missing)
     count = sector_count(wanted)
     admitted, sent = transfer(np.int64(request.slice), done, count, np.int64(0), request.line, mh, memory)
     there = from_dram(request.line, sent, mh)

@@ -1,16 +1,18 @@
 """The two parts of L2: half the SMs find a line in the other part, and go there through a slice of their own.
 
 Counted on an H100: L2 has 1.5 times the tag look-ups and sectors written that SMs ask for (h100/stores.csv), and an SM's loads ask slices
-of its own part (h100/slices.csv). A store or an atomic passes through one each time; a load's sectors are copied there once.
+of its own part (h100/slices.csv). A store or an atomic passes through one each time; what a load wants is copied there once, whole
+accesses of DRAM of it, and who asks while a copy is under way waits for it (h200/product_steps.csv).
 """
 
 import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.lowering.accesses import LOAD
-from sim.lowering.memory import TICKS
+from sim.lowering.memory import SECTORS, TICKS
 from sim.lowering.slices import opposite
-from sim.timing.memory.requests import sector_count
+from sim.timing.memory.l1 import NO_SECTORS, whole_sectors
+from sim.timing.memory.requests import accesses_of, sector_count
 from sim.timing.memory.state import Memory
 
 opposite_of = inner(opposite)
@@ -30,14 +32,29 @@ def asked(m: int, request: np.record, mh: np.record, memory: Memory) -> int:
 
 
 @inner
-def copied(m: int, request: np.record, entry: np.record, mh: np.record, memory: Memory) -> int:
-    """Return how many sectors of a load or an atomic must come from the other part; those of a load stay in both."""
-    missing = request.sectors & ~entry.copied
+def copied(m: int, request: np.record, place: int, there: int, now: int, mh: np.record, memory: Memory) -> tuple[int, int]:
+    """Find what of a load or an atomic, its line at `place` of L2, must come from the other part; what a load gets stays in both.
+
+    there: the cycle in which its sectors are in the part that keeps them. Return the cycle in which they are there, or their copies where
+    all are copied, and how many sectors must come.
+    """
     if not is_far(m, request, mh, memory):
-        return np.int64(0)
-    if request.kind == LOAD:
-        entry.copied |= request.sectors
-    return sector_count(missing)
+        return there, np.int64(0)
+    entry = memory.l2[place]
+    missing = request.sectors & ~entry.copied
+    if request.kind != LOAD:
+        return there, sector_count(missing)
+    if missing == NO_SECTORS:
+        for sector in range(SECTORS):
+            if (request.sectors >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
+                there = max(there, memory.l2_copy[place * SECTORS + sector])
+        return there, np.int64(0)
+    moved = accesses_of(missing, mh) & (missing | entry.valid | whole_sectors(entry.words)) & ~entry.copied
+    entry.copied |= moved
+    for sector in range(SECTORS):
+        if (moved >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
+            memory.l2_copy[place * SECTORS + sector] = max(there, now) + mh.far
+    return there, sector_count(moved)
 
 
 @inner

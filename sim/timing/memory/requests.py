@@ -7,7 +7,7 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.gpus.path import SECTOR
 from sim.lowering.accesses import LOAD, STORE
-from sim.lowering.memory import LOCAL_LINE, REQUEST_WEIGHT, TICKS
+from sim.lowering.memory import LOCAL_LINE, REQUEST_WEIGHT, SECTORS, TICKS
 from sim.lowering.slices import number_of, place_of
 from sim.result.causes import Tally
 from sim.timing.memory.state import Memory
@@ -39,6 +39,18 @@ def sector_count(mask: int) -> int:
     for sector in range(4):
         count += np.int64((mask >> np.uint32(sector)) & np.uint32(1))
     return count
+
+
+@inner
+def accesses_of(sectors: int, mh: np.record) -> int:
+    """Return the sectors of the accesses of DRAM (`dram.access_bytes`) that some sectors are part of."""
+    all_of_them = sectors
+    if mh.access_sectors > 1:
+        group = np.uint32((1 << mh.access_sectors) - 1)
+        for first in range(0, SECTORS, mh.access_sectors):
+            if (sectors >> np.uint32(first)) & group != np.uint32(0):
+                all_of_them |= group << np.uint32(first)
+    return all_of_them
 
 
 @inner

@@ -228,6 +228,7 @@ class Memory(NamedTuple):
     l2_order: np.ndarray  # uint16 [channels * sets * ways] ways of each set, the one used last first
     l2: Any  # L2Line [channels * sets * ways]
     l2_fill: np.ndarray  # int64 [channels * sets * ways * SECTORS] cycle in which each sector is there
+    l2_copy: np.ndarray  # int64 [same] cycle in which the other part of L2 has it, of those `copied`
     bank_rows: np.ndarray  # int64 [128] scratch of one access: distinct rows
     bank_count: np.ndarray  # int64 [32] scratch: of them, per bank
     clock: np.ndarray  # int64 [1] requests served
@@ -278,6 +279,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         l2_order=room.zeros(lines, np.uint16),
         l2=room.records(L2Line, lines),
         l2_fill=room.zeros(lines * SECTORS, np.int64),
+        l2_copy=room.zeros(lines * SECTORS if mh.far else 1, np.int64),
         bank_rows=room.zeros(128, np.int64),
         bank_count=room.zeros(32, np.int64),
         clock=room.zeros(1, np.int64),
