@@ -29,7 +29,7 @@ class Fill:
     there: Moment  # when they come
     served: Moment  # when its slice has served it
     fetched: int  # sectors that come for it
-    moved: int  # of its sectors, those to be copied to the other part of L2
+    moved: int  # sectors that are to be copied to the other part of L2
     far: int  # cycles that its data take from there
     leave: Callable[[Moment], None]  # takes the moment in which its data are there, and may leave
 
