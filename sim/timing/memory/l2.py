@@ -19,7 +19,7 @@ from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
 from sim.timing.memory.partitions import asked, copied, is_far, pass_through
 from sim.timing.memory.replacement import LRU, going, note, touch, victim
 from sim.timing.memory.request_coalescer import join_read, may_join, note_read
-from sim.timing.memory.requests import accesses_of, sector_count, whole_cycles
+from sim.timing.memory.requests import accesses_of, last_there, note_there, sector_count, whole_cycles
 from sim.timing.memory.state import Memory
 from sim.timing.state import NEVER
 
@@ -140,7 +140,7 @@ def with_cache(m: int, request: np.record, place: int, done: int, now: int, mh: 
         missing = request.sectors & ~(entry.valid | whole_sectors(entry.words))
         if missing != NO_SECTORS:
             done, fetched = fetch(request, place, missing, done, mh, memory)
-        there = last_there(place, request.sectors, memory)
+        there = last_there(memory.l2_fill, place, request.sectors)
         there, moved = copied(m, request, place, there, now, mh, memory)
     count_hits(request, missing, memory)
     if request.kind != LOAD:
@@ -215,24 +215,12 @@ def fetch(request: np.record, place: int, missing: int, done: int, mh: np.record
     count = sector_count(wanted)
     admitted, sent = transfer(np.int64(request.slice), done, count, np.int64(0), request.line, mh, memory)
     there = from_dram(request.line, sent, mh)
-    for sector in range(SECTORS):
-        if (wanted >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
-            memory.l2_fill[place * SECTORS + sector] = there
+    note_there(memory.l2_fill, place, wanted, there)
     entry.valid |= wanted
     if mh.write_port and request.kind != LOAD:
         bank = memory.slices[np.int64(request.slice)]
         bank.written = max(bank.written, done) + count * mh.l2_ticks
     return max(done, admitted), count if mh.write_port else np.int64(0)
-
-
-@inner
-def last_there(place: int, sectors: int, memory: Memory) -> int:
-    """Return the cycle in which the last of the sectors is there."""
-    last = np.int64(0)
-    for sector in range(SECTORS):
-        if (sectors >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
-            last = max(last, memory.l2_fill[place * SECTORS + sector])
-    return last
 
 
 @inner

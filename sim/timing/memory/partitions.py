@@ -1,18 +1,18 @@
 """The two parts of L2: half the SMs find a line in the other part, and go there through a slice of their own.
 
 Counted on an H100: L2 has 1.5 times the tag look-ups and sectors written that SMs ask for (h100/stores.csv), and an SM's loads ask slices
-of its own part (h100/slices.csv). A store or an atomic passes through one each time; what a load wants is copied there once, whole
-accesses of DRAM of it, and who asks while a copy is under way waits for it (h200/product_steps.csv).
+of its own part (h100/slices.csv). A store or an atomic passes through one each time; loads have the accesses of DRAM that they need
+copied there once, and those that ask while a copy is under way wait for it (h200/product_steps.csv).
 """
 
 import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.lowering.accesses import LOAD
-from sim.lowering.memory import SECTORS, TICKS
+from sim.lowering.memory import TICKS
 from sim.lowering.slices import opposite
 from sim.timing.memory.l1 import NO_SECTORS, whole_sectors
-from sim.timing.memory.requests import accesses_of, sector_count
+from sim.timing.memory.requests import accesses_of, last_there, note_there, sector_count
 from sim.timing.memory.state import Memory
 
 opposite_of = inner(opposite)
@@ -45,15 +45,10 @@ def copied(m: int, request: np.record, place: int, there: int, now: int, mh: np.
     if request.kind != LOAD:
         return there, sector_count(missing)
     if missing == NO_SECTORS:
-        for sector in range(SECTORS):
-            if (request.sectors >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
-                there = max(there, memory.l2_copy[place * SECTORS + sector])
-        return there, np.int64(0)
+        return max(there, last_there(memory.l2_copy, place, request.sectors)), np.int64(0)
     moved = accesses_of(missing, mh) & (missing | entry.valid | whole_sectors(entry.words)) & ~entry.copied
     entry.copied |= moved
-    for sector in range(SECTORS):
-        if (moved >> np.uint32(sector)) & np.uint32(1) != NO_SECTORS:
-            memory.l2_copy[place * SECTORS + sector] = max(there, now) + mh.far
+    note_there(memory.l2_copy, place, moved, max(there, now) + mh.far)
     return there, sector_count(moved)
 
 

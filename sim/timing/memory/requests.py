@@ -44,13 +44,31 @@ def sector_count(mask: int) -> int:
 @inner
 def accesses_of(sectors: int, mh: np.record) -> int:
     """Return the sectors of the accesses of DRAM (`dram.access_bytes`) that some sectors are part of."""
-    all_of_them = sectors
+    whole = sectors
     if mh.access_sectors > 1:
         group = np.uint32((1 << mh.access_sectors) - 1)
         for first in range(0, SECTORS, mh.access_sectors):
             if (sectors >> np.uint32(first)) & group != np.uint32(0):
-                all_of_them |= group << np.uint32(first)
-    return all_of_them
+                whole |= group << np.uint32(first)
+    return whole
+
+
+@inner
+def last_there(times: np.ndarray, place: int, sectors: int) -> int:
+    """Return the cycle in which the last of some sectors of a line is there. times: int64 [places of L2 * SECTORS], of each."""
+    last = np.int64(0)
+    for sector in range(SECTORS):
+        if (sectors >> np.uint32(sector)) & np.uint32(1) != np.uint32(0):
+            last = max(last, times[place * SECTORS + sector])
+    return last
+
+
+@inner
+def note_there(times: np.ndarray, place: int, sectors: int, cycle: int) -> None:
+    """Note in which cycle some sectors of a line are there."""
+    for sector in range(SECTORS):
+        if (sectors >> np.uint32(sector)) & np.uint32(1) != np.uint32(0):
+            times[place * SECTORS + sector] = cycle
 
 
 @inner
