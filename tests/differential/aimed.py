@@ -100,6 +100,8 @@ AIMED = {
         f"LDG R4, [R2+8]\n{USE}STG [R2], R6\n{SUM}{SUM}STG [R2+4], R7\n{SUM * 99}LDG R4, [R2+8]\n{USE}",
         "h100",
     ),
+    # two SMs of each part of L2, and their line is in one: the second of the other part finds the copy under way
+    "a copy of the other part's is there at once": Aimed(f"LDG R4, [R2+4096]\n{USE}", "h100", {"sms": 4}, blocks=4),
     # the store meets the load on its way: the last load takes the place of a line that is invalid
     "lines that are invalid are evicted": Aimed(f"{SECTOR_1}STG [R2], R6\n{USE}{SECTOR_1}{USE}{CHOICES}", "gtx480", ONE_LINE),
     "a policy is not told of look-ups": Aimed(f"{loads(0, 1, 0)}{CHOICES}", "gtx480", {"core.policy": Witness}),
