@@ -71,6 +71,7 @@ def pauses(gpu: Gpu, program: Program) -> tuple[np.ndarray, np.ndarray]:
     A fence of the whole GPU holds it, and NANOSLEEP with a number t: PTX promises 0 to 2t, at most 1 ms; here it is t.
     """
     encoded = program.encoded
-    asleep = np.where(encoded.operation == Operation.NOP, encoded.address_offset, 0).clip(0, LONGEST_SLEEP)
+    sleeps = (encoded.operation == Operation.NOP) & (encoded.address_register < 0)  # what else is done nothing for may name an address
+    asleep = np.where(sleeps, encoded.address_offset, 0).clip(0, LONGEST_SLEEP)
     cycles = np.where(encoded.flags & Flag.DEVICE, gpu.lsu.fence_latency, asleep * gpu.clock.core_mhz // 1000)
     return cycles.astype(np.int64), np.where(asleep, StallCause.SLEEPING, StallCause.MEMBAR)

@@ -132,3 +132,11 @@ def test_a_ring_of_warps_takes_as_long_as_an_h100s(row: dict[str, str]) -> None:
     reads = sim.run(given, sim.gpu("h100")).clock_reads
     clocks = reads[reads[:, 2] == 0, 0]
     assert clocks[1] - clocks[0] == pytest.approx(int(row["value_1"]), rel=0.06)
+
+
+@pytest.mark.parametrize("offset", [0, 0x100, 0xC000])
+def test_giving_a_barrier_up_takes_no_longer_the_higher_it_lies(offset: int) -> None:
+    program = isa.parse(f".kernel one\n.shared 65536\nSYNCS.CCTL.IV [UR4+{offset:#x}];\nEXIT;\n")
+    result = sim.run(Launch(program, (1,), (32,), ()), sim.gpu("h100"))
+    assert "sleeping" not in {name for name, cycles in result.stalls.items() if cycles}
+    assert result.cycles < 500
