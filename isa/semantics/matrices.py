@@ -52,9 +52,10 @@ def taken_apart(bits: np.int64, fraction: np.int64, exponents: np.int64) -> tupl
 
 
 def cut(size: np.int32, down: np.int32) -> np.int32:
-    """Return a size of 32 bits moved down, what falls out cut off, whatever its sign."""
+    """Return a size of 32 bits moved down by 0 to 31, what falls out cut off, whatever its sign."""
     sign = np.int32(size >> 31)
-    return np.int32((np.int32(np.int32(np.int32(size ^ sign) - sign) >> down) ^ sign) - sign)
+    fewer = np.int32(down & np.int32(31))  # which says that the shift fits: it stays one of 32 bits
+    return np.int32((np.int32(np.int32(np.int32(size ^ sign) - sign) >> fewer) ^ sign) - sign)
 
 
 def single_of_sum(total: np.int64, exponent: np.int64, fraction: int) -> np.uint32:

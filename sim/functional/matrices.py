@@ -185,19 +185,22 @@ def add_bytes(m: int, terms: int, clamp: bool, machine: Machine) -> None:
 def add_products(m: int, terms: int, start: int, end: int, of_halves: bool, kept: int, machine: Machine) -> None:
     """Add the products of the terms from `start` to `end` to the sums. kept: bits behind the point.
 
-    Sizes of products have at most 28 bits, so that 16 of them stay below 2**31: loops over terms are of 32-bit numbers, and vectorise.
+    Sizes of products have at most 28 bits, so that 16 of them stay below 2**31: loops over terms are of 32-bit numbers, and vectorise, as no
+    place is negative: from an end counted ones would be gathered one by one.
     """
     parts = machine.parts
     a, a_exponent, b, b_exponent = parts[SIZE + A], parts[EXPONENT + A], parts[SIZE + B], parts[EXPONENT + B]
     c, c_exponent, sums = parts[SIZE + C], parts[EXPONENT + C], machine.bits[C]
     for place in range(m * COLUMNS):
-        line, column = place // COLUMNS * terms, place % COLUMNS * terms
+        line, column = np.uint64(place // COLUMNS * terms + start), np.uint64(place % COLUMNS * terms + start)
         top, total = c_exponent[place], np.int32(0)
-        for t in range(start, end):
-            top = max(top, np.int32(a_exponent[line + t] + b_exponent[column + t]))
-        for t in range(start, end):
-            product = np.int32(a[line + t] * b[column + t])
-            down = min(np.int32(top - np.int32(a_exponent[line + t] + b_exponent[column + t])), MOST_SHIFT)
+        for t in range(end - start):
+            x, y = line + np.uint64(t), column + np.uint64(t)
+            top = max(top, np.int32(a_exponent[x] + b_exponent[y]))
+        for t in range(end - start):
+            x, y = line + np.uint64(t), column + np.uint64(t)
+            product = np.int32(a[x] * b[y])
+            down = min(np.int32(top - np.int32(a_exponent[x] + b_exponent[y])), MOST_SHIFT)
             total = np.int32(total + cut(product, down))
         exact = np.int64(total) + np.int64(cut(c[place], min(np.int32(top - c_exponent[place]), MOST_SHIFT)))
         sums[place] = half_of_sum(exact, np.int64(top), kept) if of_halves else single_of_sum(exact, np.int64(top), kept)
