@@ -133,19 +133,24 @@ def gather_tile(i: int, w: int, which: int, first: int, code: Code, machine: Mac
     row += 2 if right else 0
     low, high = np.int64(machine.rows[row, 0]), np.int64(machine.rows[row + 1, 0])
     transposed = code.function[i] & (TNSPB if right else TNSPA) != 0
-    terms, out = TERMS[code.function[i] & 15], machine.bits[which]
+    terms, lines, out = TERMS[code.function[i] & 15], np.int64(COLUMNS if right else LINES), machine.bits[which]
     size = np.int64(32) // terms
-    ones = (np.int64(1) << (8 * size)) - 1
-    for line in range(COLUMNS if right else LINES):
-        for term in range(terms):
-            address = address_of(first + line, np.int64(term), size, transposed, low, high)
-            if address + size > memory.shared_bytes:
-                progress.report[Report.ADDRESS], progress.report[Report.EXPECTED] = address, Space.SHARED
+    per, ones = UNIT // size, (np.int64(1) << (8 * size)) - 1
+    for along in range(lines if not transposed else terms):
+        for across in range(0, lines if transposed else terms, per):  # elements that lie side by side: swizzles move whole units
+            line, term = (np.int64(across), np.int64(along)) if transposed else (np.int64(along), np.int64(across))
+            address = address_of(first + line, term, size, transposed, low, high)
+            if address + UNIT > memory.shared_bytes:
+                progress.report[Report.ADDRESS] = max(address, memory.shared_bytes // size * size)
+                progress.report[Report.EXPECTED] = Space.SHARED
                 return fault(Fault.OUT_OF_RANGE, w, np.int64(0), i, progress)
-            out[line * terms + term] = (np.int64(memory.shared[address >> 2]) >> (8 * (address & 3))) & ones
+            place, step = line * terms + term, terms if transposed else np.int64(1)
+            for k in range(per):
+                byte = address + k * size
+                out[place + k * step] = (np.int64(memory.shared[byte >> 2]) >> (8 * (byte & 3))) & ones
             if memory.watch.asked[0]:
                 seen = Seen(np.int64(i), np.int64(w), np.int64(0), READ)
-                for byte in range(size):
+                for byte in range(UNIT):
                     touch(address + byte, np.int64(-1), seen, machine, memory.watch)
     return np.int64(Status.RUNNING)
 
