@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sim.launch.numba_cuda import numba
     from sim.launch.pointers import Pointer
     from sim.launch.tensor_maps import tensor_map
-    from sim.launch.triton import triton
+    from sim.launch.triton import tensor_descriptor, triton
     from sim.result.result import Result
     from sim.traces.trace import Trace
 
@@ -54,6 +54,7 @@ __all__ = [
     "schedule",
     "simulate",
     "sweep",
+    "tensor_descriptor",
     "tensor_map",
     "triton",
     "write_traces",
@@ -287,10 +288,8 @@ def write_traces(traces: "Sequence[Trace]", folder: str | Path) -> Path:
     return write(traces, folder)
 
 
-LAZY = {  # name -> module of sim.launch
-    **{"Launch": "launch", "Pointer": "pointers", "tensor_map": "tensor_maps"},
-    **{"cuda": "cuda", "numba": "numba_cuda", "triton": "triton"},
-}
+LAZY = {"Launch": "launch", "Pointer": "pointers", "cuda": "cuda", "numba": "numba_cuda", "tensor_map": "tensor_maps"}
+LAZY |= dict.fromkeys(("tensor_descriptor", "triton"), "triton")  # name -> module of sim.launch
 
 
 def __getattr__(name: str) -> Any:

@@ -70,8 +70,7 @@ def tensor_map(
     if name not in TYPES or TYPES[name][1] != whole.itemsize:
         hint = f"types: {', '.join(TYPES)}, of as many bytes as the array's elements"
         raise UserError(f"a map of {whole.dtype} as {name}: there is no such type", hint=hint)
-    root, offset = _root(whole)
-    where = array if isinstance(array, Pointer) else Pointer(root, offset) if offset or root is not whole else whole
+    where = array if isinstance(array, Pointer) else start_of(whole)
     shape, strides = whole.shape[::-1], whole.strides[::-1]
     taken = tuple(steps)[::-1] if steps is not None else (1,) * whole.ndim
     tile = tuple(box)[::-1]
@@ -126,12 +125,12 @@ def encoded(
     return np.array(words, np.uint32)
 
 
-def _root(array: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the array that a view is of, which can be placed, and how many bytes into it the view begins."""
+def start_of(array: np.ndarray) -> np.ndarray | Pointer:
+    """Return an array that can be placed as it is; of a view with gaps, where it begins in the array that it is of."""
     root = array
     while isinstance(root.base, np.ndarray) and not root.flags.c_contiguous:
         root = root.base
-    return root, array.ctypes.data - root.ctypes.data
+    return array if root is array else Pointer(root, array.ctypes.data - root.ctypes.data)
 
 
 def _check(

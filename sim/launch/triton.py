@@ -6,7 +6,7 @@ shared memory, the two pointers to scratch memory behind a kernel's own paramete
 
 import importlib.util
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,14 +19,15 @@ from isa.program import Program
 from sim.launch.launch import Launch
 from sim.launch.placement import host_regions
 from sim.launch.pointers import Pointer
+from sim.launch.tensor_maps import SWIZZLES, start_of, tensor_map
 
 TYPES = {"float16": "fp16", "float32": "fp32", "float64": "fp64", "bfloat16": "bf16", "bool": "i1"}
 TYPES |= {f"{sign}int{bits}": f"{'u' if sign else 'i'}{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 SCALARS = {"i1": np.uint8, "fp16": np.float32, "fp32": np.float32, "fp64": np.float64}  # as a driver gets them; others as they are
 SPECIALISED = 16  # multiples of it are told to the compiler, as Triton does
-CONSTANT = "constexpr"
+CONSTANT, DESCRIPTOR = "constexpr", "tensordesc"
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")  # of a triton.Config, for the compiler
-DEFAULTS = {"num_warps": 4, "num_stages": 3}
+DEFAULTS = {"num_warps": 4, "num_stages": 3, "num_ctas": 1}
 Grid = int | tuple[int, ...] | Callable[[dict[str, Any]], int | tuple[int, ...]]
 INSTALL = "pip install 'simtlab[triton]'"
 
@@ -46,20 +47,32 @@ class TritonKernel:
     function: Any
     architecture: str
     configurations: tuple[dict[str, Any], ...] = ()  # of triton.autotune: constants and options, which a call takes as keywords
+    hooks: tuple[Callable[[dict[str, Any]], None] | None, ...] = field(default=(), repr=False)  # pre_hook of each configuration
     made: dict[str, Compiled] = field(default_factory=dict, repr=False)
 
     def __call__(self, grid: Grid, *args: Any, **named: Any) -> Launch:
         """Return the launch. args, named: the kernel's parameters, of which grid may be a function; arrays are updated in place by a run.
 
-        named also: num_warps (4), num_stages (3) and other options of Triton's compiler. Raises UserError.
+        named also: num_warps (4), num_stages (3), maxnreg, for Triton's compiler, and for the kernel where it has such a parameter. A
+        configuration's pre_hook is called, as by Triton. Raises UserError.
         """
-        options = {name: named.pop(name) for name in OPTIONS if named.get(name) is not None}
-        if options.get("num_ctas", 1) != 1:
+        options = DEFAULTS | {name: named[name] for name in OPTIONS if named.get(name) is not None}
+        if options["num_ctas"] != 1:
             raise UserError(f"kernel {self.function.fn.__name__}: num_ctas = {options['num_ctas']}: only 1 is taken")
-        values = self._bound(args, named)
+        own = {one.name for one in self.function.params}
+        values = self._bound(args, {name: value for name, value in named.items() if name in own or name not in OPTIONS})
+        for hook, configuration in zip(self.hooks, self.configurations, strict=True):
+            if hook and configuration.items() <= (values | options).items():
+                hook(values | options)
         types = {name: self._type(name, value) for name, value in values.items()}
-        compiled = self._compiled(values, types, DEFAULTS | options)
-        given = [_scalar(values[name], kind) for name, kind in types.items() if kind != CONSTANT]
+        compiled = self._compiled(values, types, options)
+        maps = iter(compiled.metadata.tensordesc_meta or ())  # none without TMA
+        given: list[Any] = []
+        for name, kind in types.items():
+            if kind.startswith(DESCRIPTOR):
+                given += _expanded(values[name], next(maps, None))
+            elif kind != CONSTANT:
+                given.append(_scalar(values[name], kind))
         sizes = grid(values) if callable(grid) else grid
         blocks = (int(sizes),) if isinstance(sizes, int | np.integer) else tuple(sizes)
         hidden = len(compiled.program.parameters) - len(given)
@@ -73,7 +86,8 @@ class TritonKernel:
         try:
             bound = inspect.signature(self.function.fn).bind(*args, **named)
         except TypeError as error:
-            raise UserError(f"kernel {self.function.fn.__name__}: {error}") from None
+            hint = "of `configurations`, pass one: **kernel.configurations[0]" if self.configurations else ""
+            raise UserError(f"kernel {self.function.fn.__name__}: {error}", hint=hint) from None
         bound.apply_defaults()
         return dict(bound.arguments)
 
@@ -84,6 +98,8 @@ class TritonKernel:
         if isinstance(value, Pointer | np.ndarray):
             array = value.array if isinstance(value, Pointer) else value
             return "*" + self._element(name, array.dtype)
+        if _is_descriptor(value):
+            return f"{DESCRIPTOR}<{self._element(name, value.base.dtype)}{[int(size) for size in value.block_shape]}>"
         if isinstance(value, bool | np.generic):
             return self._element(name, np.asarray(value).dtype)
         if isinstance(value, int):
@@ -95,7 +111,8 @@ class TritonKernel:
         if isinstance(value, float):
             return "fp32"
         raise UserError(
-            f"kernel {self.function.fn.__name__}: argument {name} is {type(value).__name__}", hint="pass NumPy arrays and numbers"
+            f"kernel {self.function.fn.__name__}: argument {name} is {type(value).__name__}",
+            hint="pass NumPy arrays, numbers, and sim.tensor_descriptor(array, block_shape)",
         )
 
     def _element(self, name: str, dtype: np.dtype) -> str:
@@ -127,15 +144,44 @@ def triton(function: Any, architecture: str) -> TritonKernel:
     ...     print("a kernel is a function of triton.jit" in str(error) or "Triton is not installed" in str(error))
     True
     """
-    if importlib.util.find_spec("triton") is None:
-        raise UserError("Triton is not installed", hint=INSTALL)
-    found: tuple[dict[str, Any], ...] = ()
+    _check_installed()
+    found: tuple[Any, ...] = ()
     while hasattr(function, "fn") and not hasattr(function, "params"):  # autotune and heuristics wrap the kernel
-        found = tuple(one.all_kwargs() for one in getattr(function, "configs", ())) or found
+        found = tuple(getattr(function, "configs", ())) or found
         function = function.fn
     if not hasattr(function, "params"):
         raise UserError(f"{type(function).__name__}: a kernel is a function of triton.jit")
-    return TritonKernel(function, architecture, found)
+    return TritonKernel(function, architecture, tuple(one.all_kwargs() for one in found), tuple(one.pre_hook for one in found))
+
+
+def tensor_descriptor(array: np.ndarray, block_shape: Sequence[int], padding: str = "zero") -> Any:
+    """Return a `TensorDescriptor` of Triton for an array, which Triton itself makes of tensors of PyTorch only: an argument of a kernel.
+
+    Its shape and strides are the array's; block_shape may be set later, as an autotuned kernel's pre_hook does. padding: "zero" or
+    "nan", of what lies outside. Needs the extra `triton`. Raises UserError.
+
+    >>> import numpy as np, sim
+    >>> try:
+    ...     print(sim.tensor_descriptor(np.zeros((4, 256, 64), np.float16).reshape(-1, 64), [128, 64]).shape == [1024, 64])
+    ... except sim.UserError as error:
+    ...     print("Triton is not installed" in str(error))
+    True
+    """
+    _check_installed()
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    if not isinstance(array, np.ndarray) or len(block_shape) != array.ndim:
+        message = f"a descriptor of {type(array).__name__} with a block of {len(block_shape)} dimensions"
+        raise UserError(message, hint="sim.tensor_descriptor(array, block_shape), a size for each dimension of a NumPy array")
+    made = object.__new__(TensorDescriptor)  # its __init__ asks for what only tensors have
+    made.base, made.shape, made.strides = array, list(array.shape), [stride // array.itemsize for stride in array.strides]
+    made.block_shape, made.padding = list(block_shape), padding
+    return made
+
+
+def _check_installed() -> None:
+    if importlib.util.find_spec("triton") is None:
+        raise UserError("Triton is not installed", hint=INSTALL)
 
 
 def _compile(function: Any, architecture: str, types: dict[str, str], constants: dict[str, Any], even: Any, options: Any) -> Compiled:
@@ -165,6 +211,21 @@ def _is_even(value: Any, kind: str, offset: int) -> bool:
     if kind[0] == "*":
         return offset % SPECIALISED == 0
     return kind[0] in "iu" and kind != "i1" and int(value) % SPECIALISED == 0
+
+
+def _is_descriptor(value: Any) -> bool:
+    return hasattr(value, "block_shape") and isinstance(value.base, np.ndarray)
+
+
+def _expanded(descriptor: Any, tile: dict[str, Any] | None) -> list[Any]:
+    """Return what a kernel has for a descriptor, as Triton's launcher lays it out. tile: what TMA moves at once; None: it is not used."""
+    array, is_nan = descriptor.base, descriptor.padding == "nan"
+    rounded = [descriptor.round_f32_to_tf32] if hasattr(descriptor, "round_f32_to_tf32") else []  # not of Triton 3.6
+    sizes = [*map(np.int32, descriptor.shape), *map(np.int64, descriptor.strides)]
+    if tile is None:
+        return [start_of(array), *map(np.int64, [*descriptor.shape, *descriptor.strides]), *map(np.uint8, [is_nan, *rounded]), *sizes]
+    swizzle, fill, dtype = list(SWIZZLES)[tile["swizzle"]], "nan" if is_nan else "zeros", "tfloat32" if any(rounded) else None
+    return [tensor_map(array, tile["block_size"], swizzle, fill=fill, dtype=dtype, promotion="128B"), *sizes]
 
 
 def _scalar(value: Any, kind: str) -> Any:

@@ -19,7 +19,7 @@ LAUNCH = sim.Launch(isa.parse(".kernel f\nFADD R0, R0, 1;\nEXIT"), grid=(1,), bl
 def test_every_function_has_an_example_and_all_are_true() -> None:
     finder, runner = doctest.DocTestFinder(exclude_empty=False), doctest.DocTestRunner()
     found = {test.name: test for test in finder.find(sim, "sim")}
-    for name in ("cuda", "numba", "tensor_map", "triton"):  # loaded when they are asked for
+    for name in ("cuda", "numba", "tensor_descriptor", "tensor_map", "triton"):  # loaded when they are asked for
         (found[f"sim.{name}"],) = finder.find(getattr(sim, name), f"sim.{name}")
         assert runner.run(found[f"sim.{name}"], clear_globs=False).failed == 0
     for name in set(sim.__all__) - {"Launch", "Pointer", "UserError"}:
