@@ -1,6 +1,7 @@
 """Kernels in the style of Triton's tutorials on tensor cores: a tiled product, attention forward; on sm_90 by groups of four warps (wgmma).
 
-Vector add, softmax, layer norm and dropout, which need no tensor cores, run on both: `test_triton.py`.
+Vector add, softmax, layer norm and dropout, which need no tensor cores, run on both: `test_triton.py`; calls as the tutorials make them:
+`test_triton_calls.py`, and here attention in stages, by descriptors of the host or of the device.
 """
 
 # ruff: noqa: N803  # constants of Triton kernels are written in capitals
@@ -56,6 +57,68 @@ def attention(q, k, v, out, scale, n, D: tl.constexpr, M: tl.constexpr, N: tl.co
         sums = tl.dot(powers.to(tl.float16), tl.load(v + head + keys[:, None] * D + width[None, :]), sums * less[:, None])
         most = top
     tl.store(out + head + rows[:, None] * D + width[None, :], sums / weight[:, None])
+
+
+@triton.jit
+def _attn_fwd_inner(
+    acc, l_i, m_i, q, desc_k, desc_v, offset_y, start_m, qk_scale,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, STAGE: tl.constexpr, offs_m: tl.constexpr, offs_n: tl.constexpr, N_CTX: tl.constexpr,
+):  # fmt: skip
+    """Stage 1: keys before the diagonal; 2: those on it, masked; 3: all."""
+    if STAGE == 1:
+        lo, hi = 0, start_m * BLOCK_M
+    elif STAGE == 2:
+        lo, hi = tl.multiple_of(start_m * BLOCK_M, BLOCK_M), (start_m + 1) * BLOCK_M
+    else:
+        lo, hi = 0, N_CTX
+    for first in tl.range(lo, hi, BLOCK_N):
+        start_n = tl.multiple_of(first, BLOCK_N)
+        qk = tl.dot(q, desc_k.load([offset_y + start_n, 0]).T) * qk_scale
+        if STAGE == 2:
+            qk = tl.where(offs_m[:, None] >= start_n + offs_n[None, :], qk, -1.0e6)
+        m_ij = tl.maximum(m_i, tl.max(qk, 1))
+        p, alpha = tl.math.exp2(qk - m_ij[:, None]), tl.math.exp2(m_i - m_ij)
+        l_i, m_i = l_i * alpha + tl.sum(p, 1), m_ij
+        acc = tl.dot(p.to(tl.float16), desc_v.load([offset_y + start_n, 0]), acc * alpha[:, None])
+    return acc, l_i, m_i
+
+
+@triton.jit
+def _descriptor(given, rows, columns, block_shape: tl.constexpr):
+    if isinstance(given, tl.tensor_descriptor):
+        return given
+    else:  # without it, Triton compiles both returns
+        return tl.make_tensor_descriptor(given, shape=[rows, columns], strides=[columns, 1], block_shape=block_shape)
+
+
+@triton.jit
+def _attn_fwd(
+    sm_scale, M, Z, H, desc_q, desc_k, desc_v, desc_o, N_CTX,
+    HEAD_DIM: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, STAGE: tl.constexpr,
+):  # fmt: skip
+    """STAGE 3: causal, in stages 1 and 2; 1: not, in stage 3."""
+    tl.static_assert(BLOCK_N <= HEAD_DIM)
+    start_m, off_hz, rows = tl.program_id(0), tl.program_id(1), Z * H * N_CTX
+    desc_q = _descriptor(desc_q, rows, HEAD_DIM, [BLOCK_M, HEAD_DIM])
+    desc_k = _descriptor(desc_k, rows, HEAD_DIM, [BLOCK_N, HEAD_DIM])
+    desc_v = _descriptor(desc_v, rows, HEAD_DIM, [BLOCK_N, HEAD_DIM])
+    desc_o = _descriptor(desc_o, rows, HEAD_DIM, [BLOCK_M, HEAD_DIM])
+    offset_y = off_hz // H * (N_CTX * H) + off_hz % H * N_CTX
+    offs_m, offs_n = start_m * BLOCK_M + tl.arange(0, BLOCK_M), tl.arange(0, BLOCK_N)
+    m_i, l_i = tl.zeros([BLOCK_M], dtype=tl.float32) - float("inf"), tl.zeros([BLOCK_M], dtype=tl.float32)
+    acc = tl.zeros([BLOCK_M, HEAD_DIM], dtype=tl.float32)
+    qk_scale = sm_scale * 1.44269504
+    q = desc_q.load([offset_y + start_m * BLOCK_M, 0])
+    if STAGE & 1:
+        acc, l_i, m_i = _attn_fwd_inner(
+            acc, l_i, m_i, q, desc_k, desc_v, offset_y, start_m, qk_scale, BLOCK_M, BLOCK_N, 4 - STAGE, offs_m, offs_n, N_CTX
+        )
+    if STAGE & 2:
+        acc, l_i, m_i = _attn_fwd_inner(
+            acc, l_i, m_i, q, desc_k, desc_v, offset_y, start_m, qk_scale, BLOCK_M, BLOCK_N, 2, offs_m, offs_n, N_CTX
+        )
+    tl.store(M + off_hz * N_CTX + offs_m, m_i + tl.math.log2(l_i))
+    desc_o.store([offset_y + start_m * BLOCK_M, 0], (acc / l_i[:, None]).to(tl.float16))
 
 
 def halves(*shape: int) -> np.ndarray:
@@ -120,5 +183,35 @@ def test_products_of_four_warps() -> None:
 def test_attention_of_four_warps(causal: bool) -> None:
     launch, out, expected = attention_launch("sm_90", causal)
     assert {"HGMMA", "WARPGROUP"} <= opcodes(launch)
-    sim.execute(launch)
+    cycles = sim.run(launch, sim.gpu("h100")).cycles
     assert np.allclose(out, expected, rtol=2e-3, atol=2e-3)
+    assert cycles < 2 * sim.run(attention_launch("sm_80", causal)[0], sim.gpu("a100")).cycles
+
+
+def staged_launch(architecture: str, stage: int, host: bool) -> tuple[sim.Launch, np.ndarray, np.ndarray]:
+    z, heads, n, width = 1, 2, 128, 64
+    q, k, v = (halves(z, heads, n, width) for _ in range(3))
+    o, m = np.zeros_like(q), np.zeros((z, heads, n), np.float32)
+    scores = q.astype(np.float64) @ k.astype(np.float64).transpose(0, 1, 3, 2) * 0.5
+    powers = np.exp(np.where(np.tri(n) if stage == 3 else 1, scores, -np.inf))
+    given = [
+        sim.tensor_descriptor(array.reshape(-1, width), [rows, width]) if host else array
+        for array, rows in ((q, 64), (k, 32), (v, 32), (o, 64))
+    ]
+    kernel = sim.triton(_attn_fwd, architecture)
+    grid = lambda META: (triton.cdiv(n, META["BLOCK_M"]), z * heads, 1)  # noqa: E731  # as it is written there
+    launch = kernel(grid, 0.5, m, z, heads, *given, N_CTX=n, HEAD_DIM=width, BLOCK_M=64, BLOCK_N=32, STAGE=stage, num_stages=2)
+    return launch, o, powers / powers.sum(3, keepdims=True) @ v.astype(np.float64)
+
+
+@pytest.mark.parametrize("stage", [1, 3])
+@pytest.mark.parametrize("host", [True, False])
+def test_attention_in_stages_by_descriptors(stage: int, host: bool) -> None:
+    """Copied by TMA on sm_90, by computed addresses on sm_80; no slower there than twice the cycles here."""
+    cycles = {}
+    for architecture, gpu in (("sm_80", "a100"), ("sm_90", "h100")):
+        launch, o, expected = staged_launch(architecture, stage, host)
+        assert ("UTMALDG" in opcodes(launch)) == (architecture == "sm_90")
+        cycles[architecture] = sim.run(launch, sim.gpu(gpu)).cycles
+        assert np.allclose(o, expected, rtol=4e-3, atol=4e-3)
+    assert cycles["sm_90"] < 2 * cycles["sm_80"]
