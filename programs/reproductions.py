@@ -15,6 +15,7 @@ from programs.lower_occupancy import talk
 from programs.measurements import core, intervals, memory
 from programs.measurements.occupancy import curves
 from programs.occupancy import lecture as occupancy_lecture
+from programs.pipeline import pipeline
 from programs.register_cache import savings
 from programs.reproduction import Check, Reproduction
 from programs.scheduling import blocks, dual_issue, groups, policies
@@ -44,6 +45,7 @@ REPRODUCTIONS: dict[str, Callable[[str | None], Reproduction]] = {
     "notes-loops": loops.reproduce,
     "occupancy-lecture": occupancy_lecture.reproduce,
     "occupancy-curves": curves.reproduce,
+    "pipeline": pipeline.reproduce,
     "register-cache": savings.reproduce,
     "scheduling-occupancy": scheduling_occupancy.reproduce,
     "sgemm-ladder": sgemm_ladder.reproduce,
