@@ -3,8 +3,12 @@
 import math
 from typing import NamedTuple
 
+import numpy as np
+
+from isa.vocabulary import Operation, Space
 from sim.analysis import little
 from sim.gpus.path import SECTOR
+from sim.lowering.accesses import is_cached
 from sim.report.words import count, size
 from sim.result.memory_counters import ratio
 from sim.result.result import Result
@@ -36,7 +40,7 @@ class Flow(NamedTuple):
     l2_read: int  # bytes from L2
     dram_read: int
     dram_written: int
-    l1_hits: float | None  # of the sectors looked up in L1, loads and stores; NaN: nothing was; None: no L1
+    l1_hits: float | None  # of the sectors that loads looked up in L1; NaN: none did; None: no L1
     l1_merged: int  # sectors of those hits that a fetch under way brought
     l2_hits: float | None  # of the sectors read and written; None: no L2
     dram_share: float  # of the pin bandwidth
@@ -60,7 +64,7 @@ def flow(result: Result) -> Flow:
         l2_read=int(SECTOR * counters["l2_sectors_read"]),
         dram_read=int(counters["dram_bytes_read"]),
         dram_written=int(counters["dram_bytes_written"]),
-        l1_hits=(counters["l1_hit_rate"] if counters["l1_sectors"] else math.nan) if result.gpu.l1 else None,
+        l1_hits=(counters["l1_load_hit_rate"] if counters["l1_load_sectors"] else math.nan) if result.gpu.l1 else None,
         l1_merged=int(counters["l1_merged_sectors"]),
         l2_hits=counters["l2_hit_rate"] if result.gpu.l2 else None,
         dram_share=counters["dram_throughput"],
@@ -113,12 +117,33 @@ def _row(cells: list[str], arrows: tuple[str, list[str]] | None, width: int = 12
 
 
 def hits(rate: float | None) -> str:
-    """Return a hit rate in words."""
-    return "absent" if rate is None else "unused" if math.isnan(rate) else f"hits {rate:.1%}"
+    """Return a hit rate in words; NaN: of nothing."""
+    return "absent" if rate is None else "no load asks" if math.isnan(rate) else f"hits {rate:.1%}"
+
+
+def past_l1(result: Result) -> list[str]:
+    """Return what goes past L1, by which instructions, and what of it L2 is not asked for again: why the arrows differ, a line each."""
+    counters, program = result.counters, result.program
+    lines = []
+    if result.gpu.l1 and counters["l1_passed_sectors"]:
+        encoded = program.encoded
+        loads = (
+            (encoded.operation == Operation.LOAD)
+            & np.isin(encoded.space, (Space.GLOBAL, Space.GENERIC))
+            & (result.issues_by_instruction > 0)
+        )
+        names = {program.instructions[i].opcode for i in np.flatnonzero(loads).tolist() if not is_cached(result.gpu, program, i)}
+        lines.append(f"  past L1: {size(SECTOR * counters['l1_passed_sectors'])} of loads ({', '.join(sorted(names))})")
+    if counters["bulk_load_sectors"]:
+        lines.append(f"  past L1 and the registers: {size(SECTOR * counters['bulk_load_sectors'])} of bulk loads, from L2 to shared memory")
+    if counters["l2_joined_sectors"]:
+        joined = size(SECTOR * counters["l2_joined_sectors"])
+        lines.append(f"  {joined} were not read from L2 again: SMs of a GPC that load the same line at about the same time share a read")
+    return lines
 
 
 def times(result: Result) -> str:
-    """Return the latency, the bytes in flight beside what Little's law asks for, and the DRAM bandwidth, one line each."""
+    """Return what goes past L1, the latency, the bytes in flight beside what Little's law asks for, the DRAM bandwidth, one line each."""
     counters, gpu = result.counters, result.gpu
     need = little.streams(gpu)
     moved = counters["dram_bytes_read"] + counters["dram_bytes_written"]
@@ -135,4 +160,4 @@ def times(result: Result) -> str:
     full = int(counters["l2_queue_full"]), int(counters["dram_queue_full"])
     if any(full):
         lines.append(f"  queues full: at L2 for {count(full[0], 'request')}, at DRAM for {full[1]:,}")
-    return "\n".join(lines)
+    return "\n".join([*past_l1(result), *lines])

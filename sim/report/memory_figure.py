@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
 from sim.report.figures import check_path, write
-from sim.report.memory import accesses, chart, flow, hits
+from sim.report.memory import accesses, chart, flow, hits, past_l1
 from sim.report.words import count, size
 from sim.result.result import Result
 
@@ -74,6 +74,7 @@ def _caption(result: Result) -> str:
     return (
         "blue: read, vermilion: written; an arrow is as wide as its bytes. "
         f"A load takes {counters['load_latency']:,.0f} cycles on average; {size(counters['bytes_in_flight'])} are in flight."
+        + "".join(f"\n{line.strip()}" for line in past_l1(result))
     )
 
 

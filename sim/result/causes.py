@@ -110,6 +110,10 @@ class Tally(IntEnum):
     BULK_STORE_SECTORS = 30
     BULK_REDUCTIONS = 31  # lines that they sent to be reduced
     BULK_REDUCTION_SECTORS = 32
+    L1_LOAD_SECTORS = 33  # of L1_SECTORS those of loads
+    L1_LOAD_HITS = 34  # of L1_HITS those of loads
+    L1_PASSED = 35  # sectors of loads that go past L1
+    L2_JOINED = 36  # sectors of loads that join a read of another SM before L2: not in L2_READS
 
 
 TALLIES = len(Tally)

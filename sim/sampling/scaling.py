@@ -11,6 +11,7 @@ from sim.result.result import Result
 KEPT = (
     "sms_used",
     "l1_hit_rate",
+    "l1_load_hit_rate",
     "l2_hit_rate",
     "load_latency",
     "theoretical_occupancy",

@@ -44,6 +44,27 @@ def test_a_gpu_without_caches_has_none_in_its_chart() -> None:
     assert memory.chart(on("saxpy", "g80")).count("absent") == 2
 
 
+def test_the_rate_beside_the_loads_is_that_of_the_loads() -> None:
+    """An H100's L1 keeps what is stored, and a store to a line that is there counts as found in `l1_hit_rate`."""
+    result = on("cuda/sgemm_naive.sm_90", "h100")
+    counters = result.counters
+    assert memory.flow(result).l1_hits == counters["l1_load_hit_rate"] > counters["l1_hit_rate"]
+    assert counters["l1_sectors"] == counters["l1_load_sectors"] + counters["global_store_sectors"]
+    assert counters["l1_load_sectors"] == counters["global_load_sectors"]
+
+
+def test_what_goes_past_l1_is_named() -> None:
+    copies = on("cuda/hgemm_async.sm_90", "h100")
+    counters, chart = copies.counters, memory.chart(copies)
+    assert "no load asks" in chart
+    assert "past L1: 1.00 MiB of loads (LDGSTS.E.BYPASS.128)" in chart
+    assert counters["l1_passed_sectors"] == counters["global_load_sectors"] == counters["l2_sectors_read"] + counters["l2_joined_sectors"]
+    bulk = on("cuda/hgemm_packed.sm_90", "h100")
+    assert "past L1 and the registers: 512 KiB of bulk loads" in memory.chart(bulk)
+    assert "256 KiB were not read from L2 again" in memory.chart(bulk)
+    assert bulk.counters["bulk_load_sectors"] == bulk.counters["l2_sectors_read"] + bulk.counters["l2_joined_sectors"]
+
+
 def test_no_access_and_fixed_latencies_have_no_chart() -> None:
     assert memory.chart(chain_on(sim.gpu("gtx480"), 1, 6)) == ""
     assert memory.chart(add_one(sim.gpu("textbook"), 4)) == ""

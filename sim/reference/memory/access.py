@@ -114,6 +114,8 @@ class Access:
         requests, sectors = local if self.decoded.space == Space.LOCAL else COUNTED[self.kind]
         tallies[requests] += bool(self.requests)
         tallies[sectors] += self.sectors
+        if self.kind is Kind.LOAD and not (self.decoded.cached and self.lsu.l1.sets):
+            tallies[Tally.L1_PASSED] += self.sectors
 
     def stored_at(self, moment: Moment) -> None:
         """The warp need wait for it no longer from that moment on."""

@@ -83,6 +83,7 @@ class Slice:
         Return the moment in which the queue has room for it. leave: takes the moment in which its answer leaves, when that is known.
         """
         if read := self._join_read(packet):
+            self.tallies[Tally.L2_JOINED] += len(packet.sectors)
             room = packet.moment  # which is that of the answer when it has left
             self._join(packet, read, leave)
             return room

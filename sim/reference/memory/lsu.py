@@ -257,7 +257,7 @@ class LoadStoreUnit:
 
     def _look_up(self, access: Access, load: Load, k: int, request: Request) -> None:
         """Look line k of a load up in L1; wait for what is missing, and fetch what nobody else is fetching."""
-        self.tallies[Tally.L1_SECTORS] += len(request.sectors)
+        self.tallies.update({Tally.L1_SECTORS: len(request.sectors), Tally.L1_LOAD_SECTORS: len(request.sectors)})
         self.l1.asks, found = self.sm.slot_of(access.warp), self.l1.peek(request.line)
         access.warp.tell(Hook.LOOKUP, request.line, int(found is not None and not found.lacks(request)))
         line = self.l1.for_load(request)
@@ -265,7 +265,7 @@ class LoadStoreUnit:
             self._go_past(access, load, k, request)
             return
         waits = line.lacks(request)
-        self.tallies[Tally.L1_HITS] += len(request.sectors - waits)
+        self.tallies.update({Tally.L1_HITS: len(request.sectors - waits), Tally.L1_LOAD_HITS: len(request.sectors - waits)})
         self.tallies[Tally.L1_MERGED] += len(waits & line.pending)
         if waits:
             line.waiting.append(self.table.add(load, waits))

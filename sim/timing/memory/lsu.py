@@ -33,6 +33,7 @@ NOTHING = np.int64(NONE)
 WORD = 4  # bytes
 WAITS = (LOAD, ATOMIC)  # accesses whose warp gets data back
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
+L1_LOAD_SECTORS, L1_LOAD_HITS, L1_PASSED = int(Tally.L1_LOAD_SECTORS), int(Tally.L1_LOAD_HITS), int(Tally.L1_PASSED)
 LOADS, LOAD_CYCLES, LOAD_SECTOR_CYCLES = int(Tally.LOADS), int(Tally.LOAD_CYCLES), int(Tally.LOAD_SECTOR_CYCLES)
 
 
@@ -220,6 +221,7 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
             look_up(m, number, place, k, a, start, op, mh, memory)
             tell_evicted(m, now, hw, sm)
         else:
+            memory.tallies[L1_PASSED] += sector_count(memory.entry_sectors[m, number, place, k]) if op.access == LOAD else 0
             go_past(m, number, place, k, a, start, op, mh, memory)
         if entry.passes == 0:
             start += mh.line_cycles * (np.int64(memory.entry_packets[m, number, place, k]) if op.access >= ATOMIC else np.int64(1))
@@ -250,6 +252,7 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
     """Look line k of a load up in L1 and fetch what is missing."""
     number_of_line, wanted = memory.entry_line[m, number, place, k], memory.entry_sectors[m, number, place, k]
     memory.tallies[L1_SECTORS] += sector_count(wanted)
+    memory.tallies[L1_LOAD_SECTORS] += sector_count(wanted)
     words, first = memory.entry_words[m, number, place, k], memory.entry_set[m, number, place, k]
     where = find_for_load(m, number_of_line, first, wanted, words, mh, memory)
     if where < 0:
@@ -258,6 +261,7 @@ def look_up(m: int, number: int, place: int, k: int, access: int, start: int, op
     line = memory.lines[m, where]
     waits = lacks(line.there, wanted, words)
     memory.tallies[L1_HITS] += sector_count(wanted & ~waits)
+    memory.tallies[L1_LOAD_HITS] += sector_count(wanted & ~waits)
     if waits == NO_SECTORS:
         return
     memory.tallies[L1_MERGED] += sector_count(waits & line.pending)

@@ -7,9 +7,12 @@ import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.lowering.accesses import LOAD
-from sim.lowering.memory import WHOLE, joined_place
+from sim.lowering.memory import SECTORS, WHOLE, joined_place
+from sim.result.causes import Tally
 from sim.timing.memory.requests import whole_cycles
 from sim.timing.memory.state import Memory
+
+L2_JOINED = int(Tally.L2_JOINED)
 
 place_of_read = inner(joined_place)
 
@@ -33,6 +36,7 @@ def join_read(m: int, request: np.record, place: int, now: int, mh: np.record, m
     if memory.l2[place].changed > read.sequence:
         return np.int64(0), np.int64(0)
     read.loads += np.uint32(1)
+    memory.tallies[L2_JOINED] += SECTORS
     return np.int64(read.there), np.int64(read.far)
 
 
