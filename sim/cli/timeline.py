@@ -28,7 +28,14 @@ FROM = Annotated[int, typer.Option("--from", min=0, metavar="CYCLE", help="First
 TO = Annotated[
     int | None, typer.Option("--to", min=0, metavar="CYCLE", help="Last cycle drawn; left out: 499 after the first; of files, the last.")
 ]
-SHOW = Annotated[str, typer.Option("--show", metavar="LIST", help="Which warps, as 0-7 or 0,4; `all`.")]
+SHOW = Annotated[
+    str | None,
+    typer.Option(
+        "--show",
+        metavar="LIST",
+        help="Which warps, as 0-7 or 0,4; `all`; left out: the first 8, and others of these blocks with code of their own.",
+    ),
+]
 WIDTH = Annotated[int | None, typer.Option("--width", min=40, metavar="COLUMNS", help="Width of the text; left out: the terminal's.")]
 PERFETTO = Annotated[
     Path | None,
@@ -53,7 +60,7 @@ class Window(NamedTuple):
 
     first: FROM = 0
     last: TO = None
-    show: SHOW = "0-7"
+    show: SHOW = None
     width: WIDTH = None
 
 
@@ -84,7 +91,7 @@ def timeline(
         last = NO_END if any(files) else first + 499
     if last < first:
         raise UserError(f"--from {first} --to {last}: the window ends before it begins")
-    chosen = None if show == "all" else numbers(show, "--show")
+    chosen = None if show in (None, "all") else numbers(show, "--show")
     what, gpu, _ = prepare(listing, given)
     with working(f"running {what.name}", what, gpu):
         trace = sim.execute(what)
@@ -93,6 +100,8 @@ def timeline(
                 f"the run has {trace.warp_instructions:,} issues, too many for one file", hint="give --to CYCLE, or fewer blocks"
             )
         result = sim.simulate(trace, gpu, (first, last))
+    if show is None:
+        chosen = views.first_and_others(result)
     shown = views.warps(result, chosen)
     for change in unread(gpu):
         typer.echo(f"changed: {change}\n")

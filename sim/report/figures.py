@@ -1,10 +1,13 @@
 """Figures: warps by cycles, issues as dark bars, waits coloured by cause; and how every figure is checked for and written."""
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
+from sim.report.barriers import Lane, lanes
 from sim.report.timeline import Issue, Warp, warps
+from sim.report.tracks import tracks
 from sim.report.words import CAUSE_MEANINGS, count
 from sim.result.result import Result
 
@@ -33,18 +36,29 @@ STYLES: dict[str, tuple[str, str]] = {
 }
 ROOM = 0.025  # share of the window that an instruction's number needs
 OTHER = ("#FFFFFF", "**")
+LABEL = 50  # characters of a line of the legend: three columns fit side by side
+PHASES = ("#CFCFCF", "#8C8C8C")  # in turn
+MOST_BARRIERS = 16
 
 
 def figure(result: Result, show: tuple[int, ...] | None = None) -> "Figure":
     """Return the drawing of the recorded window. show: which warps, None = all. Raises UserError without matplotlib."""
     figures, patches = _matplotlib()
     drawn = warps(result, show)
-    drawing = figures.Figure(figsize=(12, min(2.2 + 0.28 * len(drawn), 14)), layout="constrained")
+    shown = {warp.block for warp in drawn}
+    barriers = [lane for lane in lanes(result, tracks(result)) if lane.block in shown][:MOST_BARRIERS]
+    drawing = figures.Figure(figsize=(12, min(2.4 + 0.28 * (len(drawn) + len(barriers)), 14)), layout="constrained")
     axes = drawing.subplots()
     causes = _draw(axes, drawn)
-    _label(axes, drawn, result)
+    _label(axes, drawn, barriers, result)
+    _draw_phases(axes, len(drawn), barriers)
     legend = [patches.Patch(facecolor=ISSUE, label="issues, holds its port; its number stands before it")]
-    legend += [patches.Patch(facecolor=_style(c)[0], hatch=_style(c)[1], edgecolor="#666666", label=_meaning(c)) for c in causes]
+    for c in causes:
+        label = textwrap.fill(_meaning(c), LABEL)
+        legend.append(patches.Patch(facecolor=_style(c)[0], hatch=_style(c)[1], edgecolor="#666666", label=label))
+    if barriers:
+        phase = textwrap.fill("phase of an mbarrier: first arrival or byte to last", LABEL)
+        legend.append(patches.Patch(facecolor=PHASES[0], edgecolor="#666666", label=phase))
     drawing.legend(handles=legend, loc="outside lower center", ncols=min(len(legend), 3), frameon=False, fontsize=8)
     return drawing
 
@@ -119,12 +133,26 @@ def _number(axes: "Axes", row: int, warp: Warp, room: float) -> None:
             axes.annotate(f"I{issue.instruction}", (issue.cycle, row), bbox=background, fontsize=6, annotation_clip=True, **place)
 
 
-def _label(axes: "Axes", drawn: list[Warp], result: Result) -> None:
+def _draw_phases(axes: "Axes", first: int, barriers: list[Lane]) -> None:
+    """Draw a row for each barrier in shared memory, from row `first` on: its phases, by number where there is room."""
+    begin, end = axes.get_xlim()
+    for row, lane in enumerate(barriers, first):
+        for span in lane.spans:
+            wide = max(span.last - span.first, 1)
+            axes.broken_barh([(span.first, wide)], (row - 0.3, 0.6), facecolors=PHASES[span.number % 2])
+            middle = span.first + wide / 2
+            if wide >= ROOM * (end - begin) and begin < middle < end:
+                axes.text(middle, row, f"phase {span.number}", fontsize=6, ha="center", va="center")
+
+
+def _label(axes: "Axes", drawn: list[Warp], barriers: list[Lane], result: Result) -> None:
     several = len({warp.block for warp in drawn}) > 1
     step = max(len(drawn) // 40, 1)
     rows = range(0, len(drawn), step)
-    axes.set_yticks(list(rows), [(f"b{drawn[r].block} " if several else "") + f"wp{drawn[r].warp}" for r in rows], fontsize=8)
-    axes.set_ylim(len(drawn) - 0.4, -0.6)
+    names = [(f"b{drawn[r].block} " if several else "") + f"wp{drawn[r].warp}" for r in rows]
+    names += [(f"b{lane.block} " if several else "") + f"mbarrier {lane.barrier:#x}" for lane in barriers]
+    axes.set_yticks([*rows, *range(len(drawn), len(drawn) + len(barriers))], names, fontsize=8)
+    axes.set_ylim(len(drawn) + len(barriers) - 0.4, -0.6)
     axes.set_xlim(min(w.issues[0].since for w in drawn), max(i.end for w in drawn for i in w.issues))
     axes.set_xlabel(f"cycle (core clock, {result.gpu.clock.core_mhz:g} MHz)")
     axes.set_title(f"{result.name} on {result.gpu.name}: {count(len(drawn), 'warp')} of a run of {result.cycles:,} cycles", fontsize=10)

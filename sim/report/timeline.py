@@ -67,6 +67,23 @@ def warps(result: Result, show: tuple[int, ...] | None = None) -> list[Warp]:
     return chosen
 
 
+def first_and_others(result: Result, most: int = 8) -> tuple[int, ...]:
+    """Return the numbers of the first `most` warps, and of further ones of their blocks that issue what none before them does.
+
+    Where warps have roles (one that only copies, others that multiply) the copying one is often the last. No more than twice `most`.
+    """
+    everything = warps(result)
+    blocks = {warp.block for warp in everything[:most]}
+    seen = {issue.instruction for warp in everything[:most] for issue in warp.issues}
+    chosen = list(range(min(most, len(everything))))
+    for number, warp in enumerate(everything[most:], most):
+        own = {issue.instruction for issue in warp.issues}
+        if warp.block in blocks and own - seen and len(chosen) < 2 * most:
+            chosen.append(number)
+            seen |= own
+    return tuple(chosen)
+
+
 def text(result: Result, show: tuple[int, ...] | None = None, width: int = 120) -> str:
     """Return the drawing of the recorded window, in panels of at most `width` columns."""
     return drawing(warps(result, show), width)

@@ -8,9 +8,14 @@ from matplotlib.text import Annotation
 
 import sim
 from isa.errors import UserError
+from sim.launch.file import load_launch
 from sim.report import figures, timeline
+from sim.report.timeline import first_and_others
 from tests.unit.report_runs import add_one
 
+CUDA = Path(__file__).parents[2] / "programs" / "cuda"
+
+PACKED = sim.run(load_launch(CUDA / "hgemm_packed.sm_90.sass").launch, sim.gpu("h100"), timeline=(1000, 3000))
 RESULT = add_one(sim.gpu("textbook"), 6)
 
 
@@ -40,6 +45,16 @@ def test_the_legend_names_what_occurs_and_nothing_else() -> None:
     labels = [text.get_text() for text in figures.figure(RESULT).legends[0].get_texts()]
     causes = [label.split(":")[0] for label in labels if ":" in label]
     assert causes == ["wait", "long_scoreboard", "short_scoreboard", "barrier"]
+
+
+def test_the_legend_is_not_cut_off_and_phases_of_mbarriers_are_rows() -> None:
+    drawing = figures.figure(PACKED, first_and_others(PACKED))
+    drawing.draw_without_rendering()
+    box = drawing.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= drawing.bbox.x1
+    names = [tick.get_text() for tick in drawing.axes[0].get_yticklabels()]
+    assert names[8:10] == ["wp8", "mbarrier 0x400"]
 
 
 def test_one_row_per_warp_shown() -> None:
