@@ -13,6 +13,8 @@ from isa.vocabulary import Operation
 from sim.analysis.lanes import lanes, threads_per_warp
 from sim.analysis.resources import ISSUE, resources
 from sim.causes.memory_advice import Verdict, full_memory, queue, waiting, wasteful
+from sim.causes.places import MATRIX_PIPES
+from sim.causes.products import starved
 from sim.causes.residency import has_places, holdable, number, resident_blocks, resident_warps, room
 from sim.causes.shape import shape
 from sim.result.causes import StallCause
@@ -45,8 +47,8 @@ def utilisation(result: Result) -> dict[str, float]:
 
 
 def advise(result: Result) -> list[Verdict]:
-    """Return what binds the run, then what the shape of its blocks and of its grid costs it, where that matters."""
-    return [diagnose(result), *shape(result)]
+    """Return what binds the run, what starves products of matrices, what the shape of its blocks and of its grid costs it."""
+    return [diagnose(result), *starved(result), *shape(result)]
 
 
 def diagnose(result: Result) -> Verdict:
@@ -57,6 +59,8 @@ def diagnose(result: Result) -> Verdict:
         return _full(result, utilised)
     if verdict := full_memory(result):
         return verdict
+    if matrix := {name: share for name, share in utilised.items() if name in MATRIX_PIPES}:  # what such a run is to fill
+        resource, use = max(matrix.items(), key=lambda item: item[1])
     if _busy(result) < UNEVEN and not wasteful(result):  # sectors moved for nothing are the larger fault
         return _tail(result)
     cause = _idle_cause(result)
@@ -203,8 +207,8 @@ def _by_warps_or_ilp(result: Result, use: float) -> str:
         return f"filling it would take about {need:,} warps per SM instead of {number(have)}, or {ilp}, or a mix"
     if number(can) == number(have):
         return f"filling it would take {ilp.replace('each', 'each of its warps')}, as more warps do not fit"
-    fewer = f"{number(have / use / can)} times with the {number(can)} warps per SM that fit instead of {number(have)}"
-    return f"filling it would take {ilp}, or {fewer}"
+    those = ilp.replace("each", f"each of its {number(have)} warps")
+    return f"filling it would take {those}, or {number(have / use / can)} times in each of the {number(can)} warps per SM that fit"
 
 
 def _by_warps(result: Result, use: float) -> str:
@@ -219,4 +223,4 @@ def _by_warps(result: Result, use: float) -> str:
 
 
 def _only(resource: str, use: float) -> str:
-    return f"the busiest resource, the {resource}, is only {use:.0%} used"
+    return f"the {resource if resource in MATRIX_PIPES else f'busiest resource, the {resource},'} is only {use:.0%} used"

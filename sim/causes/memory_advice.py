@@ -12,10 +12,10 @@ import numpy as np
 from isa.vocabulary import Operation, Space
 from sim.analysis import little
 from sim.analysis.resources import ACCESSES, BANKS, DRAM, L2, resources
+from sim.causes.places import after_looks, place
 from sim.causes.residency import has_places, holdable, number, resident_blocks, resident_warps, room, size
 from sim.gpus.path import SECTOR
-from sim.lowering.phases import WAITS, phase_use
-from sim.result.causes import StallCause
+from sim.result.causes import CAUSE_NAMES, StallCause
 from sim.result.memory_counters import ratio
 from sim.result.result import Result
 
@@ -30,8 +30,8 @@ SHORT = 0.25  # share of a block's stay that starting and retiring it take, from
 
 class Verdict(NamedTuple):
     """kind: full, latency, cap, barrier, burst, fetch or tail; of memory dram, l2, l2_queue, shared, conflicts, blocks, queue, phases,
-    uncoalesced, bytes or memory; of the shape of a launch lanes, block_slots or last_wave. sentence: for a person. share: of the run's
-    time, at most, that following it saves; None where that is not known."""
+    uncoalesced, bytes or memory; of products of matrices products; of the shape of a launch lanes, block_slots or last_wave. sentence: for
+    a person. share: of the run's time, at most, that following it saves; None where that is not known."""
 
     kind: str
     sentence: str
@@ -132,7 +132,8 @@ def _l2(result: Result, use: float) -> Verdict:
     return Verdict(
         "l2",
         f"L2 bandwidth binds: {use:.0%} of its {number(result.gpu.l2.bytes_per_cycle)} bytes per cycle and SM are used. Fewer sectors from "
-        f"L2 would help: reuse in registers, in shared memory or in L1 (which hits {result.counters['l1_hit_rate']:.0%}).{_wasted(result)}",
+        f"L2 would help: reuse in registers, in shared memory or in L1 (of loads {result.counters['l1_load_hit_rate']:.0%} hit)."
+        + _wasted(result),
     )
 
 
@@ -160,9 +161,11 @@ def _blocks(result: Result) -> Verdict | None:
 def queue(result: Result, cause: str) -> Verdict | None:
     """Return the verdict when warps wait for a place in the queue of the load/store unit, None when ports alone are taken in turns."""
     counters, use, slots = result.counters, uses(result), result.counters["issue_slots"]
+    waited = result.stalls_by_instruction[:, CAUSE_NAMES.index(cause)]
+    port = "The load/store port" if cause == "lg_throttle" else "The port of shared memory"
     share = f"{result.issue_slots[cause] / slots:.0%} of the issue slots idle for {cause}"
     if counters["shared_bank_conflicts"] >= CONFLICTS * max(counters["shared_wavefronts"], 1):
-        return _conflicts(result, f"The queues of the load/store unit are full ({share})")
+        return _conflicts(result, f"{port} is taken ({share})")
     busiest = max(use, key=lambda name: use[name])
     if busiest == "shared" and use["shared"] >= 0.5:
         return _shared(result, use["shared"])
@@ -173,8 +176,8 @@ def queue(result: Result, cause: str) -> Verdict | None:
         return None
     return Verdict(
         "queue",
-        f"The queues of the load/store unit are full ({share}; {result.gpu.lsu.depth} instructions each): fewer memory instructions "
-        f"(wider ones, 64 or 128 bits), or more arithmetic between them, would help.{_wasted(result)}",
+        f"{port} is taken ({share}; {place(result, waited, cause)}), as its queue of {result.gpu.lsu.depth} instructions is full: "
+        f"fewer memory instructions (wider ones, 64 or 128 bits), or more arithmetic between them, would help.{_wasted(result)}",
     )
 
 
@@ -203,12 +206,7 @@ def _waited_at_phases(result: Result) -> float:
     waited = result.stalls_by_instruction[:, StallCause.LONG_SCOREBOARD]
     if result.phases is None or not waited.any():
         return 0.0
-    encoded, looking, found = result.program.encoded, set[int](), 0
-    for i in range(len(result.program)):  # in the order of the listing: the answer is read right behind the look
-        found += int(waited[i]) if looking.intersection(encoded.reads[i].tolist()) else 0
-        written = {int(name) for name in encoded.writes[i] if name >= 0}
-        looking = looking | written if phase_use(result.program, i) == WAITS else looking - written
-    return found / int(waited.sum())
+    return float(waited[after_looks(result.program)].sum() / waited.sum())
 
 
 def _phases(result: Result, share: float) -> Verdict:

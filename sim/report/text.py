@@ -8,6 +8,7 @@ from isa.vocabulary import Operation, Space, Special, Unit
 from sim.analysis.accesses import in_windows
 from sim.analysis.lanes import WHOLE, branches, idle_lanes, lanes
 from sim.causes.advice import advise, utilisation
+from sim.causes.places import MATRIX_PIPES, PHASE, after_looks
 from sim.causes.shape import waves
 from sim.lowering.accesses import is_cached
 from sim.report.heading import changes, control, heading
@@ -21,7 +22,6 @@ SHOWN = 3  # lines of divergent branches
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI, Special.GLOBALTIMERLO, Special.GLOBALTIMERHI)
 PLACES = (Special.SMID, Special.VIRTUALSMID)
 MOST_PRINTED = 100  # lines of the program's printf()
-MATRIX_PIPES = ("tensor pipe", "wgmma pipe")  # that a summary names: what starves them is the question of products of matrices
 WAITS = [cause for cause in StallCause if cause is not StallCause.SELECTED]
 
 
@@ -107,11 +107,12 @@ def summary(result: Result) -> str:
     """Return the main numbers, one per line."""
     counters, gpu = result.counters, result.gpu
     share = result.issue_slots.get("selected", 0) / counters["issue_slots"] if counters["issue_slots"] else 0.0
+    matrix = {name: use for name, use in utilisation(result).items() if name in MATRIX_PIPES}
     lines = [
         ("time", f"{_cycles(result)} of the core clock; {seconds(result.seconds)} at {_clock(result)}{_overhead(result)}"),
         ("issued", f"{count(int(counters['warp_instructions']), 'warp instruction')}, {counters['ipc']:.3f} per cycle and SM (IPC)"),
-        ("FP32 peak", f"{peak(result, int(counters['sms_used'])):.1%} of the {_sms_used(result)}, {peak(result, gpu.sms):.1%} of the chip"),
-        *((name, f"{use:.1%} used") for name, use in utilisation(result).items() if name in MATRIX_PIPES),
+        *([("FP32 peak", _fp32(result))] if counters["fp32_flops"] or not matrix else []),
+        *((name, f"{use:.1%} used") for name, use in matrix.items()),
         ("issue slots", f"{share:.1%} used"),
         *(("control", sentence) for sentence in control(result)),
         ("occupancy", f"{limit_sentence(result.occupancy, gpu)}; achieved {counters['achieved_occupancy']:.1%}"),
@@ -119,6 +120,12 @@ def summary(result: Result) -> str:
         *([("waves", waves(result).sentence())] if waves(result).number > 1 else []),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in lines)
+
+
+def _fp32(result: Result) -> str:
+    return (
+        f"{peak(result, int(result.counters['sms_used'])):.1%} of the {_sms_used(result)}, {peak(result, result.gpu.sms):.1%} of the chip"
+    )
 
 
 def _clock(result: Result) -> str:
@@ -187,12 +194,15 @@ def slowest(result: Result, rows: int = 3) -> str:
     if not chosen:
         return ""
     width = max(len(text) for _, text in chosen)
+    looked = after_looks(result.program)
     found = ["Waited longest: share of all waiting, cycles per issue, main cause"]
     for line, text in chosen:
         causes, issues = waited[lines[line, text]].sum(axis=0), int(result.issues_by_instruction[lines[line, text]].sum())
         main, cycles = int(np.argmax(causes)), int(causes.sum())
-        cause = f"{CAUSE_NAMES[WAITS[main]]} ({causes[main] / cycles:.0%})"
-        found.append(f"  line {line:>4}  {text:<{width}}  {cycles / total:>5.1%}  {cycles / max(issues, 1):>8.1f}  {cause}")
+        main_cause = CAUSE_NAMES[WAITS[main]]
+        cause = f"{main_cause} ({causes[main] / cycles:.0%})"
+        phase = f", for {PHASE}" if main_cause == "long_scoreboard" and looked[lines[line, text]].any() else ""
+        found.append(f"  line {line:>4}  {text:<{width}}  {cycles / total:>5.1%}  {cycles / max(issues, 1):>8.1f}  {cause}{phase}")
     return "\n".join(found)
 
 

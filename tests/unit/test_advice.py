@@ -20,7 +20,7 @@ def warps_wanted(sentence: str) -> int:
 
 
 def warps_named(sentence: str) -> set[int]:
-    return {int(number) for number in re.findall(r"(?:with the|instead of) (\d+)", sentence)}
+    return {int(number) for number in re.findall(r"(?:in each of the|in each of its|instead of) (\d+)", sentence)}
 
 
 def test_a_full_pipe_is_said_to_be_full_and_nothing_to_help() -> None:
@@ -61,7 +61,7 @@ def test_more_warps_than_the_gpu_holds_are_not_asked_for() -> None:
     gpu = sim.gpu("textbook")
     sentence = diagnose(add_one(gpu, 2)).sentence
     assert warps_named(sentence) == {2, gpu.limits.warps}
-    assert re.search(r"or \S+ times with the 64 warps per SM that fit instead of 2", sentence)
+    assert re.search(r"in each of its 2 warps \(ILP\), or \S+ times in each of the 64 warps per SM that fit", sentence)
 
 
 def test_no_warps_are_asked_for_where_the_kernel_fills_the_sm() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sim.causes.advice import advise
+from sim.causes.advice import advise, utilisation
+from sim.causes.places import MATRIX_PIPES
 from sim.gpus.occupancy import UNLIMITED
 from sim.report import memory as memory_text
 from sim.report import text
@@ -24,6 +25,7 @@ def head(result: Result, run: dict[str, Any], window: tuple[int, int]) -> dict[s
     slots = result.issue_slots.get("selected", 0) / counters["issue_slots"] if counters["issue_slots"] else 0.0
     blocks = count(result.grid[0], "block") if len(sizes(result.grid).split()) == 1 else f"{sizes(result.grid)} blocks"
     lanes = counters["thread_instructions"] / (counters["warp_instructions"] or 1)
+    matrix = {name: use for name, use in utilisation(result).items() if name in MATRIX_PIPES}
     numbers = [
         ("cycles", f"{result.cycles:,}"),
         ("time", seconds(result.seconds)),
@@ -31,7 +33,8 @@ def head(result: Result, run: dict[str, Any], window: tuple[int, int]) -> dict[s
         ("issue slots used", f"{slots:.1%}"),
         *([("active lanes", f"{lanes:.1f} of {result.gpu.core.warp_size}")] if lanes < result.gpu.core.warp_size else []),
         ("achieved occupancy", f"{counters['achieved_occupancy']:.1%}"),
-        ("FP32 peak, SMs used", f"{text.peak(result, int(counters['sms_used'])):.1%}"),
+        *([("FP32 peak, SMs used", f"{text.peak(result, int(counters['sms_used'])):.1%}")] if counters["fp32_flops"] or not matrix else []),
+        *((f"{name} used", f"{use:.1%}") for name, use in matrix.items()),
     ]
     sms = sorted(set(run["warps"]["sm"]))
     issues = sum(i["issues"] for i in run["instructions"])
