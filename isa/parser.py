@@ -14,6 +14,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from isa.diagnostics import Diagnostics
 from isa.operands import Operand, OperandBuilder, OperandError
+from isa.refused import refusal
 
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|#[^\n]*", re.DOTALL)
 COMMA = re.compile(r",(?![^{]*\})")  # not inside a set {3,2}
@@ -119,8 +120,9 @@ def statements(text: str, diagnostics: Diagnostics) -> list[Statement]:
     for line, content in enumerate(blank_comments(text, diagnostics).split("\n"), start=1):
         if not content or content.isspace():
             continue
+        match = instruction(content)
         try:
-            if match := instruction(content):
+            if match:
                 guard, opcode, written = match.group("guard", "opcode", "operands")
                 column = match.start("operands") + 1
                 operands = _operands(written, column) if written else ()
@@ -130,7 +132,10 @@ def statements(text: str, diagnostics: Diagnostics) -> list[Statement]:
             found.append(statement._replace(line=line))
             continue
         except OperandError as error:
-            diagnostics.add(line, error.column, str(error), hint=error.hint)
+            name, *modifiers = match.group("opcode").split(".") if match else ("",)
+            refused = refusal(name, modifiers)  # its operands may be of a kind that no other opcode has
+            column, hint = (match.start("opcode") + 1, "") if match and refused else (error.column, error.hint)
+            diagnostics.add(line, column, refused or str(error), hint=hint)
         except UnexpectedInput as error:
             column, message, width, hint = _explain(content, error)
             diagnostics.add(line, column, message, width=width, hint=hint)

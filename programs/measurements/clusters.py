@@ -87,7 +87,7 @@ def kernels(*names: str, most: float = 1e9) -> Iterator[Scored]:
         if (not names or row["kernel"] in names) and median(row) <= most:
             result = median_run(kernel_of(row), "h100")
             name = " ".join(row[key] for key in ("kernel", "m", "n", "k", "stages"))
-            yield Scored(name, median(row), float(result.counters["sm_active_cycles_max"]), {**row, "tensor_percent": "nan"}, result)
+            yield Scored(name, median(row), float(result.counters["sm_active_cycles_max"]), row, result)
 
 
 def main() -> None:

@@ -106,8 +106,8 @@ def written(score: Scored) -> str:
     line = f"{score.name:35} {score.measured:8.0f} {score.simulated:8.0f} {score.error:+7.1%}"
     if "stall" not in score.row:
         return line + "\n"
-    share, measured = 100 * tensor_share(score), float(score.row["tensor_percent"])
-    return f"{line}  tensor cores {share:4.1f} %, measured {measured:4.1f} %; {largest(score.result)}, measured {score.row['stall']}\n"
+    measured = f", measured {float(score.row['tensor_percent']):4.1f} %" if "tensor_percent" in score.row else ""
+    return f"{line}  tensor cores {100 * tensor_share(score):4.1f} %{measured}; {largest(score.result)}, measured {score.row['stall']}\n"
 
 
 def main() -> None:
@@ -124,13 +124,14 @@ def report(tables: dict[str, Iterator[Scored]]) -> None:
             errors.append(score.error)
             if "stall" in score.row:
                 alike += largest(score.result) == score.row["stall"]
+            if "tensor_percent" in score.row:
                 apart.append(abs(100 * tensor_share(score) - float(score.row["tensor_percent"])))
         if not errors:
             sys.stdout.write(f"{title}: no rows\n\n")
             continue
         sys.stdout.write(f"{title}: {len(errors)}, mean error {np.mean(np.abs(errors)):.1%}, worst {max(errors, key=abs):+.1%}\n")
-        if apart:
-            off = f"off by {np.mean(apart):.1f} points, at most {max(apart):.1f}"
+        if "stall" in score.row:
+            off = f"off by {np.mean(apart):.1f} points, at most {max(apart):.1f}" if apart else "was not counted"
             sys.stdout.write(f"largest stall equal in {alike}; the tensor cores' share {off}\n")
         sys.stdout.write("\n")
 
