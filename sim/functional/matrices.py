@@ -185,8 +185,8 @@ def add_bytes(m: int, terms: int, clamp: bool, machine: Machine) -> None:
 def add_products(m: int, terms: int, start: int, end: int, of_halves: bool, kept: int, machine: Machine) -> None:
     """Add the products of the terms from `start` to `end` to the sums. kept: bits behind the point.
 
-    Sizes of products have at most 28 bits, so that 16 of them stay below 2**31: loops over terms are of 32-bit numbers, and vectorise, as no
-    place is negative: from an end counted ones would be gathered one by one.
+    Sizes of products have at most 28 bits, so that 16 of them stay below 2**31: loops over terms are of 32-bit numbers, and vectorise.
+    Places are unsigned: signed ones may count from the end, and terms would be gathered one by one.
     """
     parts = machine.parts
     a, a_exponent, b, b_exponent = parts[SIZE + A], parts[EXPONENT + A], parts[SIZE + B], parts[EXPONENT + B]
