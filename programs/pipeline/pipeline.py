@@ -31,7 +31,7 @@ MACHINES = (AS_IT_IS, TWICE, HALF)
 
 
 class Found(NamedTuple):
-    """A run: cycles; percent of the peak of the GPU as it is; percent of active cycles with the tensor cores taken."""
+    """A run: cycles; percent of the peak of the SMs that have blocks, as they are; percent of active cycles with the tensor cores taken."""
 
     cycles: int
     peak: float
@@ -103,7 +103,7 @@ def reproduce(gpu: str | None = None) -> Reproduction:
             for (tile, name), by_stages in runs.items()
         ),
         x_label="buffers",
-        y_label="percent of the peak of the GPU as it is",
+        y_label="percent of the peak of the SMs used, as they are",
     )
 
 
@@ -119,8 +119,8 @@ def claims(runs: Runs) -> Iterator[Check]:
         gain = by_stages[2].cycles / by_stages[3].cycles
         yield Check(f"{ROWS} x {tile}: three buffers against two", "1.3 times as fast or more", f"{gain:.2f} times", gain >= 1.3)
     rates = [best(runs[tile, AS_IT_IS]) for tile in TILES]
-    said = "the wider the tile, the faster"
-    yield Check("tiles at their best depth", said, ", ".join(f"{one:.0f} %" for one in rates) + " of the peak", rates == sorted(rates))
+    said = "the wider the tile, the fuller the SMs used"
+    yield Check("tiles at their best depth", said, ", ".join(f"{one:.0f} %" for one in rates) + " of their peak", rates == sorted(rates))
     for tile, least, most in ((64, 1.0, 1.1), (128, 1.0, 1.15), (256, 1.2, 1.5)):
         gain = best(runs[tile, TWICE]) / best(runs[tile, AS_IT_IS])
         yield Check(f"{ROWS} x {tile}: twice the tensor rate", f"{least} to {most} times", f"{gain:.2f} times", least <= gain <= most)
