@@ -4,6 +4,7 @@ Lanes that end at a guarded EXIT need not meet again, so such an EXIT has one su
 leaves is treated as if its unconditional backward branch could fall through to the end: its inner branches then meet inside it.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -98,6 +99,12 @@ def post_dominators(successors: list[list[int]]) -> list[int]:
             changed |= immediate.get(block) != meeting
             immediate[block] = meeting
     return [immediate[block] for block in range(end + 1)]
+
+
+def reaching(cfg: Graph, wanted: Iterable[int]) -> set[int]:
+    """Return the blocks from which a way leads to one of those wanted, these among them."""
+    edges = _reversed(cfg.successors)
+    return set().union(*(_reached(edges, block) for block in wanted))
 
 
 def reconvergence(encoded: Encoded) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Operands as written -> the fields of one instruction, each by the word of its pattern (`isa/opcodes.toml`)."""
 
-from isa import architecture
+from isa import architecture, matrices
 from isa.diagnostics import nearest
 from isa.immediates import bits, form_of
 from isa.kernels import Kernel
@@ -121,6 +121,8 @@ class Operands:
         row.source_kind[1], row.source_value[1] = Kind.REGISTER, int(operand.value)
         for turn in operand.suffix.split(".") if operand.suffix else ():
             row.function |= int(WarpgroupFlag[turn.upper()])
+        if row.function & (WarpgroupFlag.TNSPA | WarpgroupFlag.TNSPB) and matrices.BITS[matrices.fields(row.function)[1]] != 16:
+            raise OperandError("only matrices of numbers of 16 bits are transposed (PTX ISA, wgmma)", operand.column)
 
     def _commits(self, row: Row, operand: Operand) -> None:
         if operand.symbol != "gsb0":

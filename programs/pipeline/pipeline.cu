@@ -39,6 +39,7 @@ template <int COLUMNS> __device__ __forceinline__ void product(const half_bits *
     if (threadIdx.x < stages) {
         asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(full + 8 * threadIdx.x));
         asm volatile("mbarrier.init.shared.b64 [%0], 2;" ::"r"(empty + 8 * threadIdx.x));
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
     __syncthreads();
     a += blockIdx.y * 128 * k, b += blockIdx.x * COLUMNS * k;

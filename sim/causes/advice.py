@@ -13,7 +13,7 @@ from isa.vocabulary import Operation
 from sim.analysis.lanes import lanes, threads_per_warp
 from sim.analysis.resources import ISSUE, resources
 from sim.causes.memory_advice import Verdict, full_memory, queue, waiting, wasteful
-from sim.causes.places import MATRIX_PIPES
+from sim.causes.places import MATRIX_PIPES, MOSTLY
 from sim.causes.products import starved
 from sim.causes.residency import has_places, holdable, number, resident_blocks, resident_warps, room
 from sim.causes.shape import shape
@@ -59,8 +59,9 @@ def diagnose(result: Result) -> Verdict:
         return _full(result, utilised)
     if verdict := full_memory(result):
         return verdict
-    if matrix := {name: share for name, share in utilised.items() if name in MATRIX_PIPES}:  # what such a run is to fill
-        resource, use = max(matrix.items(), key=lambda item: item[1])
+    for name in MATRIX_PIPES:  # what a run with products is to fill, if they are most of what it does
+        if utilised.get(name, 0.0) >= MOSTLY * max(utilised.values()):
+            resource, use = name, utilised[name]
     if _busy(result) < UNEVEN and not wasteful(result):  # sectors moved for nothing are the larger fault
         return _tail(result)
     cause = _idle_cause(result)

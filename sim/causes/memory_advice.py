@@ -129,11 +129,11 @@ def _conflicts(result: Result, start: str) -> Verdict:
 
 def _l2(result: Result, use: float) -> Verdict:
     assert result.gpu.l2
+    hit = f" (of loads {result.counters['l1_load_hit_rate']:.0%} hit)" if result.counters["l1_load_sectors"] else ""
     return Verdict(
         "l2",
         f"L2 bandwidth binds: {use:.0%} of its {number(result.gpu.l2.bytes_per_cycle)} bytes per cycle and SM are used. Fewer sectors from "
-        f"L2 would help: reuse in registers, in shared memory or in L1 (of loads {result.counters['l1_load_hit_rate']:.0%} hit)."
-        + _wasted(result),
+        f"L2 would help: reuse in registers, in shared memory or in L1{hit}." + _wasted(result),
     )
 
 

@@ -41,5 +41,5 @@ def _share_of_multiplying(result: Result) -> np.ndarray:
         issued = arrays.instruction[arrays.path_start[path] : arrays.path_start[path + 1]]
         counts = number * np.bincount(issued, minlength=count)
         every += counts
-        multiplying += counts * np.isin(found, issued).any()
+        multiplying += counts * counts[found].any()
     return np.divide(multiplying, every, out=np.zeros(count), where=every > 0)

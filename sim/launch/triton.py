@@ -61,16 +61,14 @@ class TritonKernel:
             raise UserError(f"kernel {self.function.fn.__name__}: num_ctas = {options['num_ctas']}: only 1 is taken")
         own = {one.name for one in self.function.params}
         values = self._bound(args, {name: value for name, value in named.items() if name in own or name not in OPTIONS})
-        for hook, configuration in zip(self.hooks, self.configurations, strict=True):
-            if hook and configuration.items() <= (values | options).items():
-                hook(values | options)
+        self._prepare(values, options)
         types = {name: self._type(name, value) for name, value in values.items()}
         compiled = self._compiled(values, types, options)
-        maps = iter(compiled.metadata.tensordesc_meta or ())  # none without TMA
+        maps = iter(compiled.metadata.tensordesc_meta or [None] * len(types))  # none without TMA
         given: list[Any] = []
         for name, kind in types.items():
             if kind.startswith(DESCRIPTOR):
-                given += _expanded(values[name], next(maps, None))
+                given += _expanded(values[name], next(maps))
             elif kind != CONSTANT:
                 given.append(_scalar(values[name], kind))
         sizes = grid(values) if callable(grid) else grid
@@ -81,6 +79,16 @@ class TritonKernel:
         given += [np.zeros(scratch, np.uint8) if scratch and k == 0 else None for k in range(hidden)]
         block = (32 * metadata.num_warps,)
         return Launch(compiled.program, blocks, block, tuple(given), shared_dynamic=metadata.shared, name=metadata.name)
+
+    def _prepare(self, values: dict[str, Any], options: dict[str, Any]) -> None:
+        """Call the pre_hook of the configuration whose constants a call has."""
+        constants = [{name: value for name, value in one.items() if name in values} for one in self.configurations]
+        chosen = next((k for k, one in enumerate(constants) if one.items() <= values.items()), None)
+        if any(self.hooks) and chosen is None:
+            hint = "a pre_hook goes with its configuration: **kernel.configurations[0]"
+            raise UserError(f"kernel {self.function.fn.__name__}: the call has the constants of none of its configurations", hint=hint)
+        if chosen is not None and (hook := self.hooks[chosen]):
+            hook(values | options)
 
     def _bound(self, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -220,6 +228,8 @@ def _is_descriptor(value: Any) -> bool:
 def _expanded(descriptor: Any, tile: dict[str, Any] | None) -> list[Any]:
     """Return what a kernel has for a descriptor, as Triton's launcher lays it out. tile: what TMA moves at once; None: it is not used."""
     array, is_nan = descriptor.base, descriptor.padding == "nan"
+    if list(descriptor.shape) != list(array.shape):
+        raise UserError(f"a descriptor of shape {list(descriptor.shape)} of an array of {list(array.shape)}", hint="make one of a view")
     rounded = [descriptor.round_f32_to_tf32] if hasattr(descriptor, "round_f32_to_tf32") else []  # not of Triton 3.6
     sizes = [*map(np.int32, descriptor.shape), *map(np.int64, descriptor.strides)]
     if tile is None:

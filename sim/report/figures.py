@@ -46,7 +46,8 @@ def figure(result: Result, show: tuple[int, ...] | None = None) -> "Figure":
     figures, patches = _matplotlib()
     drawn = warps(result, show)
     shown = {warp.block for warp in drawn}
-    barriers = [lane for lane in lanes(result, tracks(result)) if lane.block in shown][:MOST_BARRIERS]
+    every = [lane for lane in lanes(result, tracks(result)) if lane.block in shown]
+    barriers = every[:MOST_BARRIERS]
     drawing = figures.Figure(figsize=(12, min(2.4 + 0.28 * (len(drawn) + len(barriers)), 14)), layout="constrained")
     axes = drawing.subplots()
     causes = _draw(axes, drawn)
@@ -57,7 +58,8 @@ def figure(result: Result, show: tuple[int, ...] | None = None) -> "Figure":
         label = textwrap.fill(_meaning(c), LABEL)
         legend.append(patches.Patch(facecolor=_style(c)[0], hatch=_style(c)[1], edgecolor="#666666", label=label))
     if barriers:
-        phase = textwrap.fill("phase of an mbarrier: first arrival or byte to last", LABEL)
+        left_out = f"; {len(every) - len(barriers)} barriers more" if len(every) > len(barriers) else ""
+        phase = textwrap.fill(f"phase of an mbarrier: first arrival or byte to last{left_out}", LABEL)
         legend.append(patches.Patch(facecolor=PHASES[0], edgecolor="#666666", label=phase))
     drawing.legend(handles=legend, loc="outside lower center", ncols=min(len(legend), 3), frameon=False, fontsize=8)
     return drawing

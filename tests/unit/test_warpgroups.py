@@ -194,6 +194,7 @@ def test_matrices_lie_inside_shared_memory() -> None:
         ("HGMMA.64x8x16.F32 R4, R8, gdesc[UR4], -R4", "the addend of a wgmma takes no sign"),
         ("HGMMA.SP.64x8x16.F32 R4, gdesc[UR4], R4", "sparse products are not modelled"),
         ("UTCHMMA gdesc[UR4], gdesc[UR6], tmem[UR8], tmem[UR10], idesc[UR11], UP0", "UTCHMMA: tensor memory and tcgen05 are not modelled"),
+        ("IGMMA.64x16x32.S8.S8 R4, gdesc[UR4].tnspB, R4", "only matrices of numbers of 16 bits are transposed"),
         ("WARPGROUP.WAIT", "has no modifier .WAIT"),
     ],
 )
