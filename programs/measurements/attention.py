@@ -13,8 +13,8 @@ import isa
 import sim
 from isa.errors import UserError
 from programs.measurements.gpu.attention import COLUMNS, Row, arrays
-from programs.measurements.tensor import Scored, median_run
-from programs.measurements.warpgroups import LISTINGS, median, report
+from programs.measurements.tensor import Scored, median_run, report
+from programs.measurements.warpgroups import LISTINGS, median
 from programs.published import ends_with_status, rows
 from sim.launch.launch import Launch
 

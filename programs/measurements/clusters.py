@@ -12,9 +12,9 @@ import numpy as np
 
 import isa
 import sim
-from programs.measurements.tensor import Row, Scored, median_run
+from programs.measurements.tensor import Row, Scored, median_run, report
 from programs.measurements.tiles import BARRIER_BYTES, BUFFER_BYTES, RESULT_BYTES
-from programs.measurements.warpgroups import LISTINGS, TILE, halves, median, report, simulated
+from programs.measurements.warpgroups import LISTINGS, TILE, halves, median, simulated
 from programs.published import ends_with_status, rows
 from sim.launch.launch import Launch
 

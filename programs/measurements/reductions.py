@@ -16,9 +16,9 @@ import numpy as np
 import isa
 import sim
 from isa.errors import UserError
-from programs.measurements.tensor import Row, Scored
+from programs.measurements.tensor import Row, Scored, report
 from programs.measurements.tiles import HERE, TYPES, words
-from programs.measurements.warpgroups import report, simulated
+from programs.measurements.warpgroups import simulated
 from programs.published import ends_with_status, rows
 from sim.launch.launch import Launch
 from sim.launch.pointers import Pointer

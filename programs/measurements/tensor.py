@@ -16,6 +16,7 @@ import numpy as np
 
 import isa
 from programs.published import ends_with_status
+from sim.causes.advice import utilisation
 from sim.gpus.loader import load
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
@@ -76,7 +77,8 @@ def products(wanted: Callable[[Row], bool] = lambda _: True) -> Iterator[Scored]
         file = load_launch(HERE / "gpu" / row["file"], program, args={"n": values["n"]}, grid=values["grid"])
         result = median_run(file.launch, "h200")
         name = f"{program.name} {values['n']}"
-        yield Scored(name, float(row["cycles"]), float(result.counters["sm_active_cycles_max"]), row, result)
+        stall = max((float(value), column) for column, value in row.items() if column.startswith("stall_"))[1].removeprefix("stall_")
+        yield Scored(name, float(row["cycles"]), float(result.counters["sm_active_cycles_max"]), row | {"stall": stall}, result)
 
 
 def _simulated(launch: Launch) -> Result:
@@ -93,14 +95,52 @@ def median_run(given: Launch, gpu: str) -> Result:
     return median_placed(execute(given), load(gpu))
 
 
+def tensor_share(score: Scored) -> float:
+    """Return the share of the SMs' active cycles in which the tensor cores multiply, 0 to 1."""
+    use = utilisation(score.result)
+    return max(use.get(pipe, 0.0) for pipe in ("wgmma pipe", "tensor pipe"))
+
+
+def largest(result: Result) -> str:
+    """Return the largest stall."""
+    return max((cause for cause in result.stalls if cause != "selected"), key=lambda cause: result.stalls[cause])
+
+
+def written(score: Scored) -> str:
+    """Return a line of the table."""
+    digits = 0 if score.measured >= 100 else 2
+    line = f"{score.name:35} {score.measured:8.{digits}f} {score.simulated:8.{digits}f} {score.error:+7.1%}"
+    if "stall" not in score.row:
+        return line + "\n"
+    measured = f", measured {float(score.row['tensor_percent']):4.1f} %" if score.row.get("tensor_percent") else ""
+    share = f"tensor cores {100 * tensor_share(score):4.1f} %{measured}; " if measured or tensor_share(score) else ""
+    return f"{line}  {share}{largest(score.result)}, measured {score.row['stall']}\n"
+
+
 def main() -> None:
     """Print both tables and their mean errors."""
-    for title, scores in (("chains", chains()), ("products", products())):
-        errors = []
+    report({"chains": chains(), "products": products()})
+
+
+def report(tables: dict[str, Iterator[Scored]]) -> None:
+    """Print tables and their mean errors."""
+    for title, scores in tables.items():
+        errors, alike, apart = [], 0, []
         for score in scores:
+            sys.stdout.write(written(score))
             errors.append(score.error)
-            sys.stdout.write(f"{score.name:45} {score.measured:10.2f} {score.simulated:10.2f} {score.error:+7.1%}\n")
-        sys.stdout.write(f"{title}: {len(errors)}, mean error {np.mean(np.abs(errors)):.1%}, worst {max(errors, key=abs):+.1%}\n\n")
+            if "stall" in score.row:
+                alike += largest(score.result) == score.row["stall"]
+            if score.row.get("tensor_percent"):
+                apart.append(abs(100 * tensor_share(score) - float(score.row["tensor_percent"])))
+        if not errors:
+            sys.stdout.write(f"{title}: no rows\n\n")
+            continue
+        sys.stdout.write(f"{title}: {len(errors)}, mean error {np.mean(np.abs(errors)):.1%}, worst {max(errors, key=abs):+.1%}\n")
+        if "stall" in score.row:
+            off = f"off by {np.mean(apart):.1f} points, at most {max(apart):.1f}" if apart else "was not counted"
+            sys.stdout.write(f"largest stall equal in {alike}; the tensor cores' share {off}\n")
+        sys.stdout.write("\n")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import numpy as np
 
 import isa
 import sim
-from programs.measurements.tensor import Row, Scored
-from programs.measurements.warpgroups import LISTINGS, TILE, halves, products_of, report, simulated
+from programs.measurements.tensor import Row, Scored, report
+from programs.measurements.warpgroups import LISTINGS, TILE, halves, products_of, simulated
 from programs.published import ends_with_status, rows
 from sim.launch.launch import Launch
 from sim.launch.pointers import Pointer

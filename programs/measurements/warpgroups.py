@@ -5,7 +5,6 @@
 """
 
 import statistics
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -13,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 import isa
-from programs.measurements.tensor import Row, Scored, median_run
+from programs.measurements.tensor import Row, Scored, median_run, report
 from programs.published import ends_with_status, rows
-from sim.causes.advice import utilisation
 from sim.gpus.loader import load
 from sim.launch.launch import Launch
 from sim.result.result import Result
@@ -29,12 +27,6 @@ TILE, BUFFER_BYTES, BARRIER_BYTES = 128, 32768, 1024  # of both kernels; hgemm_p
 def median(row: Row) -> float:
     """Return the median of a row's runs."""
     return statistics.median(float(value) for name, value in row.items() if name.startswith("cycles_"))
-
-
-def tensor_share(score: Scored) -> float:
-    """Return the share of the SMs' active cycles in which the tensor cores multiply, 0 to 1."""
-    use = utilisation(score.result)
-    return max(use.get(pipe, 0.0) for pipe in ("wgmma pipe", "tensor pipe"))
 
 
 @cache
@@ -96,44 +88,9 @@ def simulated(given: Launch) -> Result:
     return run(given, load("h100"))
 
 
-def largest(result: Result) -> str:
-    """Return the largest stall."""
-    return max((cause for cause in result.stalls if cause != "selected"), key=lambda cause: result.stalls[cause])
-
-
-def written(score: Scored) -> str:
-    """Return a line of the table."""
-    line = f"{score.name:35} {score.measured:8.0f} {score.simulated:8.0f} {score.error:+7.1%}"
-    if "stall" not in score.row:
-        return line + "\n"
-    measured = f", measured {float(score.row['tensor_percent']):4.1f} %" if "tensor_percent" in score.row else ""
-    return f"{line}  tensor cores {100 * tensor_share(score):4.1f} %{measured}; {largest(score.result)}, measured {score.row['stall']}\n"
-
-
 def main() -> None:
     """Print both tables and their mean errors."""
     report({"chains": chains(), "products": products()})
-
-
-def report(tables: dict[str, Iterator[Scored]]) -> None:
-    """Print tables and their mean errors."""
-    for title, scores in tables.items():
-        errors, alike, apart = [], 0, []
-        for score in scores:
-            sys.stdout.write(written(score))
-            errors.append(score.error)
-            if "stall" in score.row:
-                alike += largest(score.result) == score.row["stall"]
-            if "tensor_percent" in score.row:
-                apart.append(abs(100 * tensor_share(score) - float(score.row["tensor_percent"])))
-        if not errors:
-            sys.stdout.write(f"{title}: no rows\n\n")
-            continue
-        sys.stdout.write(f"{title}: {len(errors)}, mean error {np.mean(np.abs(errors)):.1%}, worst {max(errors, key=abs):+.1%}\n")
-        if "stall" in score.row:
-            off = f"off by {np.mean(apart):.1f} points, at most {max(apart):.1f}" if apart else "was not counted"
-            sys.stdout.write(f"largest stall equal in {alike}; the tensor cores' share {off}\n")
-        sys.stdout.write("\n")
 
 
 if __name__ == "__main__":

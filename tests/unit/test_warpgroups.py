@@ -9,7 +9,7 @@ import pytest
 import isa
 import sim
 from isa.errors import UserError
-from programs.measurements import warpgroups
+from programs.measurements import tensor, warpgroups
 from programs.published import rows
 from sim.causes.explain import Recording
 from sim.launch.expectation import check
@@ -65,7 +65,7 @@ def test_products_take_as_long_as_on_an_h100() -> None:
     errors = [abs(score.error) for score in scores]
     assert np.mean(errors) < 0.05
     assert max(errors) < 0.12
-    assert max(abs(100 * warpgroups.tensor_share(score) - float(score.row["tensor_percent"])) for score in scores) < 6
+    assert max(abs(100 * tensor.tensor_share(score) - float(score.row["tensor_percent"])) for score in scores) < 6
 
 
 @pytest.mark.parametrize("listing", [PACKED, SWIZZLED])
