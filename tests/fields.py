@@ -254,7 +254,7 @@ AGAIN = """.kernel again
 S2R R0, SR_TID.X
 IMAD R2, R0, 128, c[0x0][x]
 {walk}
-IADD R2, R2, -409600
+{back}
 {walk}
 EXIT"""
 UNEQUAL = """.kernel unequal
@@ -382,7 +382,7 @@ def small() -> dict[str, sim.Launch | None]:
     far = "\n".join(f"FFMA R1, R1, R2, R3\nBRA far{k}\n.rept 14\nNOP\n.endr\nfar{k}:" for k in range(140))
     walk = "\n".join(f"FADD R4, R4, c[0x3][{at:#x}]" for at in range(0, 0x2000, 0x100))
     loads = "\n".join(f"LDC R{20 + k}, c[0x3][{at:#x}]" for k, at in enumerate(range(0, 0x800, 0x100)))  # 256 bytes each
-    lines = ".rept 100\nLDG R4, [R2]\nIADD R2, R2, 4096\n.endr"  # more than L1 holds
+    lines, back = (f".rept 100\nLDG R4, [R2]\nIADD R2, R2, {apart}\n.endr" for apart in (4096, -4096))  # more than L1 holds
     constants = {3: (np.arange(4096) * 196 % 8192).astype(np.uint32)}
     chains = {
         f"{registers} registers, {shared} bytes, {threads} threads": launch(
@@ -398,7 +398,7 @@ def small() -> dict[str, sim.Launch | None]:
         "hits": launch(REUSE, 4, 32, np.zeros(1 << 14, np.float32)),
         "reuse": launch(REUSE, 8, 128, np.zeros(1 << 14, np.float32), shared_dynamic=40000),
         "rewrites": launch(REWRITES, 1, 32, np.zeros(1 << 14, np.float32)),
-        "again": launch(AGAIN.format(walk=lines), 1, 32, np.zeros(1 << 17, np.float32)),
+        "again": launch(AGAIN.format(walk=lines, back=back), 1, 32, np.zeros(1 << 17, np.float32)),
         "unequal": launch(UNEQUAL, 203, 256, np.zeros(1, np.float32)),
         "barriers": mbarrier_programs.launch(mbarrier_programs.PING_PONG)[0],
         "uniform": launch(".kernel uniform\n.target sm_90\n.rept 40\nUIADD3 UR4, UR4, UR5, URZ\nFADD R1, R1, R2\n.endr\nEXIT", 4, 256),

@@ -127,6 +127,8 @@ def _memory(gpu: Gpu) -> Iterator[str]:
         yield f"l2.bytes = {gpu.l2.bytes} must be at least {least}: a set of {gpu.l2.ways} lines (l2.ways) in each slice (dram.channels)"
     if gpu.l2 and gpu.l2.hash != "turns" and gpu.dram.channels % 2 and gpu.dram.channels > 1:
         yield f"dram.channels = {gpu.dram.channels} must be even, or 1, with l2.hash = '{gpu.l2.hash}': half of them for each part of L2"
+    if gpu.l1 and gpu.l1.sets & gpu.l1.sets - 1:
+        yield f"l1.sets = {gpu.l1.sets} is no power of two, which the hash of sets of tags needs; 0 = as many as there are lines for"
     if gpu.l1 and gpu.l1.unified and not gpu.limits.shared_carveouts:
         yield "l1.unified needs limits.shared_carveouts: how much of it may be shared memory"
 

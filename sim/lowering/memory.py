@@ -18,7 +18,9 @@ SECTORS = LINE // SECTOR
 WHOLE = (1 << SECTORS) - 1  # all sectors of a line
 LOCAL_BASE = 1 << 40  # local memory lies here, beyond every array: by warp slot, word, lane
 LOCAL_LINE = LOCAL_BASE // LINE
-LOCAL_BYTES = 4096  # per thread
+LOCAL_WORDS = 1024  # per thread
+LOCAL_APART = 400  # words from a warp's end of them to the next warp's: the driver of an H100 sets 1,600 bytes apart, h100/local_lines.csv
+LOCAL_DEEP = 1 << 26  # rows from the first word's that lie deeper than that, which it would set apart, too
 LOCAL_SLOTS = 64  # warps of an SM at least, in the numbering of local memory: a preset with fewer has it where the others do
 # When DRAM refreshes lines of an H100 and an H200, fitted to how far turns of two lines in 4 KB to 2 MB lie apart there (refresh.csv).
 TURNS = ((10, 256), (9, 49), (5, 32), (3, 0))  # a draw for bits of the line's number left out, within so many 256ths of the interval
@@ -26,6 +28,7 @@ APART = ((43520, 14500), (56832, 15000))  # of 65536: kilobytes that drew at lea
 # Cycles from where a store's lines have been looked up until they begin to leave, beyond its passes: read off an H100, h100/rewrites.csv.
 HANDED_ON = 2
 REQUEST_WEIGHT = 3  # places of an SM's port to L2 that a load or store takes, of an atomic each packet one (h100.toml, interconnect.depth)
+SEARCHED = 8  # sets of L1 in which the line that gives up its data is sought: assumed (h100/l1_sets.csv)
 MOST_PENDING = 65536  # entries of a table without limit: as many as a preset may have
 MOST_REQUESTS = 128  # of one instruction: four words of local memory at another place in every lane; tables and ports have room for it
 
@@ -68,6 +71,8 @@ class Hierarchy(NamedTuple):
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
     l1_ways: np.int64
+    l1_tags: np.int64  # 1: sets are of tags alone, as measured on an H100
+    l1_data: np.int64  # lines for which there is room
     l1_replacement: np.int64  # a Replacement
     l1_latency: np.int64  # from the take to the dependent's issue
     l1_bytes: np.int64  # 16 * bytes per cycle * 32 / threads of a warp: 32 words then take the cycles of a warp
@@ -150,6 +155,14 @@ def away(line: int, at: int, refresh: int, interval: int) -> int:
     return max(refresh - (at + (turn % 65536 * interval >> 16)) % interval, 0)
 
 
+def local_row(slot: int, word: int) -> int:
+    """Return which row of local memory is a word of a warp's lanes. slot: of the warp, numbered over the chip; word: within a thread's."""
+    deeper = LOCAL_WORDS - LOCAL_APART
+    if word >= deeper:
+        return slot * LOCAL_APART + word - deeper
+    return LOCAL_DEEP + slot * deeper + word
+
+
 def carve_out(gpu: Gpu, shared_per_sm: int) -> int:
     """Return the bytes of shared memory that the driver sets apart when blocks use `shared_per_sm` in all."""
     return next((size for size in gpu.limits.shared_carveouts if size >= shared_per_sm), gpu.limits.shared_bytes)
@@ -163,11 +176,18 @@ def l1_lines(gpu: Gpu, shared_per_sm: int) -> int:
     return max(size, 0) // LINE
 
 
+def l1_places(gpu: Gpu, lines: int) -> tuple[int, int]:
+    """Return the sets of L1, and the tags of each, where there is room for so many lines."""
+    if gpu.l1 is None or lines == 0:
+        return 0, 0
+    ways = gpu.l1.ways if gpu.l1.sets else min(gpu.l1.ways, lines)
+    return gpu.l1.sets or lines // ways, ways
+
+
 def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
     """Return the tables of `gpu` when resident blocks use `shared_per_sm` bytes of shared memory. queues: memory ports per SM."""
     lsu, net, l1, l2 = gpu.lsu, gpu.interconnect, gpu.l1, gpu.l2
     lines = l1_lines(gpu, shared_per_sm)
-    ways = min(l1.ways, lines) if l1 else 0
     l2_lines = l2.bytes // LINE // gpu.dram.channels if l2 else 0
     values = {
         **{"modelled": gpu.memory.kind == "hierarchy", "queues": queues},
@@ -185,8 +205,9 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "copy_ticks": ticks(gpu.shared.copy_bytes_per_cycle, SECTOR),
         "tile_ticks": ticks(gpu.shared.tile_bytes_per_cycle, SECTOR),
         "shared_latency": gpu.memory.shared_load - lsu.latency,
-        "l1_sets": lines // ways if ways else 0,
-        "l1_ways": ways,
+        **dict(zip(("l1_sets", "l1_ways"), l1_places(gpu, lines), strict=True)),
+        "l1_tags": int(bool(l1 and l1.sets)),
+        "l1_data": lines,
         "l1_replacement": Replacement[l1.replacement.upper()] if l1 else Replacement.LRU,
         "l1_latency": l1.latency - lsu.latency if l1 else 0,
         "l1_bytes": round(16 * l1.bytes_per_cycle * 32 / gpu.core.warp_size) if l1 else 16 * LINE,

@@ -28,6 +28,23 @@ def place_of(line: int, places: int) -> int:
     return (line + (((run * 0x9E3779B1) >> 9) & 0x7FFFFFFF)) % places
 
 
+# What each bit of a line's number above the lowest nine, of which nine change a set of L1: programs/measurements/h100/l1_sets.csv
+L1_BITS = (113, 27, 374, 329, 57, 481, 477, 238, 404, 141, 428, 244, 303, 130, 240, 277, 508, 351)
+
+
+def _folded(bits: tuple[int, ...]) -> np.ndarray:
+    """Return int64 [512]: what nine bits of a line's number change, all of them together."""
+    return np.array([np.bitwise_xor.reduce([value for bit, value in enumerate(bits) if number >> bit & 1] or [0]) for number in range(512)])
+
+
+LOWER, UPPER = _folded(L1_BITS[:9]), _folded(L1_BITS[9:])
+
+
+def set_of(line: int, sets: int) -> int:
+    """Return the set of L1's tags, of a power of two of them, 512 at most, in which a 128-byte line lies: as measured on an H100."""
+    return (line ^ LOWER[line >> 9 & 511] ^ UPPER[line >> 18 & 511]) & (sets - 1)
+
+
 def lanes_of(channels: int) -> int:
     """Return on how many slices of a part so many KB lie by the hash: the greatest power of two of them, 32 at most."""
     return min(LANES, 1 << (max(channels // 2, 1).bit_length() - 1))

@@ -32,10 +32,10 @@ def placed(accesses: np.ndarray, spaces: np.ndarray, rows: np.ndarray, shared_ba
         moved[(spaces == Space.SHARED) & (low >= shared_base)] = -shared_base
     local = used & (spaces == Space.LOCAL)
     if local.any():
-        start = int(low[local].min()) // LOCAL_ALIGNMENT * LOCAL_ALIGNMENT
-        if int(high[local].max()) - start >= LOCAL_BYTES:
+        end = (int(high[local].max()) // LOCAL_ALIGNMENT + 1) * LOCAL_ALIGNMENT  # of the first frame of a stack that grows downwards
+        if end - int(low[local].min()) > LOCAL_BYTES:
             fail(f"local memory of over {LOCAL_BYTES} bytes per thread is not modelled", "compile with more registers")
-        moved[local] = -start
+        moved[local] = LOCAL_BYTES - end
     is_scattered = stride == SCATTERED
     number = accesses["start"][is_scattered]
     rows[number] += np.where(rows[number] != 0, moved[is_scattered][:, None], 0)

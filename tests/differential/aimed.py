@@ -59,6 +59,7 @@ def fused(*sources: tuple[str, str]) -> str:
 
 
 TWO_WAYS = {"l1.bytes": 256, "l1.ways": 2}
+TWO_OF_FOUR = {"l1.bytes": 256, "l1.ways": 4, "l1.sets": 1}
 ONE_SET = {"l1.bytes": 128, "l1.ways": 1, "l2.bytes": 256, "l2.ways": 2, "dram.channels": 1}
 BY_LANE = "S2R R7, SR_TID.X\nSHL R7, R7, {}\nIADD R2, R2, R7\n"  # that power of two bytes from lane to lane
 SECTOR_1, USE, SUM = "LDG R4, [R2+32]\n", "FADD R5, R4, R4\n", "FADD R7, R7, R7\n"
@@ -71,6 +72,9 @@ AIMED = {
     "L1 evicts first in, first out": Aimed(loads(0, 1, 0, 2, 0, 1), "gtx480", TWO_WAYS),
     # line 2 takes the place of line 0, not that of line 1
     "L1 evicts the line used last": Aimed(loads(0, 1, 2, 1), "gtx480", TWO_WAYS),
+    # line 2 has a place of its own, and the data of line 1
+    "the line of L1 used last gives its data up": Aimed(loads(0, 1, 0, 2, 0), "gtx480", TWO_OF_FOUR),
+    "L1 has room for the data of all its tags": Aimed(loads(0, 1, 0, 2, 1), "gtx480", TWO_OF_FOUR),
     # line 3 takes the place of line 1, not that of line 2, which stands in the first place
     "L2 evicts the first place": Aimed(loads(0, 1, 2, 3, 2), "gtx480", ONE_SET),
     # the second load lacks a word of sector 0, of which another was stored: the third does not find sector 1 any more

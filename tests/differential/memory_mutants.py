@@ -160,6 +160,7 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "bank conflicts missed": (banks, "passes", lambda right: lambda rule, at, width, atomic: min(right(rule, at, width, atomic), 1)),
     "lanes of an atomic share a row": (banks, "passes", lambda right: lambda rule, at, width, atomic: right(rule, at, width, False)),
     "queues of the load/store unit one deeper": (Queue, "__init__", lambda right: lambda self, sm, depth: right(self, sm, depth + 1)),
+    "L1 has room for the data of all its tags": (L1, "_take_room", lambda right: lambda self: True),
     "write-back lost": (Slice, "_write_back", lambda right: lambda self, line, queue: None),
     "loads of all GPCs join": (RequestCoalescer, "join", joins_any_gpc),
     "a read may be joined for ever": (RequestCoalescer, "note", never_over),
@@ -228,11 +229,18 @@ def newest_leaves(m: int, k: int, start: int, mh: Any, memory: Any) -> None:
     LEAVE(m, memory.units[m].kept - 1 if memory.units[m].kept == mh.store_lines else k, start, mh, memory)
 
 
+def newest_gives_up(m: int, mh: Any, memory: Any) -> int:
+    """Let the line used last give its data up."""
+    taken = [place for place, line in enumerate(memory.lines[m]) if line.tag]
+    return max(taken, key=lambda place: memory.lines[m, place].used)
+
+
 LEAVE = write_combining.leave
 CODE: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "the newest of the lines kept of stores leaves": ("sim.timing.memory.write_combining", "leave", newest_leaves),
     "lines kept of stores outlive their block": ("sim.timing.memory.lsu", "release", lambda m, block, start, mh, memory: None),
     "a line that is invalidated is still found": ("sim.timing.memory.l1", "invalidate", lambda m, place, memory: None),
+    "the line of L1 used last gives its data up": ("sim.timing.memory.l1", "give_up", newest_gives_up),
     "write-back lost": ("sim.timing.memory.l2", "write_back", lambda number, tag, words, valid, done, mh, memory: done),
     "L2 evicts the first place": ("sim.timing.memory.l2", "victim", first_place),
     "answers of one cycle in reverse": ("sim.timing.memory.responses", "earlier", later_first),

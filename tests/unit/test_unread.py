@@ -75,7 +75,7 @@ SAME: tuple[tuple[str, str, Callable[[Result], bool] | None], ...] = (
     (r"core\.(register_banks|read_window)", "reads do not meet at a bank", None),
     (r"limits\.\w+", "as many blocks fit with all values tried", None),
     (
-        r"l1\.(bytes|sector|ways|replacement|unified|stores|pending|tags_per_cycle|pass_latency)",
+        r"l1\.(bytes|sector|ways|sets|replacement|unified|stores|pending|tags_per_cycle|pass_latency)",
         "what is used again is there, or not yet",
         None,
     ),

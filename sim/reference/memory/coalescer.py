@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from sim.gpus.path import LINE, SECTOR
-from sim.lowering.memory import LOCAL_BASE, LOCAL_BYTES
+from sim.lowering.memory import LOCAL_BASE, local_row
 
 WORD = 4  # bytes
 HALF = 16  # lanes of a half-warp
@@ -104,9 +104,8 @@ def local(addresses: Addresses, width: int, slot: int, lanes: int) -> list[Reque
     addresses: within a thread's local memory. slot: of the warp, numbered over the chip.
     """
     requests: dict[int, Request] = {}
-    first = LOCAL_BASE + slot * LOCAL_BYTES * 32
     for lane, address in addresses.items():
         for word in range(max(width // WORD, 1)):
-            place = first + WORD * ((address // WORD + word) * lanes + lane)
+            place = LOCAL_BASE + WORD * (local_row(slot, address // WORD + word) * lanes + lane)
             requests.setdefault(place // LINE, Request(place // LINE)).add(place, WORD)
     return list(requests.values())

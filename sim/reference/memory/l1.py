@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from sim.lowering.memory import SECTORS
-from sim.lowering.slices import place_of
+from sim.lowering.memory import SEARCHED, SECTORS
+from sim.lowering.slices import place_of, set_of
 from sim.policies import Replacement
 from sim.reference.memory.replacement import Ways
 
@@ -54,6 +54,7 @@ class Line:
     pending: set[int] = field(default_factory=set)  # sectors on their way
     waiting: list[Mshr] = field(default_factory=list)  # for some of them
     owner: int = -1  # warp slot that brought it
+    used: int = 0  # how many uses of the cache's lines there had been then, this one included
     closes: int = 0  # cycle from which what stores wrote of it takes no other store in
     leaves: int = 0  # in which that leaves the SM
 
@@ -80,6 +81,10 @@ class L1:
     def __init__(self, numbers: Hierarchy, stores: str) -> None:
         self.ways, self.fetch, self.stores = int(numbers.l1_ways), int(numbers.l1_fetch), stores
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
+        self.set_of = set_of if numbers.l1_tags else place_of
+        self.room, self.taken = int(numbers.l1_data), 0  # lines
+        self.hand = 0  # set from which the next line is sought that gives up its data
+        self.uses = count(1)
         policy, sets = int(numbers.l1_replacement), int(numbers.l1_sets)
         self.ways_of = [Ways(policy, self.ways, number * self.ways) for number in range(sets)] if policy != Replacement.LRU else []
         self.asks = -1  # warp slot whose access is looked up
@@ -87,11 +92,11 @@ class L1:
         self.invalidated = count(-1, -1)  # numbers for lines that keep their places until what was asked for has come
 
     def _set_of(self, number: int) -> OrderedDict[int, Line]:
-        return self.sets[place_of(number, len(self.sets))]
+        return self.sets[self.set_of(number, len(self.sets))]
 
     def _ways(self, number: int) -> Ways | None:
         """Return the ways of a line's set, with another policy than LRU."""
-        return self.ways_of[place_of(number, len(self.sets))] if self.ways_of else None
+        return self.ways_of[self.set_of(number, len(self.sets))] if self.ways_of else None
 
     def peek(self, number: int) -> Line | None:
         """Return a line if it has a place, without using it."""
@@ -102,6 +107,7 @@ class L1:
         lines = self._set_of(number)
         if number in lines:
             lines.move_to_end(number)
+            lines[number].used = next(self.uses)
             if ways := self._ways(number):
                 ways.use(number)
         return lines.get(number)
@@ -112,6 +118,8 @@ class L1:
         stay = {other for other, line in lines.items() if line.pending}
         if len(stay) == self.ways:
             return None
+        if len(stay | {other for other in lines if other >= 0}) < self.ways and not self._take_room():
+            return None
         if ways := self._ways(number):
             gone = ways.fill(number, stay)
         else:
@@ -120,8 +128,28 @@ class L1:
             owner = lines.pop(gone).owner
             if gone >= 0:  # not invalid
                 self.replaced(owner, gone)
-        lines[number] = Line(owner=self.asks)
+        lines[number] = Line(owner=self.asks, used=next(self.uses))
         return lines[number]
+
+    def _take_room(self) -> bool:
+        """Make room for the data of one more line; return False when all lines are being fetched.
+
+        The least recently used line of the next sets gives them up, which keeps neither data nor its place.
+        """
+        if self.taken < self.room:
+            self.taken += 1
+            return True
+        for _ in range(0, len(self.sets), SEARCHED):
+            sets = self.sets[self.hand : self.hand + SEARCHED]
+            self.hand = (self.hand + len(sets)) % len(self.sets)
+            found = [(line.used, number) for lines in sets for number, line in lines.items() if number >= 0 and not line.pending]
+            if found:
+                number = min(found)[1]
+                self.replaced(self._set_of(number).pop(number).owner, number)
+                if ways := self._ways(number):
+                    ways.rename(number, None)
+                return True
+        return False
 
     def for_load(self, request: Request) -> Line | None:
         """Return the line for a load, which takes a place if it has none; None when all lines of its set are being fetched.
@@ -151,6 +179,7 @@ class L1:
             there.there |= readable(request.words, whole_words) - words_of(there.pending)
         elif there and not there.pending:
             del self._set_of(request.line)[request.line]
+            self.taken -= 1
             if ways := self._ways(request.line):
                 ways.rename(request.line, None)
         return line is not None
@@ -158,6 +187,7 @@ class L1:
     def _invalidate(self, number: int) -> None:
         """Invalidate a line; when all that it waits for has come, its place is the next to be taken."""
         lines, other = self._set_of(number), next(self.invalidated)
+        self.taken -= 1
         lines[other] = lines.pop(number)
         if ways := self._ways(number):
             ways.rename(number, other)

@@ -7,12 +7,13 @@ An access is aligned to its width, at most 16 bytes, so a lane's words lie in on
 import numpy as np
 
 from sim.compiled.kernel import first_bit, inner
-from sim.lowering.memory import COALESCING, LOCAL_BASE, LOCAL_BYTES
+from sim.lowering.memory import COALESCING, LOCAL_BASE, local_row
 from sim.traces.trace import ADDRESS, SCATTERED, TraceArrays
 
 SECTORS_RULE, CC12 = COALESCING.index("sectors"), COALESCING.index("cc12")
 ALL_LANES = np.uint32(0xFFFFFFFF)
 HALF = 16  # lanes
+row_of = inner(local_row)
 
 
 @inner
@@ -159,12 +160,11 @@ def local(
     """Return the requests of an access to local memory, where the same word of a warp's lanes is one row. place: slot, bytes of a row."""
     count = np.int64(0)
     slot, row = place
-    start = LOCAL_BASE + slot * LOCAL_BYTES * 32
     for lane in range(32):
         if has_lane(mask, lane):
             offset = lane_address(access, lane, trace)
             for word in range(max(width >> 2, 1)):
-                address = start + ((offset >> 2) + word) * row + 4 * lane
+                address = LOCAL_BASE + row_of(slot, (offset >> 2) + word) * row + 4 * lane
                 count = add(address, min(width, 4), count, line, sectors, words)
     return count
 

@@ -11,8 +11,8 @@ programs/measurements/h100/races.csv.
 import numpy as np
 
 from sim.compiled.kernel import inner, outlined, prefetch
-from sim.lowering.memory import L1_STORES, SECTORS, WHOLE
-from sim.lowering.slices import place_of
+from sim.lowering.memory import L1_STORES, SEARCHED, SECTORS, WHOLE
+from sim.lowering.slices import place_of, set_of
 from sim.policies import Replacement
 from sim.policies.replacement import FILLED, USED, VICTIM, replaced
 from sim.result.causes import Tally
@@ -29,13 +29,19 @@ NO_LINE = np.int64(NONE)
 NO_WORDS, WHOLE_LINE = np.uint32(0), np.uint32(0xFFFFFFFF)
 ALL_SECTORS = np.uint32(WHOLE)
 
-l1_set = inner(place_of)
+by_tags, in_turn = inner(set_of), inner(place_of)
+
+
+@inner
+def l1_set(line: int, mh: np.record) -> int:
+    """Return the number of the set of a line."""
+    return by_tags(line, mh.l1_sets) if mh.l1_tags else in_turn(line, mh.l1_sets)
 
 
 @inner
 def prefetch_set(m: int, line: int, mh: np.record, memory: Memory) -> int:
     """Return the first place of the set of a line, which will be looked up soon: the processor finds it in its caches then."""
-    first = l1_set(line, mh.l1_sets) * mh.l1_ways
+    first = l1_set(line, mh) * mh.l1_ways
     for way in range(0, mh.l1_ways, LINES_OF_A_LINE):
         prefetch(memory.lines, m * memory.lines.shape[1] + first + way)
     return first
@@ -96,10 +102,20 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
     if best >= 0:
         memory.units[m].uses += 1
         chosen = memory.lines[m, best]
+        gone = best
+        if chosen.tag == 0:
+            if memory.units[m].l1_used < mh.l1_data:
+                memory.units[m].l1_used += 1
+            else:
+                gone = give_up(m, mh, memory)
+                if gone < 0:
+                    return NO_LINE
         if memory.owners.shape[0]:
-            memory.units[m].replaced = chosen.tag - 1
-            memory.units[m].replaced_of = memory.owners[m, best]
+            memory.units[m].replaced = memory.lines[m, gone].tag - 1
+            memory.units[m].replaced_of = memory.owners[m, gone]
             memory.owners[m, best] = memory.units[m].asks
+        if gone != best:
+            memory.lines[m, gone].tag, memory.lines[m, gone].used = 0, 0
         chosen.tag = line + 1
         chosen.used = memory.units[m].uses
         chosen.there = NO_WORDS
@@ -111,9 +127,26 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
     return best
 
 
+@outlined
+def give_up(m: int, mh: np.record, memory: Memory) -> int:
+    """Return the place of the line whose data go to another, the least recently used of the next SEARCHED sets; NONE when all are on their way."""
+    for _ in range(0, mh.l1_sets, SEARCHED):
+        first, best = memory.units[m].l1_hand * mh.l1_ways, NO_LINE
+        last = min(first + SEARCHED * mh.l1_ways, mh.l1_sets * mh.l1_ways)
+        memory.units[m].l1_hand = last // mh.l1_ways % mh.l1_sets
+        for place in range(first, last):
+            candidate = memory.lines[m, place]
+            if candidate.tag != 0 and candidate.pending == NO_SECTORS and (best < 0 or candidate.used < memory.lines[m, best].used):
+                best = np.int64(place)
+        if best >= 0:
+            return best
+    return NO_LINE
+
+
 @inner
 def invalidate(m: int, place: int, memory: Memory) -> None:
     """Invalidate the line in a place; when all that it waits for has come, the place is the next to be taken."""
+    memory.units[m].l1_used -= 1
     memory.lines[m, place].tag = 0
     memory.lines[m, place].used = 0
 
@@ -201,6 +234,7 @@ def store(m: int, line: int, first: int, sectors: int, words: int, whole: bool, 
     if mh.l1_stores != EVICT:
         found.there |= readable(words, whole) & ~words_of(found.pending)
     elif found.pending == NO_SECTORS:
-        found.tag, found.used, found.there = 0, 0, NO_WORDS
+        invalidate(m, place, memory)
+        found.there = NO_WORDS
         return NO_LINE
     return place
