@@ -80,7 +80,7 @@ def test_both_engines_are_equal(policy: str, more: dict[str, str]) -> None:
 
 
 def test_each_policy_makes_a_difference_in_each_cache() -> None:
-    trace = sim.execute(launch(REUSE, 8, 128, np.zeros(1 << 14, np.float32)))
+    trace = sim.execute(launch(REUSE, 16, 128, np.zeros(1 << 14, np.float32)))
     for cache, counter in (("l1", "l1_hit_rate"), ("l2", "l2_hit_rate")):
         rates = {run(timing, trace, **{f"{cache}__replacement": policy, f"{other}__replacement": "lru"}).counters[counter]
                  for policy in POLICIES for other in ({"l1", "l2"} - {cache})}  # fmt: skip
