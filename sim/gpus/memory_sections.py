@@ -148,7 +148,11 @@ class L1(Section):
     line: Literal[128] = Field(128, description="bytes per tag")
     sector: Literal[32, 64, 128] = Field(32, description="bytes fetched for a miss")
     ways: Annotated[int, Field(ge=1, le=512)] = Field(4, description="lines per set")
-    sets: Annotated[int, Field(ge=0, le=512)] = Field(0, description="sets of tags, a power of two; 0 = as many as there are lines for")
+    sets: Annotated[int, Field(ge=0, le=512)] = Field(
+        0,
+        description="sets of tags, a power of two, by the hash measured on an H100, doubled until there is a tag for each line; "
+        "0 = as many sets as there are lines for, by another hash",
+    )
     replacement: NamedReplacement = Field("lru", description="which line of a full set goes; sim.policies.replacement")
     latency: Count = Field(description="cycles from a load's issue to its dependent's, on a hit")
     bytes_per_cycle: Annotated[float, Field(gt=0)] = Field(

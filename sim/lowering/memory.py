@@ -19,8 +19,8 @@ WHOLE = (1 << SECTORS) - 1  # all sectors of a line
 LOCAL_BASE = 1 << 40  # local memory lies here, beyond every array: by warp slot, word, lane
 LOCAL_LINE = LOCAL_BASE // LINE
 LOCAL_WORDS = 1024  # per thread
-LOCAL_APART = 400  # words from a warp's end of them to the next warp's: the driver of an H100 sets 1,600 bytes apart, h100/local_lines.csv
-LOCAL_DEEP = 1 << 26  # rows from the first word's that lie deeper than that, which it would set apart, too
+LOCAL_RESERVED = 400  # words of a thread per warp slot: 1,600 bytes by an H100's driver, inferred from h100/local_lines.csv
+LOCAL_DEEP = 1 << 26  # first row of words that lie deeper than that, which the driver would place elsewhere
 LOCAL_SLOTS = 64  # warps of an SM at least, in the numbering of local memory: a preset with fewer has it where the others do
 # When DRAM refreshes lines of an H100 and an H200, fitted to how far turns of two lines in 4 KB to 2 MB lie apart there (refresh.csv).
 TURNS = ((10, 256), (9, 49), (5, 32), (3, 0))  # a draw for bits of the line's number left out, within so many 256ths of the interval
@@ -157,9 +157,9 @@ def away(line: int, at: int, refresh: int, interval: int) -> int:
 
 def local_row(slot: int, word: int) -> int:
     """Return which row of local memory is a word of a warp's lanes. slot: of the warp, numbered over the chip; word: within a thread's."""
-    deeper = LOCAL_WORDS - LOCAL_APART
+    deeper = LOCAL_WORDS - LOCAL_RESERVED
     if word >= deeper:
-        return slot * LOCAL_APART + word - deeper
+        return slot * LOCAL_RESERVED + word - deeper
     return LOCAL_DEEP + slot * deeper + word
 
 
@@ -180,8 +180,10 @@ def l1_places(gpu: Gpu, lines: int) -> tuple[int, int]:
     """Return the sets of L1, and the tags of each, where there is room for so many lines."""
     if gpu.l1 is None or lines == 0:
         return 0, 0
-    ways = gpu.l1.ways if gpu.l1.sets else min(gpu.l1.ways, lines)
-    return gpu.l1.sets or lines // ways, ways
+    sets, ways = gpu.l1.sets, gpu.l1.ways if gpu.l1.sets else min(gpu.l1.ways, lines)
+    while 0 < sets * ways < lines:
+        sets *= 2
+    return sets or lines // ways, ways
 
 
 def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:

@@ -41,7 +41,7 @@ LOWER, UPPER = _folded(L1_BITS[:9]), _folded(L1_BITS[9:])
 
 
 def set_of(line: int, sets: int) -> int:
-    """Return the set of L1's tags, of a power of two of them, 512 at most, in which a 128-byte line lies: as measured on an H100."""
+    """Return in which set of L1's tags, of a power of two of them, a 128-byte line lies: as measured on an H100, which has 512."""
     return (line ^ LOWER[line >> 9 & 511] ^ UPPER[line >> 18 & 511]) & (sets - 1)
 
 

@@ -1,7 +1,8 @@
 """Addresses of a trace, of 48 bits, -> accesses of `TraceArrays`, of 32: regions of memory are moved together.
 
 Regions that accesses touch are laid one after another from `sim.launch.placement.BASE` on. The place within a region's pages of 2 MiB
-stays, and with it what cache lines and sectors see. Local memory counts from the lowest address used, shared memory from its window.
+stays, and with it what cache lines and sectors see. Local memory ends at the highest address used, as a stack does; shared memory
+counts from its window.
 """
 
 from collections.abc import Callable

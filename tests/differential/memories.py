@@ -104,6 +104,7 @@ def with_latencies(draw: Callable, table: dict[str, Any]) -> dict[str, Any]:
     if table["l1"]:
         table["l1"]["latency"] = least + draw(st.integers(1, 20))
         table["l1"]["sets"] = (0, 1, 4, 64)[(least + table["l1"]["latency"]) % 4]
+        table["l1"]["replacement"] = ("lru", "srrip", "lru", "plru", "random")[(store_read + table["l1"]["latency"]) % 5]
     if table["l2"]:
         table["l2"]["latency"] = PLENTY
         table["l2"]["coalesced"] = (1, 2, 4)[table["dram"]["channels"] % 3]  # no draw of its own: cases that tests name stay as they are

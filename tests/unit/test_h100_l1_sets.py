@@ -77,22 +77,28 @@ def test_the_least_recently_used_of_a_set_goes(what: str) -> None:
     assert misses(result) - first == int(row["result"])
 
 
-@pytest.mark.parametrize(("count", "stride"), [(1024, 64), (1024, 125), (1536, 1), (2048, 1)])
-def test_lines_are_lost_where_sets_or_data_are_full(count: int, stride: int) -> None:
+@pytest.mark.parametrize(("count", "stride"), [(1024, 64), (1024, 125), (1536, 1), (1536, 33)])
+def test_as_many_lines_are_lost(count: int, stride: int) -> None:
     program = isa.load(H100 / "l1_sets.sm_90.cubin", "touch")
-    arguments = (np.zeros(128 * 1024 * 126, np.uint8), np.uint32(count), np.uint32(stride), np.zeros(PASSES, np.uint32))
+    arguments = (np.zeros(128 * (1536 * 126 + 1), np.uint8), np.uint32(count), np.uint32(stride), np.zeros(PASSES, np.uint32))
     lost = misses(sim.run(sim.Launch(program, (1,), (32,), arguments), H100_GPU)) - count
-    each = np.bincount(set_of(touched(count, stride), SETS))
-    if count == 2048:  # four lines in each set, and data of 1,984
-        assert 64 * (PASSES - 1) <= lost < count * (PASSES - 1)
-    else:
-        assert lost == pytest.approx(each[each > WAYS].sum() * (PASSES - 1), abs=0.3 * count)
+    measured = [row for row in ROWS if (row["number"], row["stride"]) == (str(count), str(stride))]
+    each = int(measured[0]["result"].split()[0]) if measured else 0  # one after another none of 1,500 and of 1,600
+    assert lost / (PASSES - 1) == pytest.approx(each, rel=0.25, abs=WAYS + 1)  # the array lies elsewhere
+
+
+def test_lines_are_lost_where_there_is_a_tag_but_no_data() -> None:
+    program = isa.load(H100 / "l1_sets.sm_90.cubin", "touch")
+    arguments = (np.zeros(128 * 2048, np.uint8), np.uint32(2048), np.uint32(1), np.zeros(PASSES, np.uint32))
+    lost = misses(sim.run(sim.Launch(program, (1,), (32,), arguments), H100_GPU)) - 2048
+    assert lost >= (2048 - 1984) * (PASSES - 1)
 
 
 @pytest.mark.parametrize("row", [row for row in LOCAL if int(row["rows"]) <= 100], ids=lambda row: f"{row['rows']}_{row['warps']}")
 def test_local_memory_loses_about_as_many_rows(row: dict[str, str]) -> None:
-    count, warps = int(row["rows"]), int(row["warps"])
+    count, warps, measured = int(row["rows"]), int(row["warps"]), float(row["lost"])
     program = isa.load(H100 / "local_lines.sm_90.cubin", f"_Z5localILi{count}EEvPj")
     trace = execute(sim.Launch(program, (6,), (32 * warps,), (np.zeros(132, np.uint32),)))
     lost = misses(sim.simulate(trace, H100_GPU)) / 6 / 4 / 2  # of a block; sectors of a row; both times
-    assert lost == pytest.approx(float(row["lost"]), rel=0.2, abs=90)
+    assert lost == pytest.approx(measured, rel=0.2) if measured > 300 else lost <= 2 * measured + 90  # D34
+    assert bool(lost) == bool(measured)

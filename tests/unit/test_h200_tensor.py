@@ -62,6 +62,7 @@ def test_products_that_nothing_is_fitted_to(name: str) -> None:
         assert score.result.counters["warp_instructions"] == int(score.row["warp_instructions"])
         assert max(stalls, key=lambda cause: stalls[cause]) == max(measured, key=lambda cause: measured[cause])
         assert abs(score.error) < 0.12
+        assert abs(100 * tensor.tensor_share(score) - float(score.row["tensor_percent"])) < 1.5
 
 
 def test_the_command_says_what_is_not_installed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

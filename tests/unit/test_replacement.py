@@ -72,8 +72,14 @@ def run(engine: Any, trace: Any, **changes: Any) -> Result:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("more", [{"l1__stores": "evict", "l2__start": "dirty"}, {"l1__stores": "allocate", "l2__start": "warm"}])
-def test_both_engines_are_equal(policy: str, more: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "more",
+    [
+        *({"l1__stores": "evict", "l2__start": "dirty"}, {"l1__stores": "allocate", "l2__start": "warm"}),
+        *({"l1__sets": 2, "l1__bytes": 768, "l1__stores": "allocate"}, {"l1__sets": 8, "l1__bytes": 1280, "l1__stores": "evict"}),
+    ],
+)
+def test_both_engines_are_equal(policy: str, more: dict[str, Any]) -> None:
     trace = sim.execute(launch(REUSE, 5, 128, np.zeros(1 << 14, np.float32)))
     fast, read = (run(engine, trace, l1__replacement=policy, l2__replacement=policy, **more) for engine in (timing, reference))
     assert (fast.cycles, fast.counters, fast.stalls) == (read.cycles, read.counters, read.stalls)

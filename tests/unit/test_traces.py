@@ -97,6 +97,15 @@ def test_a_trace_says_instructions_masks_and_addresses(trace_file: Path) -> None
     assert [r for r in memory.writes[2] if r >= 0] == [4, 5]
 
 
+@pytest.mark.parametrize(("words", "places"), [((0xFFC, 0), (0xFFC, 0)), ((0xFFC, 0xF00), (0xFFC, 0xF00)), ((0x20, 0), (0xFF0, 0xFD0))])
+def test_local_memory_ends_where_the_highest_address_is(words: tuple[int, int], places: tuple[int, int], tmp_path: Path) -> None:
+    body = "\n".join(f"MOV R1, {word:#x}\nSTL [R1], R2" for word in words)
+    trace = sim.execute(sim.Launch(isa.parse(f".kernel local\n.target sm_90\n{body}\nEXIT"), (1,), (32,)))
+    assert trace.arrays.access_base.tolist() == list(words)
+    (same,) = sim.read_traces(sim.write_traces([trace], tmp_path))
+    assert same.arrays.access_base.tolist() == list(places)
+
+
 @pytest.mark.parametrize("listing", ["cuda/transpose.sm_90.sass", "cuda/spmv.sm_90.sass", "atomics/histogram.sass", "saxpy.sass"])
 def test_what_is_written_reads_back(listing: str, tmp_path: Path) -> None:
     file = PROGRAMS / listing

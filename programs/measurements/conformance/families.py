@@ -160,7 +160,7 @@ def one_large(made: Made) -> Matrices:
     """One large term beside small ones whose last bits lie about where sums are cut."""
     half = made.one(4, 9) if made.cut > 13 else made.one(1, 5)
     small, c = [made.floats(of, -half, -half + 2) for of in (0, 1)], made.floats(2, -2 * half - 2, 3)
-    return *beside(made, small, [made.floats(of, 2, 6) for of in (0, 1)], made.one(0, 1) > 0), c
+    return *beside(made, small, [made.floats(of, 2, 6) for of in (0, 1)], np.zeros((CHUNK, 1, 1), bool)), c
 
 
 def at_the_cut(made: Made) -> Matrices:
@@ -180,7 +180,7 @@ def large_addend(made: Made) -> Matrices:
 def small_terms(made: Made) -> Matrices:
     """Factors at the lower end, subnormal ones among them; addends at the lower end of their type, or that of the products."""
     lowest = [-layout.bias for layout in made.layouts]
-    shift = made.one(0, 3) * 60 if made.layouts[0].exponent == 8 else made.one(0, 1)
+    shift = made.one(0, 3) * 60 if made.layouts[0].exponent == 8 else np.zeros((CHUNK, 1, 1), np.int64)
     end = np.where(made.one(0, 2), lowest[2], lowest[0] + shift - 6)
     return made.floats(0, lowest[0], lowest[0] + 3), made.floats(1, shift, shift + 3), made.floats(2, end, end + 4 + shift // 4)
 

@@ -110,6 +110,9 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
                 gone = give_up(m, mh, memory)
                 if gone < 0:
                     return NO_LINE
+                if first <= gone < best:  # the first free place of the set
+                    best = gone
+                    chosen = memory.lines[m, best]
         if memory.owners.shape[0]:
             memory.units[m].replaced = memory.lines[m, gone].tag - 1
             memory.units[m].replaced_of = memory.owners[m, gone]
@@ -129,7 +132,7 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
 
 @outlined
 def give_up(m: int, mh: np.record, memory: Memory) -> int:
-    """Return the place of the line whose data go to another, the least recently used of the next SEARCHED sets; NONE when all are on their way."""
+    """Return the place whose line gives its data up, the least recently used of the next SEARCHED sets; NONE when all are on their way."""
     for _ in range(0, mh.l1_sets, SEARCHED):
         first, best = memory.units[m].l1_hand * mh.l1_ways, NO_LINE
         last = min(first + SEARCHED * mh.l1_ways, mh.l1_sets * mh.l1_ways)
