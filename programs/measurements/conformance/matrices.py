@@ -2,7 +2,7 @@
 
 Needs nvcc, CuPy and NumPy there, of this repository only this folder and `gpu/warpgroups.py`. Each kind gets random products and as many
 that are meant to show how sums are made (`families.py`). FOLDER/matrices.npz has the CRC-32 of each product's sums and of what each kind
-was made of; sums_0.npz (of 8 columns) and sums_1.npz (of more) all sums of some; NAME.cubin the code, which is compiled where it is missing.
+was made of; sums_0.npz (of 8 columns) and sums_1.npz (of more) all sums of some; NAME.cubin the code, compiled where it is missing.
 """
 
 import subprocess
