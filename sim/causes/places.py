@@ -77,8 +77,10 @@ def place(result: Result, waited: np.ndarray, cause: str) -> str:
 
 
 def _behind_products(result: Result, waited: np.ndarray) -> str:
-    """Return a clause when warps waited where no way through the program leads to a product any more; "" otherwise, and where ways are not
-    known, as those back from a function."""
+    """Return a clause when warps waited where no way through the program leads to a product any more; "" otherwise.
+
+    Nothing is said of a program some of whose ways are not known, as those back from a function.
+    """
     encoded, found = result.program.encoded, products(result.gpu, result.program)
     if not len(found) or np.isin(encoded.operation, ELSEWHERE).any():
         return ""

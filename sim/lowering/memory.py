@@ -71,7 +71,7 @@ class Hierarchy(NamedTuple):
     shared_latency: np.int64  # from the take to the dependent's issue, one pass
     l1_sets: np.int64  # 0: no L1
     l1_ways: np.int64
-    l1_tags: np.int64  # 1: sets are of tags alone, as measured on an H100
+    l1_decoupled: np.int64  # 1: tags apart from data, sets by the hash measured on an H100
     l1_data: np.int64  # lines for which there is room
     l1_replacement: np.int64  # a Replacement
     l1_latency: np.int64  # from the take to the dependent's issue
@@ -208,7 +208,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "tile_ticks": ticks(gpu.shared.tile_bytes_per_cycle, SECTOR),
         "shared_latency": gpu.memory.shared_load - lsu.latency,
         **dict(zip(("l1_sets", "l1_ways"), l1_places(gpu, lines), strict=True)),
-        "l1_tags": int(bool(l1 and l1.sets)),
+        "l1_decoupled": int(bool(l1 and l1.sets)),
         "l1_data": lines,
         "l1_replacement": Replacement[l1.replacement.upper()] if l1 else Replacement.LRU,
         "l1_latency": l1.latency - lsu.latency if l1 else 0,

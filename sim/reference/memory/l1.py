@@ -81,7 +81,7 @@ class L1:
     def __init__(self, numbers: Hierarchy, stores: str) -> None:
         self.ways, self.fetch, self.stores = int(numbers.l1_ways), int(numbers.l1_fetch), stores
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
-        self.set_of = set_of if numbers.l1_tags else place_of
+        self.set_of = set_of if numbers.l1_decoupled else place_of
         self.room, self.taken = int(numbers.l1_data), 0  # lines
         self.hand = 0  # set from which the next line is sought that gives up its data
         self.uses = count(1)

@@ -35,7 +35,7 @@ by_tags, in_turn = inner(set_of), inner(place_of)
 @inner
 def l1_set(line: int, mh: np.record) -> int:
     """Return the number of the set of a line."""
-    return by_tags(line, mh.l1_sets) if mh.l1_tags else in_turn(line, mh.l1_sets)
+    return by_tags(line, mh.l1_sets) if mh.l1_decoupled else in_turn(line, mh.l1_sets)
 
 
 @inner
@@ -104,8 +104,8 @@ def allocate(m: int, line: int, first: int, mh: np.record, memory: Memory) -> in
         chosen = memory.lines[m, best]
         gone = best
         if chosen.tag == 0:
-            if memory.units[m].l1_used < mh.l1_data:
-                memory.units[m].l1_used += 1
+            if memory.units[m].l1_taken < mh.l1_data:
+                memory.units[m].l1_taken += 1
             else:
                 gone = give_up(m, mh, memory)
                 if gone < 0:
@@ -149,7 +149,7 @@ def give_up(m: int, mh: np.record, memory: Memory) -> int:
 @inner
 def invalidate(m: int, place: int, memory: Memory) -> None:
     """Invalidate the line in a place; when all that it waits for has come, the place is the next to be taken."""
-    memory.units[m].l1_used -= 1
+    memory.units[m].l1_taken -= 1
     memory.lines[m, place].tag = 0
     memory.lines[m, place].used = 0
 

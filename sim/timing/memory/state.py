@@ -42,7 +42,7 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("kept", "i8"),  # lines of stores in `kept`
     ("banks", "i8"),  # first cycle in which another load may read data from the banks of L1
     ("uses", "i8"),  # of lines of L1 so far
-    ("l1_used", "i8"),  # lines of L1 that are taken
+    ("l1_taken", "i8"),  # lines of L1 that are taken
     ("l1_hand", "i8"),  # set from which the next is sought whose data go to another
     ("replaced", "i8"),  # line of L1 that the last look-up replaced, NONE = none; this and the next two for policies that are told
     ("replaced_of", "u2"),  # warp slot that brought it
