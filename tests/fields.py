@@ -18,6 +18,7 @@ from sim.launch.file import load_launch
 from sim.lowering.rescheduling import is_known, worded, words_of
 from sim.lowering.unread import why_unread_by
 from sim.traces.trace import Trace
+from tests.differential.aimed import with_addresses
 from tests.listings import FOLDER
 from tests.unit import cluster_programs, mbarrier_programs, tile_programs
 
@@ -376,6 +377,15 @@ EXIT
 """
 
 
+OWN = 16  # warps that have code of their own
+
+
+def own_code() -> str:
+    """Return a listing of which each warp of a block goes to straight code of its own, more than the SM's cache holds together."""
+    goes = "".join(f"ISETP.LT.AND P0, PT, R0, {32 * (w + 1)}, PT\n@P0 BRA own{w}\n" for w in range(OWN))
+    return f".kernel own\nS2R R0, SR_TID.X\n{goes}" + "".join(f"own{w}:\n.rept 700\nFADD R4, R1, R2\n.endr\nEXIT\n" for w in range(OWN))
+
+
 def small() -> dict[str, sim.Launch | None]:
     """Return launches that ask for one part of a machine each."""
     jumps = "\n".join(f"BSSY B0, to{k}\nBRA by{k}\nby{k}:\nBSYNC B0\nto{k}:" for k in range(8))
@@ -411,4 +421,6 @@ def small() -> dict[str, sim.Launch | None]:
         "tables": launch(TABLES.format(loads=loads), 4, 32, constants=constants),
         "code": launch(CODE.format(length=9000), 4, 32),
         "jumps": launch(BRANCHES.format(jumps=far), 4, 32),
+        "own code": launch(own_code(), 4, 32 * OWN),
+        "by register": sim.Launch(with_addresses("BRX R4 0x0\n" * 8), (4,), (32,)),
     }

@@ -35,6 +35,7 @@ class _Instruction(NamedTuple):
     latency: int
     distance: int  # to the warp's next issue, at least
     sync: int  # cycles more to it, after distance or branch
+    indirect: int  # the same of a branch that is taken to where a register says
     hold: int  # cycles it holds its port
     address: int  # cycles of its port's address unit; 0 = it accesses no memory that is modelled
     pipe: int
@@ -76,6 +77,7 @@ class _Warp:
             latency=latency,
             distance=op["distance"],
             sync=op["sync"],
+            indirect=op["indirect"],
             hold=op["hold"],
             address=op["address"] if op["memory"] != NOWHERE else 0,
             pipe=op["pipe"],
@@ -104,7 +106,7 @@ class _Warp:
         ready = start + it.latency
         self._release(it, issue, ready)
         self.last, self.following = issue, self._next(i, it, after, issue)
-        resolves = it.flow == BRANCH and (self.gpu.core.branch_latency > 0 or it.sync > 0)
+        resolves = it.flow == BRANCH and (self.gpu.core.branch_latency > 0 or it.sync > 0 or it.indirect > 0)
         if not it.pairs or it.flow == BARRIER or resolves:
             self.slots = 0
         return Step(i, issue, max(end, issue + 1), ready, since, operands)
@@ -129,7 +131,7 @@ class _Warp:
         if it.flow == BARRIER:
             return issue + max(it.distance, core.barrier_latency)
         taken = it.flow == BRANCH and (not self.tables.control or after != i + 1)
-        return issue + max(it.distance, core.branch_latency if taken else 1) + it.sync
+        return issue + max(it.distance, core.branch_latency if taken else 1) + it.sync + it.indirect * taken
 
 
 def schedule(gpu: Gpu, program: Program, path: Sequence[int], load_latency: LoadLatency | None = None) -> list[Step]:

@@ -35,24 +35,30 @@ class Blocks(Section):
 
 
 class Fetch(Section):
-    """Caches of instructions, lines of 128 bytes: one per scheduler, one per SM, then L2 (whose latencies `constants` has)."""
+    """Caches of instructions, lines of 128 bytes: of an SM, of a GPC's SMs together, then L2 (whose latencies `constants` has)."""
 
-    model_config = needs(far_code="far_ahead", near_code="near_ways", much_code="ways", sms="shared_cycles")
+    model_config = needs(far_code="far_ahead far_port_cycles", near_code="near_ways", much_code="ways", sms="shared_cycles")
 
     first: Count = Field(default=0, description="cycles that the first instruction of an SM takes to come, beside the start of its block")
     shared_cycles: Count = Field(
         default=0,
         description="cycles that it takes longer for each SM before it of those that share the level behind (constants.shared_by)",
     )
-    jump: Count = Field(default=0, description="cycles that a line takes from the SM's cache to a scheduler's; 0 = code is always there")
-    ahead: Count = Field(default=0, description="lines that a scheduler asks for ahead in straight code; 0 = as many as it takes")
-    far_ahead: Count = Field(default=0, description="the same of lines that the SM's cache has not; 0 = as many as it takes")
-    near_bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="a scheduler's cache; 0 = without limit")
+    jump: Count = Field(default=0, description="cycles that a line takes from the GPC's cache to the SM's; 0 = code is always there")
+    ahead: Annotated[int, Field(ge=0, le=64)] = Field(default=0, description="lines that follow one in the code and are asked for with it")
+    far_ahead: Annotated[int, Field(ge=0, le=64)] = Field(
+        default=0, description="the same of what the GPC's cache asks L2 for; `ahead` where that is more"
+    )
+    port_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
+        default=0, description="cycles of the port of a GPC's cache for a line; its SMs (l2.gpcs) have equal shares of it"
+    )
+    far_port_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(default=0, description="the same of its port to L2")
+    near_bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="the SM's cache; 0 = without limit")
     near_ways: Annotated[int, Field(ge=1, le=64)] = Field(default=4, description="lines per set")
-    bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="the SM's cache; 0 = without limit")
+    bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="the GPC's cache; 0 = without limit")
     ways: Annotated[int, Field(ge=1, le=64)] = Field(default=16, description="lines per set")
     prefetched: Annotated[int, Field(ge=0, multiple_of=128)] = Field(
-        default=0, description="bytes of code that are in the SM's cache when a kernel starts"
+        default=0, description="bytes of code that are in the GPC's cache when a kernel starts"
     )
 
 

@@ -214,6 +214,7 @@ class L2(Section):
         atomics="atomic_cycles",
         l2_start="start",
         nothing="core_cycles",
+        gpc="gpcs",
     )
 
     bytes: Positive = Field(description="capacity, bytes")

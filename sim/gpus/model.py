@@ -43,7 +43,9 @@ class Clock(Section):
 
 
 class Core(Section):
-    model_config = needs(branches="branch_latency", convergence="sync_latency", barriers="barrier_latency", others_read="source_read")
+    model_config = needs(
+        branches="branch_latency", brx="indirect_latency", convergence="sync_latency", barriers="barrier_latency", others_read="source_read"
+    )
 
     kind: Literal["scoreboard", "control"] = Field(
         "scoreboard",
@@ -79,6 +81,7 @@ class Core(Section):
         description="cycles from a branch to the warp's next issue; where control words are obeyed, from a branch that is taken; "
         "0 = issue width allowing, in the same cycle",
     )
+    indirect_latency: Annotated[int, Field(ge=0, le=1000)] = Field(0, description="cycles more of a branch taken to where a register says")
     sync_latency: Annotated[int, Field(ge=0, le=1000)] = Field(
         0, description="cycles more from a BSYNC to the warp's next issue: whether its lanes are all there is found out"
     )

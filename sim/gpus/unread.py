@@ -102,8 +102,9 @@ def _of_stores(gpu: Gpu, name: str) -> str:
 
 def _of_l2(gpu: Gpu, name: str) -> str:
     """Return why a field of L2 is not read; "" when it is."""
-    if name == "l2.gpcs" and gpu.l2 and gpu.l2.coalesced == 1 and not gpu.l2.far:
-        return "not read: l2.coalesced = 1 and l2.far = 0, so SMs of a GPC share nothing before L2"
+    share_code = gpu.fetch.jump and (gpu.fetch.port_cycles or gpu.fetch.far_port_cycles)
+    if name == "l2.gpcs" and gpu.l2 and gpu.l2.coalesced == 1 and not gpu.l2.far and not share_code:
+        return "not read: l2.coalesced = 1, l2.far = 0 and the ports of code are free, so SMs of a GPC share nothing before L2"
     if name == "l2.hash" and gpu.dram.channels == 1:
         return "not read: dram.channels = 1, so all lines lie on one slice"
     return "not read: says what a change of clock.core_mhz leaves as it is" if name == "l2.core_cycles" else ""

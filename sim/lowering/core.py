@@ -76,16 +76,16 @@ class Hardware(NamedTuple):
     first_fetch: np.int64
     shared_fetch: np.int64  # more for each SM before it of those that share the level behind
     fetch_groups: np.int64  # of SMs that share it: SMs so many apart do
-    jump: np.int64  # to code that a scheduler's cache has not
+    jump: np.int64  # to code that the SM's cache has not
+    code_lines: np.int64  # of the program
+    code_ahead: np.int64  # lines that are asked for ahead
+    code_far_ahead: np.int64
     code_sets: np.int64
     code_ways: np.int64
     far_code_sets: np.int64
     far_code_ways: np.int64
-    code_ticks: np.int64  # between two lines of code
     code_far: np.int64  # latency of L2
-    code_far_ticks: np.int64
     code_cold: np.int64  # latency of code that an SM has not had
-    code_cold_ticks: np.int64
     prefetched_lines: np.int64
     constant_near: np.ndarray  # int64 [2] cycles until a line comes to the cache of operands, to that of LDC
     constant_far: np.int64
@@ -222,6 +222,7 @@ def _op(gpu: Gpu, program: Program, i: int, same: dict[str, int], obeyed: bool) 
         "latency": gpu.latency(unit) + product.columns,
         "distance": last_pass(gpu, program, i) if obeyed else gpu.core.reissue_distance,
         "sync": gpu.core.sync_latency if program.encoded.operation[i] == BSYNC else 0,
+        "indirect": gpu.core.indirect_latency if program.encoded.operation[i] == Operation.BRX else 0,
         "source_read": product.start if product.cycles else source_read(gpu, program, i, memory),
         "hold": 1 if memory else hold,  # a memory instruction goes to its queue in one cycle; its addresses follow from there
         "pipe": pipes.index(name) if name else len(pipes),

@@ -1,16 +1,19 @@
 """How often blocks start on an SM; caches of instructions: how many sets and ways hold a program's code, how often a line of it comes."""
 
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sim.gpus.path import TICKS
+from sim.lowering.slices import gpcs_of
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
     from sim.launch.launch import Launch
 
 LINE_INSTRUCTIONS, LINE = 8, 128  # bytes
+LONG_AGO = -(1 << 40)  # tick: a port has had nothing to do
 
 
 class Level(NamedTuple):
@@ -27,16 +30,14 @@ def level_of(places: int, ways: int) -> Level:
 
 
 class Fetch(NamedTuple):
-    """Where code comes from, and how fast. Latencies in cycles, intervals in ticks, 256 to a cycle."""
+    """Where code comes from, and how fast. Latencies in cycles."""
 
-    near: Level  # of each scheduler
-    far: Level  # of the SM
-    interval: int  # between two lines from the SM's cache to a scheduler's
-    latency: int  # of L2, beyond the SM's cache
-    far_interval: int  # between two lines from L2
+    lines: int  # of the program
+    near: Level  # of the SM
+    far: Level  # of its GPC
+    latency: int  # of L2, beyond the cache of the GPC
     cold_latency: int  # of lines that an SM asks for the first time
-    cold_interval: int
-    prefetched: int  # lines that are in the SM's cache when a kernel starts
+    prefetched: int  # lines that are in the cache of the GPC when a kernel starts
 
 
 def cycles_behind(gpu: "Gpu") -> int:
@@ -51,13 +52,11 @@ def fetching(gpu: "Gpu", instructions: int) -> Fetch:
     fetch, far, cold = gpu.fetch, gpu.constants.far, cycles_behind(gpu)
     lines = -(-instructions // LINE_INSTRUCTIONS) if fetch.jump else 1
     return Fetch(
+        lines,
         _level(fetch.near_bytes, fetch.near_ways, lines),
         _level(fetch.bytes, fetch.ways, lines),
-        _interval(fetch.jump, fetch.ahead),
         far,
-        _interval(fetch.jump + far, fetch.far_ahead),
         cold,
-        _interval(fetch.jump + cold, fetch.far_ahead),
         fetch.prefetched // LINE,
     )
 
@@ -70,15 +69,15 @@ def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
         "shared_fetch": gpu.fetch.shared_cycles,
         "fetch_groups": sharing_groups(gpu),
         "jump": gpu.fetch.jump,
+        "code_lines": fetch.lines,
+        "code_ahead": gpu.fetch.ahead,
+        "code_far_ahead": gpu.fetch.far_ahead,
         "code_sets": fetch.near.sets,
         "code_ways": fetch.near.ways,
         "far_code_sets": fetch.far.sets,
         "far_code_ways": fetch.far.ways,
-        "code_ticks": fetch.interval,
         "code_far": fetch.latency,
-        "code_far_ticks": fetch.far_interval,
         "code_cold": fetch.cold_latency,
-        "code_cold_ticks": fetch.cold_interval,
         "prefetched_lines": fetch.prefetched,
     }
     return {name: np.int64(value) for name, value in numbers.items()}
@@ -96,9 +95,20 @@ def _level(size: int, ways: int, lines: int) -> Level:
     return level_of(size // LINE, ways)
 
 
-def _interval(latency: int, ahead: int) -> int:
-    """Return the ticks between two lines of which so many are asked for ahead, 0 = as many as it takes."""
-    return TICKS * latency // ahead if ahead else 0
+def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
+    """Return int64 [sms, 2]: ticks between two lines of an SM at the ports of its GPC's cache, to the SM and to L2.
+
+    SMs share both ports with those of their GPC that have blocks, one block each at first. Clusters, and blocks that another policy than
+    "emptiest" places, are taken to be spread evenly over the GPCs.
+    """
+    gpcs = gpcs_of(gpu, launch)
+    all_of = np.bincount(gpcs)
+    having = np.bincount(gpcs[: launch.blocks], minlength=len(all_of))
+    if launch.cluster_shape is not None or gpu.blocks.policy != "emptiest":
+        together = prod(launch.cluster_shape or (1,))
+        having = np.minimum(all_of, max(together, -(-launch.blocks // len(all_of))))
+    ticks = [round(TICKS * cycles) for cycles in (gpu.fetch.port_cycles, gpu.fetch.far_port_cycles)]
+    return np.maximum(having, 1)[gpcs].astype(np.int64)[:, None] * np.array(ticks)
 
 
 def sm_interval(gpu: "Gpu", launch: "Launch") -> int:

@@ -28,7 +28,7 @@ def _passes(gpu: Gpu, used: Used) -> bool:
 
 
 def _far_code(gpu: Gpu, used: Used) -> bool:
-    """Return whether the SM's cache of code has to ask for some of it."""
+    """Return whether the GPC's cache of code has to ask L2 for some of it."""
     fetch, size = gpu.fetch, used.code_bytes
     return bool(fetch.jump) and (size > fetch.prefetched or 0 < fetch.bytes < size)
 
@@ -114,6 +114,11 @@ NEEDS = {
     "branches": Need(
         "no branch is executed", lambda gpu, used: ((used.program.encoded.unit[used.rows] == Unit.BRANCH) & ~used.of(Operation.EXIT)).any()
     ),
+    "gpc": Need(
+        "nothing goes to L2, and code is always there",
+        lambda gpu, used: used.moved(*L2_TRAFFIC) or (gpu.fetch.jump and (gpu.fetch.port_cycles or gpu.fetch.far_port_cycles)),
+    ),
+    "brx": Need("no branch to where a register says is executed", lambda gpu, used: used.of(Operation.BRX).any()),
     "convergence": Need("no BSYNC is executed", lambda gpu, used: used.of(Operation.BSYNC).any()),
     "unit_constant": Need("no LDC is executed", lambda gpu, used: "constant" in used.units),
     "cached": Need("nothing that is executed goes through L1", lambda gpu, used: used.cached(gpu, Operation.LOAD, Operation.STORE)),
@@ -139,7 +144,7 @@ NEEDS = {
     "lane_constants": Need("no LDC with an address from a register is executed", lambda gpu, used: used.lanes_of_constants),
     "far_constants": Need("neither code nor constants come from L2", lambda gpu, used: used.beyond_present or _far_code(gpu, used)),
     "far_constant_loads": Need("no LDC asks L2", lambda gpu, used: used.loads_far_constants),
-    "far_code": Need("the SM's cache of code has it all", _far_code),
+    "far_code": Need("the GPC's cache of code has it all", _far_code),
     "much_code": Need("the code fits in fetch.bytes", lambda gpu, used: used.code_bytes > gpu.fetch.bytes),
     "near_code": Need("the code fits in fetch.near_bytes", lambda gpu, used: used.code_bytes > gpu.fetch.near_bytes),
     "sms": Need("only one SM has a block", lambda gpu, used: used.blocks != 1 or gpu.blocks.policy != "emptiest"),

@@ -7,6 +7,7 @@ Op = np.dtype(
         ("latency", "i8"),  # issue to dependent issue
         ("distance", "i8"),  # smallest distance to the warp's next issue
         ("sync", "i8"),  # cycles more to it, after distance or branch: of a BSYNC
+        ("indirect", "i8"),  # the same of a branch that is taken to where a register says
         ("source_read", "i8"),  # until its sources have been read: from its issue, of a memory access from its take
         ("hold", "i8"),  # cycles it holds its port
         ("pipe", "u4"),  # the last pipe has no limit (NOP)

@@ -43,7 +43,7 @@ class Block:
         sm.blocks.append(self)
         for warp in self.warps:
             sm.scheduler_of(warp).admit(warp)
-            sm.code.start(warp.instruction, sm.scheduler_of(warp).number)
+            sm.code.start(warp.instruction)
         self.machine.env.process(self._live())
 
     def barrier(self, number: int, warps: int) -> Barrier:

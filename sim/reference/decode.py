@@ -102,6 +102,7 @@ class Instruction(NamedTuple):
     access: Access | None  # None: it has a fixed latency
     distance: int  # smallest distance to the warp's next issue
     sync: int  # cycles more to it, after distance or branch: of a BSYNC
+    indirect: int  # the same of a branch that is taken to where a register says
     pairs: bool  # the next instruction may issue together with it
     write_counter: int | None = None  # dependence counter that is released with its result
     read_counter: int | None = None  # that is released when its sources have been read
@@ -258,6 +259,7 @@ def _instruction(program: Program, gpu: Gpu, i: int) -> Instruction:
         access=access,
         distance=gpu.core.reissue_distance,
         sync=gpu.core.sync_latency if operation == Operation.BSYNC else 0,
+        indirect=gpu.core.indirect_latency if operation == Operation.BRX else 0,
         pairs=True,
     )
 

@@ -1,9 +1,9 @@
-"""Instruction fetch: a small cache per scheduler, behind it one of the SM, behind that L2; lines of 128 bytes.
+"""Instruction fetch: a cache of the SM, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
-A line that is asked for comes `fetch.jump` cycles later; those that follow in the code are asked for ahead, so that straight code waits
-only when it runs faster than lines come. A line that an SM has never had comes from DRAM where L2 starts cold, later from L2; the first
-`fetch.prefetched` bytes are in the SM's cache when a kernel starts.
-Left out: what warps fetch in vain, constants in the SM's cache.
+A line that is asked for comes `fetch.jump` cycles later; then those are asked for that follow it in the code. Each SM has its part of
+the ports of the cache behind, and that cache to itself. A line that an SM has never had comes from DRAM where L2 starts cold, later from
+L2; the first `fetch.prefetched` bytes are in the cache of the GPC when a kernel starts.
+Left out: that SMs bring lines for each other, that one may use what others leave of a port, constants in the caches of code.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS, cycles
-from sim.lowering.fetch import LINE_INSTRUCTIONS, Level, fetching
+from sim.lowering.fetch import LINE_INSTRUCTIONS, LONG_AGO, Level, fetching, line_ticks
 
 if TYPE_CHECKING:
     from sim.reference.decode import Instruction
@@ -25,7 +25,6 @@ class Lines:
     def __init__(self, size: Level) -> None:
         self.size = size
         self.sets: dict[int, OrderedDict[int, int]] = defaultdict(OrderedDict)
-        self.free = 0  # tick from which it may ask for another
         self.brought = 0  # lines, each time that one came
 
     def has(self, line: int) -> bool:
@@ -50,50 +49,64 @@ class Lines:
         return there
 
 
+class Port:
+    """An SM's part of a port that the SMs of a GPC share."""
+
+    def __init__(self, ticks: int) -> None:
+        self.ticks, self.free = ticks, LONG_AGO  # between two lines; from which it takes another
+
+    def turn(self, now: int, ahead: int) -> int:
+        """Return the cycle in which it takes a line. ahead: lines more than one that it takes at once after a pause."""
+        turn = max(now * TICKS, self.free)
+        self.free = max(self.free, now * TICKS - ahead * self.ticks) + self.ticks
+        return cycles(turn)
+
+
 class InstructionCache:
     """The caches of code of one SM."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, number: int) -> None:
         gpu = machine.gpu
-        self.env, self.jump, self.numbers = machine.env, gpu.fetch.jump, fetching(gpu, len(machine.program))
-        self.near = [Lines(self.numbers.near) for _ in range(gpu.core.schedulers)]
-        self.far = Lines(self.numbers.far)
+        self.env, self.fetch, self.numbers = machine.env, gpu.fetch, fetching(gpu, len(machine.program))
+        self.ports = [Port(int(ticks)) for ticks in line_ticks(gpu, machine.trace.launch)[number]]  # to the SM, to L2
+        self.near, self.far = Lines(self.numbers.near), Lines(self.numbers.far)
         self.seen: set[int] = set()  # lines that the SM has had
 
-    def start(self, first: Instruction, scheduler: int) -> None:
+    def start(self, first: Instruction) -> None:
         """A warp starts: its first instruction comes with its block."""
-        self._there(scheduler, first.number // LINE_INSTRUCTIONS, int(self.env.now) - self.jump, ahead=False)
+        self._go_to(first.number // LINE_INSTRUCTIONS, int(self.env.now) - self.fetch.jump, goes_on=False)
 
-    def wait(self, last: Instruction, following: Instruction, scheduler: int) -> int:
+    def wait(self, last: Instruction, following: Instruction) -> int:
         """Ask for the instruction that follows another; return how many cycles it takes."""
-        now, line = int(self.env.now), following.number // LINE_INSTRUCTIONS
-        if last.number // LINE_INSTRUCTIONS == line:
-            return 0
-        return max(0, self._there(scheduler, line, now, following.number == last.number + 1) - now)
+        now, line, before = int(self.env.now), following.number // LINE_INSTRUCTIONS, last.number // LINE_INSTRUCTIONS
+        return 0 if before == line else max(0, self._go_to(line, now, line == before + 1) - now)
 
-    def _there(self, scheduler: int, line: int, now: int, ahead: bool) -> int:
-        """Return the cycle in which a scheduler has a line that is asked for now. ahead: it follows in the code."""
-        if not self.jump:
+    def _go_to(self, line: int, now: int, goes_on: bool) -> int:
+        """Ask for a line and those that follow; return the cycle in which it is there. goes_on: the warp was in the line before."""
+        if not self.fetch.jump:
             return 0
-        near, far = self.near[scheduler], self.far
-        there = near.find(line)
-        if there is None:
-            asked = max((now - self.jump * ahead) * TICKS, near.free)
-            near.free = asked + self.numbers.interval
-            come = far.find(line)
-            if come is None:
-                come = far.put(line, self._from_l2(line, asked, ahead))
-            there = near.put(line, cycles(max(asked, come)) + self.jump)
+        there = self._ask_near(line, now, now)
+        for ask, ahead in ((self._ask_near, self.fetch.ahead), (self._ask_far, self.fetch.far_ahead)):
+            for further in range(line + max(ahead, 1) if goes_on else line + 1, min(line + ahead + 1, self.numbers.lines)):
+                ask(further, now, max(now, there))
         return there
 
-    def _from_l2(self, line: int, asked: int, ahead: bool) -> int:
-        """Return the tick in which a line comes to the SM's cache."""
-        latency, interval = self.numbers.cold_latency, self.numbers.cold_interval
-        if line in self.seen:
-            latency, interval = self.numbers.latency, self.numbers.far_interval
-        elif line < self.numbers.prefetched:
-            latency, interval = 0, 0
-        self.seen.add(line)
-        asked = max(asked - latency * TICKS * ahead, self.far.free)
-        self.far.free = asked + interval
-        return asked + latency * TICKS
+    def _ask_near(self, line: int, now: int, entered: int) -> int:
+        """Return the cycle in which the SM's cache has a line. entered: when the warp has the line for which it asks, too."""
+        there = self.near.find(line)
+        if there is None:
+            turn = self.ports[0].turn(now, self.fetch.ahead)
+            there = self.near.put(line, max(turn, self._ask_far(line, now, entered)) + self.fetch.jump)
+        return there
+
+    def _ask_far(self, line: int, now: int, entered: int) -> int:
+        """Return the cycle in which the cache of the GPC has a line."""
+        there = self.far.find(line)
+        if there is None:
+            there = entered
+            if line in self.seen or line >= self.numbers.prefetched:
+                latency = self.numbers.latency if line in self.seen else self.numbers.cold_latency
+                there = max(self.ports[1].turn(now, self.fetch.far_ahead), entered) + latency
+            self.far.put(line, there)
+            self.seen.add(line)
+        return max(there, entered)

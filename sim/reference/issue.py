@@ -230,7 +230,7 @@ class Scheduler:
             self.last = ~self.last  # whoever gets the slot next is another warp
             return False
         warp.move_to(warp.position + 1)
-        self.fetching = self.sm.code.wait(instruction, warp.instruction, self.number)
+        self.fetching = self.sm.code.wait(instruction, warp.instruction)
         if instruction.barrier is not None and lanes:  # a BAR that no lane executes holds nobody
             warp.block.barrier(*instruction.barrier).arrive(warp, waits=not instruction.passes)
             return instruction.passes
@@ -263,7 +263,7 @@ class Scheduler:
     def _forbids(self, warp: Warp, before: Instruction) -> StallCause:
         """Return SELECTED if the warp's next instruction may issue together with the one before, else what forbids it."""
         constant = self.sm.constants.operand(warp)  # asked for as soon as it is next
-        if before.is_branch and (self.core.branch_latency or before.sync):
+        if before.is_branch and (self.core.branch_latency or before.sync or before.indirect):
             return StallCause.BRANCH_RESOLVING
         if not before.pairs:
             return StallCause.WAIT
@@ -290,9 +290,11 @@ class Scheduler:
         resolves = issued.is_branch and (not self.machine.control or warp.instruction.number != issued.number + 1)
         constant = self.sm.constants.operand(warp)
         holds = [(self.delay + issued.distance, StallCause.WAIT), (self.core.branch_latency * resolves, StallCause.BRANCH_RESOLVING)]
-        if issued.sync:
-            holds = [(max(holds, key=itemgetter(0))[0] + issued.sync, StallCause.BRANCH_RESOLVING)]
+        longer = issued.sync or issued.indirect * resolves
+        if longer:
+            holds = [(max(holds, key=itemgetter(0))[0] + longer, StallCause.BRANCH_RESOLVING)]
         if issued.pause[0] and warp.path[warp.position - 1][1]:
             holds.append(issued.pause)
         holds += [(self.fetching, StallCause.NO_INSTRUCTION), (constant, StallCause.IMC_MISS)]
-        warp.hold(*max(holds, key=itemgetter(0)), issued.sync > 0)  # max: the first of those that hold it as long
+        resource = "core.sync_latency" if issued.sync else "core.indirect_latency" if longer else None
+        warp.hold(*max(holds, key=itemgetter(0)), resource)  # max: the first of those that hold it as long

@@ -77,14 +77,14 @@ class Warp:
         self.eligible = since  # first cycle after it
         self.waited = 0  # cycles of it so far
 
-    def hold(self, cycles: int, cause: StallCause, behind_sync: bool = False) -> None:
-        """Do not issue for so many cycles from now. behind_sync: the last instruction was a BSYNC that takes time."""
+    def hold(self, cycles: int, cause: StallCause, branch: str | None = None) -> None:
+        """Do not issue for so many cycles from now. branch: what makes the last instruction, a branch, take longer than others."""
         now = int(self.env.now)
         self._wait(cause, now + 1)
         self.standstill = self.scheduler.standstill.cycles
         self.held_until = now + cycles
         whose = self.work if cause is StallCause.IMC_MISS else None  # of the constant: the next instruction reads it
-        self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause, behind_sync), whose)
+        self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause, branch), whose)
         after(self.env, cycles, self.allow)
 
     def hold_on(self, cycles: int, cause: StallCause) -> None:
@@ -92,10 +92,10 @@ class Warp:
         self.held = cause
         after(self.env, cycles, self.allow)
 
-    def _holder(self, cycles: int, cause: StallCause, behind_sync: bool) -> str:
+    def _holder(self, cycles: int, cause: StallCause, branch: str | None) -> str:
         """Return what tells for how long the warp is held."""
-        if behind_sync and cause is StallCause.BRANCH_RESOLVING:
-            return "core.sync_latency"
+        if branch and cause is StallCause.BRANCH_RESOLVING:
+            return branch
         if cause in HOLDERS:
             return HOLDERS[cause]
         distance = "the stall count of the control word" if self.machine.control else "core.reissue_distance"

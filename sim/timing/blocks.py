@@ -58,7 +58,7 @@ def start_warp(warp: np.record, block: int, now: int, hw: Hardware, sm: Machine,
     warp.position = trace.path_start[path]
     warp.path_end = trace.path_start[path + 1]
     warp.instruction = trace.instruction[warp.position]
-    code_there(np.int64(m), np.int64(warp.scheduler), np.int64(-1), np.int64(warp.instruction), now - hw.jump, hw, sm)
+    code_there(np.int64(m), np.int64(-1), np.int64(warp.instruction), now - hw.jump, hw, sm)
     warp.started = now
     warp.since = now
     warp.wake = max(now + hw.start_latency, sm.cores[m].fetched)

@@ -1,10 +1,10 @@
-"""Instruction fetch: a small cache per scheduler, behind it one of the SM, behind that L2; lines of 128 bytes.
+"""Instruction fetch: a cache of the SM, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
-A line that is asked for comes `jump` cycles later; those that follow in the code are asked for ahead, so that straight code waits
-only when it runs faster than a line per `jump / ahead` cycles, or, beyond the SM's cache, per (all latencies) / `far_ahead`. A line that
-an SM has never had comes from DRAM where L2 starts cold, later from L2; the first `prefetched` bytes are in the SM's cache when a kernel
-starts.
-Left out: what warps fetch in vain, constants in the SM's cache.
+A line that is asked for comes `jump` cycles later. Then those are asked for that follow it in the code: `ahead` of them by the SM's cache,
+`far_ahead` by the one behind. Both ports of that one are shared: each SM has its part of them, after a pause as many lines at once as a
+jump asks for. A line that an SM has never had comes from DRAM where L2 starts cold, later from L2; the first `prefetched` bytes are in the
+cache of the GPC when a kernel starts.
+Left out: that SMs bring lines for each other, that one may use what others leave of a port, constants in the caches of code.
 """
 
 import numpy as np
@@ -17,22 +17,23 @@ from sim.timing.state import Machine
 
 
 @inner
-def code_there(m: int, q: int, last: int, following: int, now: int, hw: Hardware, sm: Machine) -> int:
-    """Return the first cycle in which scheduler q has the instruction that follows another, asked for now. last: -1 = none."""
+def code_there(m: int, last: int, following: int, now: int, hw: Hardware, sm: Machine) -> int:
+    """Return the first cycle in which SM m has the instruction that follows another, asked for now. last: -1 = none."""
     if hw.jump == 0:
         return np.int64(0)
-    line = following // LINE_INSTRUCTIONS
-    if last >= 0 and last // LINE_INSTRUCTIONS == line:
+    line, before = following // LINE_INSTRUCTIONS, last // LINE_INSTRUCTIONS
+    if last >= 0 and before == line:
         return np.int64(0)
-    cache = m * hw.schedulers + q
-    place = find_line(sm.code, cache, line, hw.code_sets, hw.code_ways)
-    entry = sm.code[cache, place]
-    if entry.line != line:
-        entry.line = line
-        entry.there = fetch_code(m, cache, line, last >= 0 and following == last + 1, now, hw, sm)
-    sm.code_turn[cache] += 1
-    entry.used = sm.code_turn[cache]
-    return np.int64(entry.there)
+    there = ask_near(m, line, now, now, hw, sm)
+    entered = max(now, there)
+    goes_on = last >= 0 and line == before + 1  # what follows was asked for with the line before, but for the last
+    first = line + max(hw.code_ahead, 1) if goes_on else line + 1
+    for further in range(first, min(line + hw.code_ahead + 1, hw.code_lines)):
+        ask_near(m, np.int64(further), now, entered, hw, sm)
+    first = line + max(hw.code_far_ahead, 1) if goes_on else line + 1
+    for further in range(first, min(line + hw.code_far_ahead + 1, hw.code_lines)):
+        ask_far(m, np.int64(further), now, entered, hw, sm)
+    return there
 
 
 @inner
@@ -49,29 +50,40 @@ def find_line(caches: np.ndarray, number: int, line: int, sets: int, ways: int) 
 
 
 @inner
-def fetch_code(m: int, cache: int, line: int, ahead: bool, now: int, hw: Hardware, sm: Machine) -> int:
-    """Return the cycle in which a line comes to a scheduler's cache. ahead: it follows in the code, so it was asked for before now."""
-    asked = max((now - (hw.jump if ahead else 0)) * TICKS, sm.code_free[cache])
-    sm.code_free[cache] = asked + hw.code_ticks
-    place = find_line(sm.far_code, m, line, hw.far_code_sets, hw.far_code_ways)
-    entry = sm.far_code[m, place]
-    if entry.line != line:
-        entry.line = line
-        entry.there = fetch_far(m, line, ahead, asked, hw, sm)
-    sm.far_code_turn[m] += 1
-    entry.used = sm.far_code_turn[m]
-    return (max(asked, entry.there) + TICKS - 1) // TICKS + hw.jump
+def line_turn(port: np.record, ahead: int, now: int) -> int:
+    """Return the cycle in which a port takes a line. ahead: lines more than one that it takes at once after a pause."""
+    turn = max(now * TICKS, port.free)
+    port.free = max(port.free, now * TICKS - ahead * port.ticks) + port.ticks
+    return (turn + TICKS - 1) // TICKS
 
 
 @inner
-def fetch_far(m: int, line: int, ahead: bool, asked: int, hw: Hardware, sm: Machine) -> int:
-    """Return the tick in which a line comes to the SM's cache from L2, or from DRAM when the SM asks for it for the first time."""
-    latency, ticks = hw.code_cold, hw.code_cold_ticks
-    if sm.code_seen[m, line]:
-        latency, ticks = hw.code_far, hw.code_far_ticks
-    elif line < hw.prefetched_lines:
-        latency, ticks = np.int64(0), np.int64(0)
-    sm.code_seen[m, line] = 1
-    asked = max(asked - (latency * TICKS if ahead else 0), sm.far_code_free[m])
-    sm.far_code_free[m] = asked + ticks
-    return asked + latency * TICKS
+def ask_near(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine) -> int:
+    """Return the cycle in which the SM's cache has a line. entered: when the warp has the line for which it asks, too."""
+    place = find_line(sm.code, m, line, hw.code_sets, hw.code_ways)
+    entry = sm.code[m, place]
+    if entry.line != line:
+        entry.line = line
+        turn = line_turn(
+            sm.code_port[m, 0], hw.code_ahead, now
+        )  # booked at `now`, not `entered`: else the port would be held for later from others
+        entry.there = max(turn, ask_far(m, line, now, entered, hw, sm)) + hw.jump
+    sm.code_turn[m] += 1
+    entry.used = sm.code_turn[m]
+    return np.int64(entry.there)
+
+
+@inner
+def ask_far(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine) -> int:
+    """Return the cycle in which the cache behind has a line: it asks L2, that asks DRAM when the SM asks for it for the first time."""
+    place = find_line(sm.far_code, m, line, hw.far_code_sets, hw.far_code_ways)
+    entry = sm.far_code[m, place]
+    if entry.line != line:
+        entry.line, entry.there = line, entered
+        if sm.code_seen[m, line] or line >= hw.prefetched_lines:
+            latency = hw.code_far if sm.code_seen[m, line] else hw.code_cold
+            entry.there = max(line_turn(sm.code_port[m, 1], hw.code_far_ahead, now), entered) + latency
+        sm.code_seen[m, line] = 1
+    sm.far_code_turn[m] += 1
+    entry.used = sm.far_code_turn[m]
+    return np.int64(max(entry.there, entered))

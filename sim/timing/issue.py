@@ -161,7 +161,7 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
         return False
     warp.instruction = trace.instruction[warp.position]
     warp.constant = operand_line(warp, code, trace)
-    code_from = code_there(np.int64(warp.sm), np.int64(warp.scheduler), i, np.int64(warp.instruction), now, hw, sm)
+    code_from = code_there(np.int64(warp.sm), i, np.int64(warp.instruction), now, hw, sm)
     warp.code_from = code_from
     if op.flow == BARRIER and lanes != 0:  # a BAR that no lane executes holds nobody
         arrive(warp, op, now, hw, code, sm)
@@ -179,6 +179,8 @@ def follow(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machine, tra
     taken = not code.control or warp.instruction != i + 1
     if op.flow == BRANCH and hw.branch_latency > op.distance and taken:
         earliest, cause = now + hw.branch_latency, np.int64(BRANCH_RESOLVING)
+    if op.indirect and taken:
+        earliest, cause = earliest + op.indirect, np.int64(BRANCH_RESOLVING)
     if op.sync:
         earliest, cause = earliest + op.sync, np.int64(BRANCH_RESOLVING)
     if code_from > earliest:
@@ -218,7 +220,7 @@ def issue_further(
 @inner
 def forbids(warp: np.record, before: np.record, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
     """Return what keeps the warp's next instruction from issuing together with the one before; SELECTED: it is independent, with a port."""
-    if before.flow == BRANCH and (hw.branch_latency > 0 or before.sync > 0):
+    if before.flow == BRANCH and (hw.branch_latency > 0 or before.sync > 0 or before.indirect > 0):
         return np.int64(BRANCH_RESOLVING)
     if not before.pairs:
         return np.int64(WAIT)

@@ -35,9 +35,13 @@ Core = records.kind(
     ("fetched", "i8"),  # cycle in which the first instruction has come; NEVER = nobody has asked for it
     ("issued", "i8"),  # cycle of its last issue so far, where the policy has state
 )
+CodePort = records.kind(
+    ("ticks", "i8"),  # between two lines, 256 to a cycle
+    ("free", "i8"),  # tick from which it takes another line
+)
 CacheLine = records.kind(
     ("line", "i8"),  # of the program's code, or of its constants; -1 = none
-    ("there", "i8"),  # cycle from which it is there; of the SM's cache of code the tick, 256 to a cycle
+    ("there", "i8"),  # cycle from which it is there
     ("used", "i8"),  # when it was asked for last, in turns of its cache
 )
 Place = records.kind(

@@ -15,12 +15,12 @@ from sim.gpus.model import Core as CoreSection
 from sim.lowering.constant_lines import GROUP_LINES
 from sim.lowering.control_words import COLLECTORS
 from sim.lowering.core import Code, Hardware
-from sim.lowering.fetch import LINE_INSTRUCTIONS
+from sim.lowering.fetch import LINE_INSTRUCTIONS, LONG_AGO
 from sim.lowering.warpgroups import QUEUED
 from sim.policies.stateful import Hook
 from sim.result.causes import CAUSES, SLOT_CAUSES
 from sim.timing import records
-from sim.timing.kinds import MOST_WAITS, CacheLine, Chip, Core, PhaseWait, Place, Scheduler, Warp
+from sim.timing.kinds import MOST_WAITS, CacheLine, Chip, CodePort, Core, PhaseWait, Place, Scheduler, Warp
 from sim.timing.memory.state import Memory
 from sim.timing.memory.state import allocate as allocate_memory
 from sim.timing.policy_rows import policy_rows
@@ -79,12 +79,11 @@ class Machine(NamedTuple):
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
     dispatch: np.ndarray  # int64 [m, q, pipes] cycles in which they found the dispatch port held
     port: np.ndarray  # int64 [m, ports] first cycle each issue port is free (pipes with several)
-    code: Any  # CacheLine [m * schedulers + q, places] the schedulers' caches of code
-    code_turn: np.ndarray  # int64 [m * schedulers + q]
-    code_free: np.ndarray  # int64 [m * schedulers + q] tick from which each may ask for another line
-    far_code: Any  # CacheLine [m, places] the SMs' caches of code
+    code: Any  # CacheLine [m, places] the SMs' caches of code
+    code_turn: np.ndarray  # int64 [m]
+    code_port: Any  # CodePort [m, 2] each SM's part of the ports of its GPC's cache: to the SM, to L2
+    far_code: Any  # CacheLine [m, places] what each SM finds in the cache of its GPC
     far_code_turn: np.ndarray  # int64 [m]
-    far_code_free: np.ndarray  # int64 [m]
     code_seen: np.ndarray  # uint8 [m, lines of code] 1 = the SM has had it
     constants: Any  # CacheLine [2 * m, places] each SM's caches of constants: of operands, of LDC
     constant_turn: np.ndarray  # int64 [2 * m]
@@ -112,17 +111,17 @@ class Machine(NamedTuple):
 
 def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str, Any]:
     """Return the caches of code of a Machine, empty."""
-    sms, schedulers = int(hw.sms), int(hw.schedulers)
+    sms = int(hw.sms)
     caches = {
-        "code": room.records(CacheLine, sms * schedulers, int(hw.code_sets * hw.code_ways)),
-        "code_turn": room.zeros(sms * schedulers, np.int64),
-        "code_free": room.zeros(sms * schedulers, np.int64),
+        "code": room.records(CacheLine, sms, int(hw.code_sets * hw.code_ways)),
+        "code_turn": room.zeros(sms, np.int64),
+        "code_port": room.records(CodePort, sms, 2),
         "far_code": room.records(CacheLine, sms, int(hw.far_code_sets * hw.far_code_ways)),
         "far_code_turn": room.zeros(sms, np.int64),
-        "far_code_free": room.zeros(sms, np.int64),
         "code_seen": room.zeros((sms, -(-instructions // LINE_INSTRUCTIONS) if hw.jump else 1), np.uint8),
     }
     caches["code"].line = caches["far_code"].line = -1
+    caches["code_port"].free = LONG_AGO
     return caches
 
 

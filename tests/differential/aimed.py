@@ -30,6 +30,8 @@ class Aimed:
 
     def job(self) -> Job:
         """Execute it."""
+        if "BRX" in self.body:
+            return Job(execute(Launch(with_addresses(self.body), (self.blocks,), (self.threads,))), load(self.gpu).replace({"sms": 1}))
         worded = "[B" in self.body  # all of a listing has control words, or none
         first, last = (word(stall=15, wait=wait) if worded else "" for wait in ("------", "012345"))
         begin = f".kernel aimed\n.param ptr data\n{first}MOV R2, c[0x0][data]\n"
@@ -37,6 +39,12 @@ class Aimed:
         constants = {3: np.zeros(512, np.float32)}
         trace = execute(Launch(program, (self.blocks,), (self.threads,), (np.zeros(WORDS, np.float32),), constants=constants))
         return Job(trace, load(self.gpu).replace({"sms": 1} | self.changes))
+
+
+def with_addresses(body: str) -> isa.Program:
+    """Return a listing whose instructions have addresses, from 0 on."""
+    lines = [f"        /*{16 * k:04x}*/                   {text} ;\n" for k, text in enumerate([*body.splitlines(), "EXIT"])]
+    return isa.parse('\t\tFunction : aimed\n\t.headerflags\t@"EF_CUDA_SM90"\n' + "".join(lines) + "\t\t..........\n", "aimed.sass")
 
 
 def word(stall: int = 1, wait: str = "------", reuse: str = "----") -> str:
@@ -89,6 +97,7 @@ AIMED = {
         f"{word(reuse='A---')}FFMA R30, R4, R6, R9\n{word()}DMUL R32, R10, R10\n" * 8, "h100"
     ),
     "registers read in one cycle more": Aimed(fused(("R4, R6, R8", "----")) * 8, "h100"),
+    "a branch by a register takes no longer": Aimed("BRX R4 0x0\n" * 2, "h100"),
     "atomics on one word cost no more": Aimed(
         "RED.ADD [R2], R4\n" * 4 + "ATOM.ADD R5, [R2], R4\nIADD R6, R5, 1\n", "h100", {"l2.atomic_cycles": 4}
     ),

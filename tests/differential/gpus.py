@@ -60,6 +60,12 @@ def from_zero(most: int) -> st.SearchStrategy[int]:
     return st.one_of(st.integers(0, 4), st.integers(0, most))
 
 
+def with_ports(fetch: dict[str, Any]) -> dict[str, Any]:
+    """Return the [fetch] table with ports, by what it has: no draw more, so that cases keep their names."""
+    kind = fetch["near_ways"] + fetch["prefetched"] // 128  # 1, 2, 3, 9, 10
+    return fetch | {"port_cycles": 2.5 * (kind % 3), "far_port_cycles": 3.7 * (fetch["ways"] % 3)}
+
+
 @st.composite
 def cores(draw: Callable) -> dict[str, Any]:
     """Return the [core] table."""
@@ -142,10 +148,10 @@ def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
         "compute_capability": "1.0",
         "sms": draw(st.integers(1, 4)),
         "clock": {"core_mhz": 1000},
-        "core": core,
+        "core": core | {"indirect_latency": 3 * (core["barrier_latency"] % 4)},
         "pipes": ports,
         "units": draw(units(ports)),
-        "fetch": {name: draw(st.sampled_from(values)) for name, values in FETCH.items()},
+        "fetch": with_ports({name: draw(st.sampled_from(values)) for name, values in FETCH.items()}),
         "constants": {name: draw(st.sampled_from(values)) for name, values in CONSTANTS.items()},
         "blocks": {
             "start_interval": draw(st.sampled_from((0, 0, 0.3, 1, 2.7, 7))),

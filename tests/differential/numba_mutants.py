@@ -35,7 +35,7 @@ TABLES: dict[str, Change] = {
     "retire latency ignored": lambda hw: {"retire_latency": np.int64(0)},
     "retire interval ignored": lambda hw: {"retire_ticks": np.int64(0)},
     "an SM's start interval ignored": lambda hw: {"sm_interval": np.int64(0)},
-    "code follows as fast as it is asked for": lambda hw: {"code_ticks": np.int64(0), "code_far_ticks": np.int64(0)},
+    "no code is asked for ahead": lambda hw: {"code_ahead": np.int64(0), "code_far_ahead": np.int64(0)},
     "caches of code of one line": lambda hw: {"code_sets": np.int64(1), "code_ways": np.int64(1)},
     "LDC asks L2 without an entry": lambda hw: {"constant_entries": np.int64(0)},
     "one port per pipe": lambda hw: {"row_ports": np.ones_like(hw.row_ports)},

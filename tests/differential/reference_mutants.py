@@ -9,6 +9,7 @@ from sim.reference.barriers import Barrier
 from sim.reference.counters import DependenceCounters
 from sim.reference.decode import Instruction
 from sim.reference.dispatcher import BlockScheduler
+from sim.reference.fetch import Port
 from sim.reference.issue import Scheduler
 from sim.reference.pipes import Pipes
 from sim.reference.scoreboard import Scoreboard
@@ -167,6 +168,10 @@ def no_sync_latency(right: Right) -> Right:
     return lambda *a: [i._replace(sync=0) for i in right(*a)]
 
 
+def no_indirect_latency(right: Right) -> Right:
+    return lambda *a: [i._replace(indirect=0) for i in right(*a)]
+
+
 def first_holder_opens(right: Right) -> Right:
     """A counter is zero as soon as one of its holders releases it."""
 
@@ -204,5 +209,7 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "stall counts go on while the scheduler stands still": (Warp, "_extend_stall_count", counts_on),
     "who waited for a pipe is not served in turn": (Pipes, "taken_until_now", never_in_turn),
     "a BSYNC costs nothing": (machine, "decode", no_sync_latency),
+    "a branch by a register takes no longer": (machine, "decode", no_indirect_latency),
+    "a GPC's port takes any number of lines of code": (Port, "turn", lambda right: lambda self, now, ahead: now),
     "a counter opens with the first of its holders": (DependenceCounters, "missing", first_holder_opens),
 }

@@ -3,21 +3,35 @@
 STRAIGHT = "\n".join([f"FADD R{10 + i}, R1, R2" for i in range(23)] + ["EXIT"])
 
 
-def test_straight_code_comes_a_line_per_interval(run) -> None:
+def test_lines_that_follow_are_asked_for_with_the_first(run) -> None:
     done = run(STRAIGHT, fetch__jump=30, fetch__ahead=3)
-    # The first line is asked for in cycle 0, the others each 10 cycles later, and come 30 after that.
-    assert [done.issues(i)[0] for i in (7, 8, 15, 16)] == [7, 40, 47, 50]
-    assert done.stalls(8) == {"selected": 1, "no_instruction": 32}
+    # The first line is there in cycle 0; then the two others are asked for, which come 30 cycles later.
+    assert [done.issues(i)[0] for i in (7, 8, 15, 16)] == [7, 30, 37, 38]
+    assert done.stalls(8) == {"selected": 1, "no_instruction": 22}
+
+
+def test_each_line_brings_the_next(run) -> None:
+    # Line 2 is asked for when line 1 is there, in cycle 30; without asking ahead each when the one before is over.
+    assert [run(STRAIGHT, fetch__jump=30, fetch__ahead=1).issues(i)[0] for i in (7, 8, 16)] == [7, 30, 60]
+    assert [run(STRAIGHT, fetch__jump=30).issues(i)[0] for i in (7, 8, 16)] == [7, 37, 74]
 
 
 def test_code_that_nobody_waits_for_is_there(run) -> None:
-    done = run(STRAIGHT, fetch__first=100, fetch__jump=30)
+    done = run(STRAIGHT, fetch__first=100, fetch__jump=30, fetch__ahead=3)
     assert [done.issues(i)[0] for i in (7, 8, 15, 16)] == [107, 108, 115, 116]
 
 
-def test_lines_beyond_the_sms_cache_come_from_l2(run) -> None:
-    changes = {"fetch__jump": 30, "fetch__ahead": 3, "fetch__far_ahead": 2, "constants__far": 70}
-    done = run(STRAIGHT, fetch__prefetched=128, **changes)
-    # The SM asks L2 for line 1 in cycle 0, (30 + 70) / 2 later for line 2; each takes 70 + 30.
-    assert [done.issues(i)[0] for i in (7, 8, 16)] == [7, 100, 150]
-    assert [run(STRAIGHT, fetch__prefetched=512, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 40, 50]
+def test_lines_that_the_gpcs_cache_lacks_come_from_l2(run) -> None:
+    changes = {"fetch__jump": 30, "fetch__ahead": 1, "fetch__far_ahead": 2, "constants__far": 70}
+    # L2 is asked for lines 1 and 2 in cycle 0 and sends them in 70; line 1 is there 30 later, then line 2 is asked for.
+    assert [run(STRAIGHT, fetch__prefetched=128, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 100, 130]
+    assert [run(STRAIGHT, fetch__prefetched=512, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 30, 60]
+
+
+def test_a_port_takes_as_many_lines_at_once_as_are_asked_for_with_one_then_one_in_its_time(run) -> None:
+    changes = {"fetch__jump": 30, "fetch__ahead": 1}
+    # Lines 0 and 1 have their turn at once, 30 cycles before the first is there, line 2 in cycle 70.
+    assert [run(STRAIGHT, fetch__port_cycles=100, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 30, 100]
+    # The port to L2, which is asked for one line at a time: the second has its turn 500 cycles after the first.
+    far = {"constants__far": 70, "fetch__prefetched": 128, "fetch__far_port_cycles": 500}
+    assert [run(STRAIGHT, **changes, **far).issues(i)[0] for i in (7, 8, 16)] == [7, 100, 470 + 70 + 30]

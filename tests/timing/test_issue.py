@@ -75,7 +75,7 @@ def test_an_instruction_whose_code_is_missing_is_no_second(run) -> None:
     listing = "\n".join(["FADD R0, R0, R2"] * 8 + ["FADD R3, R4, R5", "EXIT"])  # the ninth begins a line of code
     width = {"core__issue_width": 2, "pipes__fp32__count": 2}
     assert run(listing, **width).first()[7:9] == [42, 42]
-    done = run(listing, **width, fetch__jump=100)
+    done = run(listing, **width, fetch__jump=100, fetch__ahead=1)
     assert done.first()[7:9] == [42, 100]
     assert done.result.issue_slots["no_instruction"] == 1 + 2 * 57  # the second of cycle 42, both of the others until it comes
 

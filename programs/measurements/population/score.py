@@ -1,8 +1,8 @@
 """The population measured on an H200, and another sample of it on an H100, beside the simulated ones.
 
-`../h200/population.csv`, `../h100/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles` with the clocks as they
-boost, medians of twelve launches on the H200 and of nine on the H100, `elapsed_cycles` of nine; on the H200 `warm_...` after matrix
-products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at `warm_l2_mhz`. The median of an ensemble of
+`../h200/population.csv`, `../h100/population.csv`: per launch the counters of Nsight Compute, cold caches; `cycles` and `elapsed_cycles`
+with the clocks as they boost, medians of four GPUs' medians of nine launches on the H200, of nine on the H100; on the H200 `warm_...` after
+matrix products that had drawn the power limit, so that the SM ran at `warm_core_mhz` and L2 at `warm_l2_mhz`. The median of an ensemble of
 places (`placements.py`) is compared with that of the launches.
 """
 

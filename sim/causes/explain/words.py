@@ -19,6 +19,7 @@ SENTENCES = {
     "core.branch_latency": "{who} was being decided",
     "lsu.fence_latency": "{who} waited for its warp's accesses to be seen by the whole GPU",
     "the time of a NANOSLEEP": "{who} let its warp sleep",
+    "core.indirect_latency": "{who} read from a register where to go on",
     "core.sync_latency": "{who} found out whether its lanes were all there",
     "core.barrier_latency": "the barrier opened after {who} had come to it, or ended, as the last",
     "core.source_read": "{who} read its sources",

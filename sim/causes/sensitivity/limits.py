@@ -163,8 +163,8 @@ def _constants(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 
 
 def _branches(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
-    none = {"core.branch_latency": 1, "core.sync_latency": 0, "fetch.jump": 0}
-    waits = gpu.core.branch_latency > 1 or gpu.core.sync_latency or gpu.fetch.jump
+    none = {"core.branch_latency": 1, "core.indirect_latency": 0, "core.sync_latency": 0, "fetch.jump": 0}
+    waits = gpu.core.branch_latency > 1 or gpu.core.indirect_latency or gpu.core.sync_latency or gpu.fetch.jump
     return (trace, gpu.replace(none)) if waits else None
 
 
