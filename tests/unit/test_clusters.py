@@ -103,7 +103,7 @@ def test_times_are_near_an_h100s(kind: str) -> None:
 
 def test_a_product_by_multicast_takes_about_as_long_as_on_an_h100() -> None:
     score = next(clusters.kernels("hgemm_multicast"))
-    assert abs(score.error) < 0.05
+    assert abs(score.error) < 0.08
 
 
 def refused(launch: Launch, words: str, gpu: str = "h100", **changes: Any) -> None:
