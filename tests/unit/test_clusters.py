@@ -86,7 +86,7 @@ def test_engines_agree_on_clusters_that_wait_for_room() -> None:
 WITHIN = {
     "chase": ("chase", 0.08, 9000),
     "barriers": ("barriers", 0.15, 12000),
-    "tokens": ("tokens_async", 0.01, 30000),
+    "tokens": ("tokens_async", 0.03, 30000),
     "copies": ("copies", 0.14, 8000),
     "tiles": ("tiles_all", 0.16, 6000),
 }

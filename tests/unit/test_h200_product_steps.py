@@ -11,13 +11,7 @@ from sim.traces.ensemble import members
 
 MEMBERS = 7
 BLOCK = 64  # rows and columns of the result
-FEW_BANKS = pytest.mark.xfail(
-    strict=True, reason="odd steps 13 % too fast: 16 KB lie in few rows of DRAM, and rows of one bank take turns there: D47"
-)
-ROWS = [
-    pytest.param(row, id=f"{row['n']} {row['l2']}", marks=FEW_BANKS if (row["n"], row["l2"]) == ("128", "cold") else ())
-    for row in rows(H200 / "product_steps.csv")
-]
+ROWS = [pytest.param(row, id=f"{row['n']} {row['l2']}") for row in rows(H200 / "product_steps.csv")]
 
 
 @pytest.mark.parametrize("row", ROWS)
