@@ -1,6 +1,5 @@
 """Code on an H200: how fast it comes to warps that run straight code at places of their own, and what branches, calls and returns cost."""
 
-import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import isa
 import sim
 from programs.measurements.population.score import H200
 from programs.published import rows
+from tests.unit.packed import unpacked
 
 PORTS = {
     (row["places"], int(row["kb"]), int(row["warps"]), int(row["sms"])): float(row["median"])
@@ -27,10 +27,7 @@ PORTS_OF_THE_SM = "an SM's own port takes a line in some 4 cycles there; here on
 
 @pytest.fixture(scope="module")
 def cubins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cubins")
-    with tarfile.open(H200 / "code.cubins.tar.xz") as packed:
-        packed.extractall(folder, filter="data")
-    return folder
+    return unpacked(H200 / "code.cubins.tar.xz", tmp_path_factory.mktemp("cubins"))
 
 
 def cycles_of(cubins: Path, places: str, kb: int, warps: int, sms: int, rounds: int) -> np.ndarray:

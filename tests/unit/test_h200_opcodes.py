@@ -1,6 +1,5 @@
 """Chains of operations and pairs of them by one block of an H200, against the chip: what an opcode's pipe, reads and reuse cost."""
 
-import tarfile
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import sim
 from programs.measurements.core import one_sm
 from programs.measurements.population.score import H200
 from programs.published import rows
+from tests.unit.packed import unpacked
 
 ONE_SM = one_sm(sim.gpu("h200"))
 CUBINS, CUBIN = H200 / "front.cubins.tar.xz", "opcodes.sm_90.cubin"
@@ -27,10 +27,7 @@ TABLE = {tuple(row[name] for name in COLUMNS): int(row["cycles"]) for row in row
 
 @pytest.fixture(scope="module")
 def cubin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cubins")
-    with tarfile.open(CUBINS) as packed:
-        packed.extract(CUBIN, folder, filter="data")
-    return folder / CUBIN
+    return unpacked(CUBINS, tmp_path_factory.mktemp("cubins")) / CUBIN
 
 
 @cache

@@ -1,6 +1,5 @@
 """Loops written by hand: what a scheduler that waits for registers, or passes a product on twice, costs its other warps' stall counts."""
 
-import tarfile
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from programs.measurements.core import one_sm
 from programs.measurements.gpu.standstill import LENGTH, ROUNDS
 from programs.measurements.population.score import H200
 from programs.published import rows
+from tests.unit.packed import unpacked
 
 ONE_SM = one_sm(sim.gpu("h200"))
 COLUMNS = ("operation", "reads", "stall", "rounds", "threads")
@@ -31,10 +31,7 @@ MISSED = {
 
 @pytest.fixture(scope="module")
 def cubins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cubins")
-    with tarfile.open(H200 / "standstill.cubins.tar.xz") as packed:
-        packed.extractall(folder, filter="data")
-    return folder
+    return unpacked(H200 / "standstill.cubins.tar.xz", tmp_path_factory.mktemp("cubins"))
 
 
 @cache
