@@ -82,7 +82,7 @@ class LoadStore(Section):
     )
     store_line_cycles: Annotated[float, Field(ge=0, le=64)] = Field(
         default=0.0,
-        description="cycles of the unit per line of a global or local store that follows an instruction of its own port",
+        description="cycles per line of a global or local store until another store of its own port may be taken",
     )
     leaving_lines: Annotated[int, Field(ge=0, le=64)] = Field(
         default=0,
@@ -139,7 +139,8 @@ class L1(Section):
         "cached",
         answers="latency pending",
         beyond="bytes_per_cycle line_cycles global_loads",
-        cached_loads="tags_per_cycle pass_latency sector",
+        cached_loads="pass_latency sector",
+        looked_up="tags_per_cycle",
         cached_stores="stores",
     )
 
@@ -159,10 +160,10 @@ class L1(Section):
         128, description="bytes between L1 and the registers per cycle; not of loads that pass over the banks"
     )
     line_cycles: Annotated[int, Field(ge=1, le=64)] = Field(
-        1, description="cycles of the unit per line that an instruction touches; of loads with tags_per_cycle those rule"
+        1, description="cycles of the unit per line that is touched; with tags_per_cycle of no load, of a store until the next"
     )
     tags_per_cycle: Annotated[int, Field(ge=0, le=128)] = Field(
-        0, description="lines of a load looked up per cycle, its data then read in passes over the banks; 0 = only line_cycles"
+        0, description="lines looked up per cycle, a load's data then read in passes over the banks; 0 = only line_cycles"
     )
     pass_latency: Annotated[int, Field(ge=0, le=64)] = Field(
         0, description="cycles by which each further pass delays a hit (with tags_per_cycle)"

@@ -50,7 +50,7 @@ class Hierarchy(NamedTuple):
     store_wait: np.int64
     leaving_lines: np.int64  # of stores that take no other in; 0 = not modelled
     leaving_cycles: np.int64
-    store_line_ticks: np.int64  # of the unit per line of a store after an instruction of the same queue
+    store_line_ticks: np.int64  # per line of a store, until its queue may store again
     bank_rule: np.int64  # index in BANK_RULES
     banks: np.int64
     pass_bytes: np.int64  # that a pass delivers at most
@@ -79,7 +79,7 @@ class Hierarchy(NamedTuple):
     l1_fetch: np.int64  # sectors fetched for a miss
     l1_stores: np.int64  # index in L1_STORES
     line_cycles: np.int64
-    tags: np.int64  # lines of a load looked up per cycle; 0: line_cycles each, and no passes over the banks
+    tags: np.int64  # lines of a load or store looked up per cycle; 0: line_cycles each, and no passes over the banks
     pass_latency: np.int64
     pending: np.int64
     network: np.int64  # cycles one way

@@ -123,6 +123,10 @@ NEEDS = {
     "unit_constant": Need("no LDC is executed", lambda gpu, used: "constant" in used.units),
     "cached": Need("nothing that is executed goes through L1", lambda gpu, used: used.cached(gpu, Operation.LOAD, Operation.STORE)),
     "cached_loads": Need("no load that is executed goes through L1", lambda gpu, used: used.cached(gpu, Operation.LOAD)),
+    "looked_up": Need(
+        "no load that is executed goes through L1, and nothing is stored to global or local memory",
+        lambda gpu, used: used.cached(gpu, Operation.LOAD) or used.stores.any(),
+    ),
     "cached_stores": Need("no store that is executed goes through L1", lambda gpu, used: used.cached(gpu, Operation.STORE)),
     "l2": Need("nothing goes to L2", lambda gpu, used: used.moved(*L2_TRAFFIC)),
     "l2_reads": Need(

@@ -24,6 +24,8 @@ def code_there(m: int, last: int, following: int, now: int, hw: Hardware, sm: Ma
     line, before = following // LINE_INSTRUCTIONS, last // LINE_INSTRUCTIONS
     if last >= 0 and before == line:
         return np.int64(0)
+    if sm.code_lacking[m] == 0 and sm.code_whole[m] <= now:  # it has all lines, and will lose none
+        return np.int64(0)
     there = ask_near(m, line, now, now, hw, sm)
     entered = max(now, there)
     goes_on = last >= 0 and line == before + 1  # what follows was asked for with the line before, but for the last
@@ -68,6 +70,8 @@ def ask_near(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machin
             sm.code_port[m, 0], hw.code_ahead, now
         )  # booked at `now`, not `entered`: else the port would be held for later from others
         entry.there = max(turn, ask_far(m, line, now, entered, hw, sm)) + hw.jump
+        sm.code_lacking[m] -= 1
+        sm.code_whole[m] = max(sm.code_whole[m], entry.there)
     sm.code_turn[m] += 1
     entry.used = sm.code_turn[m]
     return np.int64(entry.there)

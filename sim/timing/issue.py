@@ -20,7 +20,8 @@ from sim.timing.blocks import end_warp
 from sim.timing.constants import operand_line, result_delay
 from sim.timing.control import pass_product, read_registers, record_control
 from sim.timing.fetch import code_there
-from sim.timing.memory.lsu import enqueue, flush_stores, plan
+from sim.timing.memory.issue_queue import enqueue, plan
+from sim.timing.memory.lsu import flush_stores
 from sim.timing.memory.requests import forget
 from sim.timing.parts import Part, What, exchange
 from sim.timing.pipes import begin_product, pipe_free, take_port

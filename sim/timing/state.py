@@ -81,6 +81,8 @@ class Machine(NamedTuple):
     port: np.ndarray  # int64 [m, ports] first cycle each issue port is free (pipes with several)
     code: Any  # CacheLine [m, places] the SMs' caches of code
     code_turn: np.ndarray  # int64 [m]
+    code_lacking: np.ndarray  # int64 [m] lines of a program that fits into it which an SM has not asked for, NEVER: it does not fit
+    code_whole: np.ndarray  # int64 [m] cycle in which the last of those that it has asked for is there
     code_port: Any  # CodePort [m, 2] each SM's part of the ports of its GPC's cache: to the SM, to L2
     far_code: Any  # CacheLine [m, places] what each SM finds in the cache of its GPC
     far_code_turn: np.ndarray  # int64 [m]
@@ -115,12 +117,15 @@ def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str
     caches = {
         "code": room.records(CacheLine, sms, int(hw.code_sets * hw.code_ways)),
         "code_turn": room.zeros(sms, np.int64),
+        "code_lacking": room.zeros(sms, np.int64),
+        "code_whole": room.zeros(sms, np.int64),
         "code_port": room.records(CodePort, sms, 2),
         "far_code": room.records(CacheLine, sms, int(hw.far_code_sets * hw.far_code_ways)),
         "far_code_turn": room.zeros(sms, np.int64),
         "code_seen": room.zeros((sms, -(-instructions // LINE_INSTRUCTIONS) if hw.jump else 1), np.uint8),
     }
     caches["code"].line = caches["far_code"].line = -1
+    caches["code_lacking"][:] = hw.code_lines if hw.code_lines <= hw.code_sets * hw.code_ways else NEVER
     caches["code_port"].free = LONG_AGO
     return caches
 

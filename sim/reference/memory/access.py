@@ -95,6 +95,16 @@ class Access:
         return banks.passes(rule, addresses, width, atomic=False)
 
     @property
+    def data_cycles(self) -> int:
+        """The cycles of a whole warp's data at l1.bytes_per_cycle, which is given in sixteenths."""
+        return -(-self.decoded.width * 32 * 16 // int(self.lsu.numbers.l1_bytes))
+
+    @property
+    def stores(self) -> bool:
+        """Whether it writes lines: a store to global or local memory."""
+        return self.kind is Kind.STORE and bool(self.requests)
+
+    @property
     def is_store(self) -> bool:
         """Whether it goes to memory and nobody waits for an answer: a store or a reduction."""
         return self.decoded.space != Space.SHARED and not self.kind.returns

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from isa.vocabulary import Space
-from sim.gpus.path import L1_LOOKUP, cycles
+from sim.gpus.path import L1_LOOKUP
 from sim.lowering.phases import WAITS
 from sim.policies.stateful import Hook
 from sim.reference.decode import Kind
@@ -22,7 +22,7 @@ from sim.reference.memory.access import Access
 from sim.reference.memory.coalescer import WORD
 from sim.reference.memory.copies import CopyUnit
 from sim.reference.memory.far import FarPort
-from sim.reference.memory.issue_queue import Queue
+from sim.reference.memory.issue_queue import Queue, StoreTurns
 from sim.reference.memory.l1 import L1, readable
 from sim.reference.memory.leaving import Leaving
 from sim.reference.memory.mshr import Load, MshrFile
@@ -55,6 +55,7 @@ class LoadStoreUnit:
         self.waiting = 0  # instructions in them
         self.last = 0  # queue served last; at the start as if the first one had been
         self.unit = Ports(self.env)
+        self.turns = StoreTurns(self.queues, self.numbers, sm.machine.record.origin)
         self.l1 = L1(self.numbers, memory.gpu.l1.stores if memory.gpu.l1 else "")
         self.l1.replaced = sm.tell_evicted
         self.table = MshrFile(int(self.numbers.pending), self.tallies)
@@ -85,10 +86,10 @@ class LoadStoreUnit:
         if self.waiting and self.unit.free:
             turns = [(self.last + turn) % len(self.queues) for turn in range(1, len(self.queues) + 1)]
             heads = [(number, access) for number in turns if (access := self.queues[number].head()) and self._room_for(access)]
+            heads = [(number, access) for number, access in heads if self.turns.may_go(access, self.queues[number], int(self.env.now))]
             if heads:
-                number, access = min(heads, key=lambda head: head[1].issued)
-                again, self.last = number == self.last, number
-                self._take(self.queues[number], access, again)
+                self.last, access = min(heads, key=lambda head: head[1].issued)
+                self._take(self.queues[self.last], access)
         if self.copies.copies:
             self.copies.step()
 
@@ -99,7 +100,7 @@ class LoadStoreUnit:
             return False
         return not lines or (self.requests.room_for(access.weight) and (not access.kind.returns or self.table.room_for(lines)))
 
-    def _take(self, queue: Queue, access: Access, again: bool) -> None:
+    def _take(self, queue: Queue, access: Access) -> None:
         taken = access.taken = self._free_for(queue, access).then(int(self.env.now), work=access.arrival.work)
         self.waiting -= 1
         access.hits = self._hits(access)
@@ -107,7 +108,7 @@ class LoadStoreUnit:
         replays = int(self.numbers.replay) * access.passes if access.hits or access.decoded.space == Space.SHARED else 0
         replayed = access.begins.then(access.begins.cycle + replays, "lsu.replay", taken.work)
         queue.pop(latest(taken.then(taken.cycle + access.decoded.address_cycles, f"pipes.{access.pipe}.lanes"), replayed))
-        done = self._done(access, again)
+        done = self._done(access)
         self.unit.hold(done)
         access.sources_read_at(taken.then(taken.cycle + access.source_read, access.source_field))
         if access.decoded.space == Space.SHARED:
@@ -115,18 +116,19 @@ class LoadStoreUnit:
         elif access.kind.returns:
             self._load(access)
         else:
-            self._store(access, done)
+            self._store(queue, access, done)
 
     def _free_for(self, queue: Queue, access: Access) -> Moment:
         """Return the moment from which nothing kept an instruction that is taken now."""
         freed = [moment for moment in (queue.address_unit.freed, self.unit.freed) if moment]
         port = [self.far.left] if access.far else []
-        return latest(access.arrival, *freed, *port, self.requests.left, self.responses.begun)
+        written = [self.turns.written, queue.written] if access.stores else []
+        return latest(access.arrival, *freed, *port, *written, self.requests.left, self.responses.begun)
 
-    def _done(self, access: Access, again: bool) -> Moment:
+    def _done(self, access: Access) -> Moment:
         """Return until when an instruction keeps the unit: its passes, its lines, or its data between L1 and the registers.
 
-        again: the one before came from the same queue.
+        A store keeps it only while its lines are looked up, where some are at a time.
         """
         numbers, lines = self.numbers, len(access.requests)
         sent = sum(access.packets) if access.kind.updates else lines
@@ -137,14 +139,14 @@ class LoadStoreUnit:
                 (self._lookups(access), "l1.tags_per_cycle", f"{lines} lines"),
                 (access.pieces * int(numbers.line_cycles), "l1.line_cycles", f"{access.pieces} pieces of lines"),
             ]
+        elif access.kind is Kind.STORE and numbers.tags:
+            busy = [(self._lookups(access), "l1.tags_per_cycle", f"{lines} lines")]
         else:
             busy = [
                 (sent * int(numbers.line_cycles), "l1.line_cycles", f"{sent} lines"),
                 (access.pieces * int(numbers.line_cycles), "l1.line_cycles", f"{access.pieces} pieces of lines"),
-                (self._data_cycles(access), "l1.bytes_per_cycle", ""),
+                (access.data_cycles, "l1.bytes_per_cycle", ""),
             ]
-            if again and access.kind is Kind.STORE:
-                busy.append((cycles(lines * int(numbers.store_line_ticks)), "lsu.store_line_cycles", f"{lines} lines"))
         held, resource, note = max((int(numbers.interval), "lsu.interval", ""), *busy, key=itemgetter(0))
         done = access.taken.then(access.taken.cycle + held, resource, note=note)
         if access.hits:
@@ -161,12 +163,8 @@ class LoadStoreUnit:
         return all(line is not None and not line.lacks(request) for request, line in lines)
 
     def _lookups(self, access: Access) -> int:
-        """Return the cycles in which the lines of a load are looked up, some at a time."""
+        """Return the cycles in which the lines of a load or a store are looked up, some at a time."""
         return -(-len(access.requests) // int(self.numbers.tags))
-
-    def _data_cycles(self, access: Access) -> int:
-        """Return the cycles of a whole warp's data at l1.bytes_per_cycle, which is given in sixteenths."""
-        return -(-access.decoded.width * 32 * 16 // int(self.numbers.l1_bytes))
 
     def _share(self, access: Access) -> None:
         """Access shared memory: the time is known."""
@@ -199,10 +197,12 @@ class LoadStoreUnit:
         else:
             access.stored_at(taken.then(taken.cycle + 1 + last, "shared.pass_cycles", note=note))
 
-    def _store(self, access: Access, done: Moment) -> None:
+    def _store(self, queue: Queue, access: Access, done: Moment) -> None:
         """Send a store or a reduction to L2, line by line; it is over for its warp when it has left the SM."""
         access.count(self.tallies)
         before = len(self.requests.packets)
+        if access.stores:
+            self.turns.take(access, queue)
         if access.kind is Kind.STORE:
             self.stores.store_taken(access.taken.cycle, self._looked_up(access))
             self.leaving.enter(access)
@@ -241,7 +241,7 @@ class LoadStoreUnit:
         extras = [
             (int(numbers.word_cycles) * (max(access.decoded.width // 4, 1) - 1), "lsu.word_cycles", ""),
             (lines * int(numbers.line_cycles) - 1, "l1.line_cycles", f"{lines} lines"),
-            (self._data_cycles(access) - 1, "l1.bytes_per_cycle", ""),
+            (access.data_cycles - 1, "l1.bytes_per_cycle", ""),
         ]
         extra, resource, note = max(extras, key=itemgetter(0))
         return first.then(first.cycle + extra, resource, note=note)

@@ -17,8 +17,8 @@ from sim.lowering.memory import REQUEST_WEIGHT, SECTORS, TICKS
 from sim.lowering.phases import COPY_NEAR, COPY_OUT
 from sim.result.causes import Tally
 from sim.timing.clusters import post, use_cluster
+from sim.timing.memory.issue_queue import plan
 from sim.timing.memory.l1 import words_of
-from sim.timing.memory.lsu import plan
 from sim.timing.memory.mbarriers import count_for_phase
 from sim.timing.memory.requests import Packet, forget, room_from, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve

@@ -2,7 +2,8 @@
 
 Stages: 1. at issue its addresses are coalesced, or its bank passes counted; 2. from `latency` cycles later, and spaced by the
 address unit of its port, it may be taken; 3. the unit takes the head that was issued first, of those for whose lines the pending
-request table and the port towards L2 have room; 4. shared memory and L1 hits are answered, the rest goes out.
+request table and the port towards L2 have room, of stores only the first (`issue_queue.py`); 4. shared memory and L1 hits are
+answered, the rest goes out.
 Peak rate: one instruction per `interval` cycles, one pass over the banks per `pass_cycles`, one line per `line_cycles`; where
 loads pass over the banks of L1, `tags` lines and one pass of theirs per cycle.
 """
@@ -13,94 +14,26 @@ from sim.compiled.kernel import inner
 from sim.gpus.path import L1_LOOKUP
 from sim.lowering.accesses import ATOMIC, LOAD, SHARED, STORE
 from sim.lowering.core import Code, Hardware
-from sim.lowering.memory import TICKS
 from sim.result.causes import Tally
-from sim.timing.account import account_ready
-from sim.timing.memory.access import count_sectors, data_cycles, describe, hit_takes_longer, lookups, take_tickets
+from sim.timing.memory.access import count_sectors, data_cycles, hit_takes_longer, lookups
+from sim.timing.memory.issue_queue import NOTHING, choose_queue, open_row, plan
 from sim.timing.memory.l1 import NO_SECTORS, fetched, find_for_load, lacks, readable, store, whole_sectors
 from sim.timing.memory.leaving import enters, first_closes, hand_on, press
 from sim.timing.memory.mshr import allocate_mshr, close_access, open_access, wait_for
-from sim.timing.memory.requests import Packet, forget, room_from, sector_count, send, whole_cycles
+from sim.timing.memory.requests import Packet, forget, sector_count, send, whole_cycles
 from sim.timing.memory.results import resolve, sources_read, taken
 from sim.timing.memory.shared import take_shared
-from sim.timing.memory.state import NONE, Memory
+from sim.timing.memory.state import Memory
 from sim.timing.memory.write_combining import expire, make_way, put, release
-from sim.timing.state import NEVER, Machine
+from sim.timing.state import Machine
 from sim.timing.telling import tell_evicted, tell_lookup
-from sim.traces.trace import PHASE_SHIFT, TraceArrays
+from sim.traces.trace import TraceArrays
 
-NOTHING = np.int64(NONE)
 WORD = 4  # bytes
 WAITS = (LOAD, ATOMIC)  # accesses whose warp gets data back
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
 L1_LOAD_SECTORS, L1_LOAD_HITS, L1_PASSED = int(Tally.L1_LOAD_SECTORS), int(Tally.L1_LOAD_HITS), int(Tally.L1_PASSED)
 LOADS, LOAD_CYCLES, LOAD_SECTOR_CYCLES = int(Tally.LOADS), int(Tally.LOAD_CYCLES), int(Tally.LOAD_SECTOR_CYCLES)
-
-
-@inner
-def enqueue(warp: np.record, op: np.record, now: int, log: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> None:
-    """Put the warp's instruction, issued now, into the queue of its port."""
-    mh, memory, m = hw.memory[0], sm.memory, np.int64(warp.sm)
-    row = hw.row[op.pipe, warp.scheduler]
-    number = hw.queue[row]
-    queue = memory.queues[m, number]
-    place = (queue.first + queue.count) % mh.depth
-    entry = memory.entries[m, number, place]
-    entry.issued = now
-    entry.log = log
-    entry.slot = warp.slot
-    entry.instruction = warp.instruction
-    if code.kept:
-        take_tickets(m, entry, op, sm)
-    describe(m, number, place, op, np.int64(warp.access), trace.mask[warp.position], mh, memory, trace)
-    if op.phase:
-        entry.phase = trace.access_base[warp.access] >> PHASE_SHIFT
-    warp.access += 1
-    if op.memory != SHARED and op.access not in WAITS:
-        sm.places[m, warp.place].to_take += 1
-    queue.count += 1
-    if queue.count == mh.depth:
-        sm.row_open[m, row] = NEVER
-    if queue.count == 1:  # else the head of the queue, which alone can be taken, is the same
-        plan(m, mh, code, memory)
-
-
-@inner
-def could_go(queue: np.record, m: int, number: int, mh: np.record, code: Code, memory: Memory) -> int:
-    """Return the first cycle in which the head of a queue may be taken and finds room for every line in the table and the port."""
-    entry = memory.entries[m, number, queue.first]
-    ready = max(entry.issued + mh.latency, queue.spaced)
-    if entry.packets:
-        ready = max(ready, memory.units[m].far_free // TICKS)
-    if entry.requests == 0:
-        return ready
-    if code.ops[entry.instruction].access in WAITS and memory.units[m].free_mshrs < entry.requests:
-        return np.int64(NEVER)
-    return max(ready, room_from(m, np.int64(entry.weight), mh, memory))
-
-
-@inner
-def plan(m: int, mh: np.record, code: Code, memory: Memory) -> None:
-    """Find the next cycle in which the shared unit can take an instruction."""
-    unit, soonest = memory.units[m], np.int64(NEVER)
-    for number in range(mh.queues):
-        queue = memory.queues[m, number]
-        if queue.count:
-            soonest = min(soonest, could_go(queue, m, number, mh, code, memory))
-    unit.next = max(unit.free, soonest)
-
-
-@inner
-def choose_queue(m: int, now: int, mh: np.record, code: Code, memory: Memory) -> int:
-    """Return the queue whose head can be taken now and was issued first; of heads issued together, the next in turn."""
-    oldest, issued = np.int64(NOTHING), np.int64(NEVER)
-    for turn in range(1, mh.queues + 1):
-        number = (np.int64(memory.units[m].turn) + turn) % mh.queues
-        queue = memory.queues[m, number]
-        earlier = queue.count and memory.entries[m, number, queue.first].issued < issued
-        if earlier and could_go(queue, m, number, mh, code, memory) <= now:
-            oldest, issued = number, memory.entries[m, number, queue.first].issued
-    return oldest
 
 
 @inner
@@ -113,12 +46,11 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
     place = queue.first
     entry = memory.entries[m, number, place]
     op = code.ops[entry.instruction]
-    again = unit.turn == number
     unit.turn = number
     queue.first = (place + 1) % mh.depth
     queue.count -= 1
     queue.spaced = now + op.address
-    unit.free = now + busy(entry, op, again, mh)
+    unit.free = now + busy(entry, op, mh)
     open_row(m, number, now, hw, sm)
     sources_read(m, np.int64(entry.slot), np.int64(entry.instruction), entry.read_ticket, now, hw, code, sm)
     if op.memory == SHARED:
@@ -132,31 +64,17 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
 
 
 @inner
-def busy(entry: np.record, op: np.record, again: bool, mh: np.record) -> int:
-    """Return the cycles that an instruction keeps the shared unit. again: the one before came from the same queue."""
+def busy(entry: np.record, op: np.record, mh: np.record) -> int:
+    """Return the cycles that an instruction keeps the shared unit: a store only while its lines are looked up, where some are at a time."""
     if op.memory == SHARED:
         return max(mh.interval, entry.passes * mh.pass_cycles)
     pieces = (entry.requests + entry.further) * mh.line_cycles if op.landing else np.int64(0)
     if entry.passes:  # of a load, which passes over the banks of L1 when all its lines are there
         return max(mh.interval, lookups(entry, mh), pieces)
-    stored = whole_cycles(entry.requests * mh.store_line_ticks) if again and op.access == STORE else np.int64(0)
+    if mh.tags and op.access == STORE:
+        return max(mh.interval, lookups(entry, mh))
     sent = entry.weight if op.access >= ATOMIC else entry.requests
-    return max(mh.interval, sent * mh.line_cycles, pieces, stored, data_cycles(op, mh))
-
-
-@inner
-def open_row(m: int, number: int, now: int, hw: Hardware, sm: Machine) -> None:
-    """A queue has room again from the next cycle on: tell the schedulers that wait for it."""
-    row, pipe = hw.queue_row[number], hw.queue_pipe[number]
-    if sm.row_open[m, row] < NEVER:
-        return
-    for q in range(hw.schedulers):
-        scheduler = sm.schedulers[m, q]
-        if hw.row[pipe, q] == row:
-            account_ready(scheduler, now, hw, sm)
-            if (scheduler.classes >> np.uint64(pipe)) & np.uint64(1) != np.uint64(0):
-                scheduler.visit = min(scheduler.visit, max(now + 1, scheduler.free))
-    sm.row_open[m, row] = now + 1
+    return max(mh.interval, sent * mh.line_cycles, pieces, data_cycles(op, mh))
 
 
 @inner
@@ -169,6 +87,9 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
     block = np.int64(sm.warps[m, entry.slot].place)
     sm.places[m, block].stores += entry.requests
     before, memory.units[m].asks = memory.units[m].in_port, entry.slot
+    if op.access == STORE and entry.requests:
+        memory.units[m].written = now + max(entry.requests * mh.line_cycles, data_cycles(op, mh))
+        memory.queues[m, number].written = now + whole_cycles(entry.requests * mh.store_line_ticks)
     if mh.store_lines and op.access == STORE:
         expire(m, now, now + L1_LOOKUP, mh, memory)
     start, entered = now + L1_LOOKUP, enters(m, entry, mh, memory) if mh.leaving_lines and op.access == STORE else np.int64(0)

@@ -9,9 +9,10 @@ from sim.lowering.core import Code, Hardware
 from sim.lowering.memory import TICKS
 from sim.timing.blocks import store_answered
 from sim.timing.memory.copies import copy_ticks, plan_copies
+from sim.timing.memory.issue_queue import plan
 from sim.timing.memory.l1 import NO_SECTORS, words_of
 from sim.timing.memory.l2 import prefetch_line, prefetch_set, serve
-from sim.timing.memory.lsu import finish_access, plan
+from sim.timing.memory.lsu import finish_access
 from sim.timing.memory.mshr import free_mshr, wait_for
 from sim.timing.memory.requests import sector_count, whole_cycles
 from sim.timing.memory.state import FIRST_COPY, NONE, Memory

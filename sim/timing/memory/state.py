@@ -18,6 +18,7 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("next", "i8"),  # next cycle in which it could take an instruction
     ("free", "i8"),  # first cycle it can take the next instruction
     ("found", "i8"),  # cycle in which the last store's lines have been looked up
+    ("written", "i8"),  # in which its lines have been written: the next may be taken
     ("leaving", "i8"),  # cycle in which the last line of stores leaves
     ("first_leaving", "i8"),  # in which the first did of those that leave one after another
     ("pressed", "i8"),  # lines that leave by this cycle take no store in: there were too many
@@ -54,7 +55,7 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("arrives", "i8"),  # first cycle in which another warp may arrive at the barrier of its cluster
     ("far_free", "i8"),  # ticks: its port towards the other SMs of a cluster
 )
-Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"))  # spaced: its address unit is free
+Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"), ("written", "i8"))  # spaced, written: when it may go on, store
 Entry = records.kind(  # an instruction that waits for the load/store unit
     ("issued", "i8"),
     ("ticket", "i8"),  # which increment of its write counter it holds
