@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import cycles
-from sim.reference.clock import after
+from sim.reference.clock import Environment, after
 from sim.reference.pipes import Ports
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Queue:
         self.env, self.depth = sm.machine.env, depth
         self.accesses: deque[Access] = deque()
         self.address_unit = Ports(self.env)
-        self.written = sm.machine.record.origin  # the moment from which another store of it may be taken
+        self.stage = Ports(self.env)  # free when another store of it may be taken
         self.open = True  # the port may issue
         self.reopened: Moment | None = None  # since when, after it was full
 
@@ -55,23 +55,28 @@ class Queue:
 class StoreTurns:
     """Which store is next: in the order of issue, each when the lines of the one before have been written."""
 
-    def __init__(self, queues: list[Queue], numbers: Hierarchy, origin: Moment) -> None:
+    def __init__(self, queues: list[Queue], numbers: Hierarchy, env: Environment) -> None:
         self.queues, self.numbers = queues, numbers
-        self.written = origin  # the moment from which a store of another queue than the last may be taken
+        self.stage = Ports(env)  # free when a store of another queue than the last may be taken
 
-    def may_go(self, access: Access, queue: Queue, now: int) -> bool:
+    def may_go(self, access: Access, queue: Queue) -> bool:
         """Return whether nothing of this keeps an instruction at the head of a queue back."""
         if not access.stores:
             return True
         heads = [queue.accesses[0] for queue in self.queues if queue.accesses]
         earlier = any(head.stores and head.issued < access.issued for head in heads)
-        return not earlier and max(self.written.cycle, queue.written.cycle) <= now
+        return not earlier and self.stage.free and queue.stage.free
+
+    def freed(self, queue: Queue) -> list[Moment]:
+        """Return the moments, if any, from which a store of a queue could be taken."""
+        return [moment for moment in (self.stage.freed, queue.stage.freed) if moment]
 
     def take(self, store: Access, queue: Queue) -> None:
-        """A store is taken: note when the next may be, from another queue and from the same."""
+        """A store is taken: keep back the next, of another queue and of the same."""
         taken, lines = store.taken, len(store.requests)
         note = f"{lines} lines"
         stages = [(lines * int(self.numbers.line_cycles), "l1.line_cycles", note), (store.data_cycles, "l1.bytes_per_cycle", "")]
         held, resource, said = max(stages, key=itemgetter(0))
-        self.written = taken.then(taken.cycle + held, resource, note=said)
-        queue.written = taken.then(taken.cycle + cycles(lines * int(self.numbers.store_line_ticks)), "lsu.store_line_cycles", note=note)
+        self.stage.hold(taken.then(taken.cycle + held, resource, note=said))
+        if same := cycles(lines * int(self.numbers.store_line_ticks)):
+            queue.stage.hold(taken.then(taken.cycle + same, "lsu.store_line_cycles", note=note))

@@ -55,7 +55,7 @@ class LoadStoreUnit:
         self.waiting = 0  # instructions in them
         self.last = 0  # queue served last; at the start as if the first one had been
         self.unit = Ports(self.env)
-        self.turns = StoreTurns(self.queues, self.numbers, sm.machine.record.origin)
+        self.turns = StoreTurns(self.queues, self.numbers, self.env)
         self.l1 = L1(self.numbers, memory.gpu.l1.stores if memory.gpu.l1 else "")
         self.l1.replaced = sm.tell_evicted
         self.table = MshrFile(int(self.numbers.pending), self.tallies)
@@ -86,7 +86,7 @@ class LoadStoreUnit:
         if self.waiting and self.unit.free:
             turns = [(self.last + turn) % len(self.queues) for turn in range(1, len(self.queues) + 1)]
             heads = [(number, access) for number in turns if (access := self.queues[number].head()) and self._room_for(access)]
-            heads = [(number, access) for number, access in heads if self.turns.may_go(access, self.queues[number], int(self.env.now))]
+            heads = [(number, access) for number, access in heads if self.turns.may_go(access, self.queues[number])]
             if heads:
                 self.last, access = min(heads, key=lambda head: head[1].issued)
                 self._take(self.queues[self.last], access)
@@ -122,7 +122,7 @@ class LoadStoreUnit:
         """Return the moment from which nothing kept an instruction that is taken now."""
         freed = [moment for moment in (queue.address_unit.freed, self.unit.freed) if moment]
         port = [self.far.left] if access.far else []
-        written = [self.turns.written, queue.written] if access.stores else []
+        written = self.turns.freed(queue) if access.stores else []
         return latest(access.arrival, *freed, *port, *written, self.requests.left, self.responses.begun)
 
     def _done(self, access: Access) -> Moment:
