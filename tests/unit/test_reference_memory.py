@@ -41,6 +41,25 @@ def trace() -> Trace:
     return sim.execute(sim.Launch(isa.parse(COPY), grid=(2,), block=(256,), args=args))
 
 
+SPREAD = """
+.kernel spread
+.param ptr y
+    S2R R0, SR_TID.X
+    SHL R0, R0, 7
+    IADD R1, R0, c[0x0][y]
+    STG [R1], R0
+    STG [R1+0x4], R0
+    EXIT
+"""
+
+
+def test_a_store_waits_for_the_lines_of_another_when_nothing_else_is_due() -> None:
+    launch = sim.Launch(isa.parse(SPREAD), grid=(1,), block=(32,), args=(np.zeros(1024, np.float32),))
+    stores, gpu = sim.execute(launch), sim.gpu("h200").replace({"lsu.store_line_cycles": 64.0})
+    found = {engine: sim.simulate(stores, gpu, engine=engine).cycles for engine in ("simpy", "numba")}
+    assert found["simpy"] == found["numba"] > 32 * 64
+
+
 def test_bytes_in_flight_add_up_to_the_counter(trace: Trace) -> None:
     session, total, most = Session(trace, sim.gpu("v100").replace({"sms": 2})), 0, 0
     while not session.finished:
