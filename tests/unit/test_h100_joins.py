@@ -41,12 +41,15 @@ def simulated(kernel: str, warps: int) -> tuple[float, float]:
 JOINED, WHOLE = 0.03, 0.26
 
 
+IN_BURSTS = pytest.mark.xfail(strict=True, reason="40 % too slow: queues empty one after another, stores of one queue are slower: D3")
+
+
 @pytest.mark.parametrize(
     ("kernel", "warps", "percent", "most"),
     [
         ("touch_4_4", 1, 4, WHOLE),
         ("touch_4_4", 2, 14, WHOLE),
-        ("touch_4_4", 4, 40, WHOLE),  # here queues empty one after another, and stores of one queue are slower
+        pytest.param("touch_4_4", 4, 21, WHOLE, marks=IN_BURSTS),
         ("touch_8_8", 1, 15, WHOLE),
         ("touch_16_1", 1, 3, JOINED),
         ("touch_16_16", 1, 3, JOINED),

@@ -128,19 +128,17 @@ class LoadStoreUnit:
     def _done(self, access: Access) -> Moment:
         """Return until when an instruction keeps the unit: its passes, its lines, or its data between L1 and the registers.
 
-        A store keeps it only while its lines are looked up, where some are at a time.
+        With `l1.tags_per_cycle` a store keeps it only while its lines are looked up.
         """
         numbers, lines = self.numbers, len(access.requests)
         sent = sum(access.packets) if access.kind.updates else lines
         if access.decoded.space == Space.SHARED:
             busy = [(access.passes * int(numbers.pass_cycles), "shared.pass_cycles", f"{access.passes} passes over the banks")]
-        elif access.passes:
+        elif access.passes or (access.kind is Kind.STORE and numbers.tags):
             busy = [
                 (self._lookups(access), "l1.tags_per_cycle", f"{lines} lines"),
                 (access.pieces * int(numbers.line_cycles), "l1.line_cycles", f"{access.pieces} pieces of lines"),
             ]
-        elif access.kind is Kind.STORE and numbers.tags:
-            busy = [(self._lookups(access), "l1.tags_per_cycle", f"{lines} lines")]
         else:
             busy = [
                 (sent * int(numbers.line_cycles), "l1.line_cycles", f"{sent} lines"),

@@ -16,7 +16,7 @@ from sim.lowering.accesses import ATOMIC, LOAD, SHARED, STORE
 from sim.lowering.core import Code, Hardware
 from sim.result.causes import Tally
 from sim.timing.memory.access import count_sectors, data_cycles, hit_takes_longer, lookups
-from sim.timing.memory.issue_queue import NOTHING, choose_queue, open_row, plan
+from sim.timing.memory.issue_queue import NOTHING, WAITS, choose_queue, open_row, plan
 from sim.timing.memory.l1 import NO_SECTORS, fetched, find_for_load, lacks, readable, store, whole_sectors
 from sim.timing.memory.leaving import enters, first_closes, hand_on, press
 from sim.timing.memory.mshr import allocate_mshr, close_access, open_access, wait_for
@@ -30,7 +30,6 @@ from sim.timing.telling import tell_evicted, tell_lookup
 from sim.traces.trace import TraceArrays
 
 WORD = 4  # bytes
-WAITS = (LOAD, ATOMIC)  # accesses whose warp gets data back
 L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(Tally.L1_MERGED)
 L1_LOAD_SECTORS, L1_LOAD_HITS, L1_PASSED = int(Tally.L1_LOAD_SECTORS), int(Tally.L1_LOAD_HITS), int(Tally.L1_PASSED)
 LOADS, LOAD_CYCLES, LOAD_SECTOR_CYCLES = int(Tally.LOADS), int(Tally.LOAD_CYCLES), int(Tally.LOAD_SECTOR_CYCLES)
@@ -65,14 +64,12 @@ def take(m: int, now: int, hw: Hardware, code: Code, sm: Machine, trace: TraceAr
 
 @inner
 def busy(entry: np.record, op: np.record, mh: np.record) -> int:
-    """Return the cycles that an instruction keeps the shared unit: a store only while its lines are looked up, where some are at a time."""
+    """Return the cycles that an instruction keeps the shared unit; where lines are looked up by tags, a store only for as long."""
     if op.memory == SHARED:
         return max(mh.interval, entry.passes * mh.pass_cycles)
     pieces = (entry.requests + entry.further) * mh.line_cycles if op.landing else np.int64(0)
-    if entry.passes:  # of a load, which passes over the banks of L1 when all its lines are there
+    if entry.passes or (mh.tags and op.access == STORE):  # a load through L1 passes over its banks when all its lines are there
         return max(mh.interval, lookups(entry, mh), pieces)
-    if mh.tags and op.access == STORE:
-        return max(mh.interval, lookups(entry, mh))
     sent = entry.weight if op.access >= ATOMIC else entry.requests
     return max(mh.interval, sent * mh.line_cycles, pieces, data_cycles(op, mh))
 

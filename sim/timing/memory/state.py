@@ -55,7 +55,7 @@ Unit = records.kind(  # the load/store unit of one SM, its MSHRs and its ports
     ("arrives", "i8"),  # first cycle in which another warp may arrive at the barrier of its cluster
     ("far_free", "i8"),  # ticks: its port towards the other SMs of a cluster
 )
-Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"), ("written", "i8"))  # spaced, written: when it may go on, store
+Queue = records.kind(("first", "i8"), ("count", "i8"), ("spaced", "i8"), ("written", "i8"))  # address unit free, lines written then
 Entry = records.kind(  # an instruction that waits for the load/store unit
     ("issued", "i8"),
     ("ticket", "i8"),  # which increment of its write counter it holds
