@@ -9,7 +9,7 @@ from sim.policies.blocks import AnyBlockPolicy, Order
 
 
 class Blocks(Section):
-    model_config = needs(blocks="order start_interval sm_interval")
+    model_config = needs(blocks="order start_interval")
 
     policy: AnyBlockPolicy = Field(default="emptiest", description="which SM takes the next block; in Python also a function of yours")
     group_size: Annotated[int, Field(ge=1, le=4096)] = Field(default=2, description="blocks in a row that share an SM (grouped)")
@@ -18,7 +18,8 @@ class Blocks(Section):
         default=0, description="cycles between two block starts, whole chip; 0 = no limit"
     )
     sm_interval: Count = Field(
-        default=0, description="cycles between two block starts on one SM, beside one for each warp of the block; 0 = no limit"
+        default=0,
+        description="cycles between two block starts on one SM, beside one for each warp of the block, before which none issues; 0 = none",
     )
     retire_interval: Annotated[float, Field(ge=0)] = Field(
         default=0, description="cycles that the whole chip's dispatcher takes for each finished block, one after another; 0 = no time"
@@ -37,13 +38,10 @@ class Blocks(Section):
 class Fetch(Section):
     """Caches of instructions, lines of 128 bytes: of an SM, of a GPC's SMs together, then L2 (whose latencies `constants` has)."""
 
-    model_config = needs(far_code="far_ahead far_port_cycles", near_code="near_ways", much_code="ways", sms="shared_cycles")
+    model_config = needs(far_code="far_ahead far_port_cycles", near_code="near_ways", much_code="ways")
 
     first: Count = Field(default=0, description="cycles that the first instruction of an SM takes to come, beside the start of its block")
-    shared_cycles: Count = Field(
-        default=0,
-        description="cycles that it takes longer for each SM before it of those that share the level behind (constants.shared_by)",
-    )
+    far: Count = Field(default=0, description="cycles more where it comes from the part of L2 that the SM is not near")
     jump: Count = Field(default=0, description="cycles that a line takes from the GPC's cache to the SM's; 0 = code is always there")
     ahead: Annotated[int, Field(ge=0, le=64)] = Field(default=0, description="lines that follow one in the code and are asked for with it")
     far_ahead: Annotated[int, Field(ge=0, le=64)] = Field(
@@ -66,19 +64,16 @@ class Constants(Section):
     """Constant caches of an SM, empty when a kernel starts (sim/lowering/constant_lines.py)."""
 
     model_config = needs(
-        operands="near line_cycles",
+        operands="near",
         constant_loads="load_near address_cycles",
-        lane_constants="address_latency group_cycles shared_cycles",
+        lane_constants="address_latency group_cycles",
         far_constants="far cold",
         far_constant_loads="load_entries",
-        sms="shared_by",
-        constants="bytes",
+        constants="bytes port_cycles",
         many_constants="ways",
     )
 
-    near: Count = Field(
-        default=0, description="cycles until a line of 64 bytes comes from the level behind, for operands; line_cycles where that is more"
-    )
+    near: Count = Field(default=0, description="cycles until a line of 64 bytes comes from the level behind, for operands")
     load_near: Count = Field(default=0, description="the same for LDC, which has a cache of its own")
     load_entries: Annotated[int, Field(ge=0, le=64)] = Field(
         default=0, description="LDC of an SM that ask L2 for 256 bytes at a time; the next waits, and all LDC behind it; 0 = any number"
@@ -90,13 +85,10 @@ class Constants(Section):
     address_latency: Count = Field(default=0, description="cycles more of LDC for each distinct address of its lanes beyond the first")
     address_cycles: Count = Field(default=0, description="cycles of the SM that each address of LDC takes")
     group_cycles: Count = Field(default=0, description="cycles of the SM that 256 bytes take of which LDC's cache lacks lines")
-    shared_by: Annotated[int, Field(ge=1, le=256)] = Field(default=1, description="SMs that share the level behind")
-    line_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
+    port_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
         default=0.0,
-        description="cycles of the level behind that a line of operands takes, for each scheduler of those SMs that asks for it",
-    )
-    shared_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
-        default=0.0, description="the same of the level behind: for each SM that uses it, if that is more than group_cycles"
+        description="cycles of the port of the level behind that a line, or 256 bytes for LDC's lanes, takes for each scheduler that asks; "
+        "the SMs of a GPC (l2.gpcs) have equal shares of it",
     )
 
 

@@ -17,7 +17,7 @@ from sim.gpus.clocks import SET_BY_USER, renamed, rescaled, unknown_clock
 from sim.gpus.fields import meaning, names, nearest, user_error
 from sim.gpus.front_sections import Blocks, Clusters, Constants, Fetch, Limits, WarpGroup
 from sim.gpus.memory_sections import L1, L2, Dram, Interconnect, LoadStore, Memory, SharedMemory
-from sim.gpus.section import Section, Table, needs
+from sim.gpus.section import Count, Section, Table, needs
 from sim.policies.user import AnyPolicy
 
 SAME = f"{SET_BY_USER} to what it was"
@@ -76,6 +76,7 @@ class Core(Section):
     reissue_distance: Annotated[int, Field(ge=1, le=64)] = Field(
         1, description="smallest distance between two issues of one warp, cycles; a scheduler has one turn in a cycle"
     )
+    exit_latency: Count = Field(default=0, description="cycles that a warp needs to end after its last issue, if nothing else keeps it")
     branch_latency: Annotated[int, Field(ge=0, le=1000)] = Field(
         1,
         description="cycles from a branch to the warp's next issue; where control words are obeyed, from a branch that is taken; "

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 HIERARCHY = ("lsu", "shared", "l1", "interconnect", "l2", "dram")
 READ_ALL_THE_SAME = ("lsu.fence_latency", "shared.pass_cycles", "l2.start")  # by fences, products of warpgroups, code and constants
-MISSES = ("near", "load_near", "far", "cold", "group_cycles", "shared_cycles")
+MISSES = ("near", "load_near", "far", "cold", "group_cycles", "port_cycles")
 WAYS_OF = {"fetch.near_ways": "near_bytes", "fetch.ways": "bytes"}
 PORTS = ("warpgroup.port_cycles", "warpgroup.port_backlog")
 SWITCHED = {
@@ -60,7 +60,7 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return f"not read: blocks.policy = '{gpu.blocks.policy}' has no groups"
     if section == "l2" and (why := _of_l2(gpu, name)):
         return why
-    if section == "fetch" and name not in ("fetch.first", "fetch.shared_cycles", "fetch.jump") and not gpu.fetch.jump:
+    if section == "fetch" and name not in ("fetch.first", "fetch.far", "fetch.jump") and not gpu.fetch.jump:
         return "not read: fetch.jump = 0, so code is always there"
     if name in WAYS_OF and not getattr(gpu.fetch, WAYS_OF[name]):
         return f"not read: fetch.{WAYS_OF[name]} = 0, so the cache has room for all code"
@@ -70,14 +70,8 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: l1.unified = false, so L1 keeps its size whatever shared memory takes"
     if name == "constants.ways" and not gpu.constants.bytes:
         return "not read: constants.bytes = 0, so the caches have room for all constants"
-    if name == "constants.shared_by" and not (gpu.constants.shared_cycles or gpu.constants.line_cycles or gpu.fetch.shared_cycles):
-        return (
-            "not read: the costs of sharing (constants.shared_cycles, line_cycles, fetch.shared_cycles) = 0, so every SM is served at once"
-        )
-    if name == "constants.line_cycles" and not gpu.constants.near:
-        return "not read: constants.near = 0, so lines of operands are there at once"
-    if name == "fetch.shared_cycles" and gpu.constants.shared_by == 1:
-        return "not read: constants.shared_by = 1, so every SM has that level for itself"
+    if name == "fetch.far" and not (gpu.l2 and gpu.l2.far):
+        return "not read: l2.far = 0, so L2 has one part"
     if name == "constants.cold" and not (gpu.l2 and gpu.l2.start == "cold"):
         return "not read: L2 does not start cold"
     if name.endswith(".wide_passes") and name != "units.imad.wide_passes":

@@ -5,7 +5,6 @@ behind both lies one level with 256 bytes at a time, which keeps what it has had
 (programs/measurements/h200/tables.csv). Left out: that what one SM has asked for is in L2 for those that ask much later.
 """
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from isa.architecture import CONSTANT_BANK_BYTES
 from isa.program import Program
 from isa.vocabulary import Kind
-from sim.lowering.fetch import Level, level_of
+from sim.lowering.fetch import Level, level_of, sharing
 from sim.traces.trace import names_lanes
 
 if TYPE_CHECKING:
@@ -67,29 +66,9 @@ def constant_tables(gpu: "Gpu", lines: ConstantLines) -> tuple[np.int64, np.int6
     return np.int64(lines.present), np.int64(lines.all), sets, ways
 
 
-def cycles_of_group(gpu: "Gpu", launch: "Launch") -> int:
-    """Return the cycles of an SM that a group takes of which LDC's cache lacks lines.
-
-    The level behind serves the SMs that share it one after another, so that each has its share; blocks are spread over all SMs.
-    """
-    return max(gpu.constants.group_cycles, round(gpu.constants.shared_cycles * _sharing(gpu, launch)))
-
-
-def cycles_of_line(gpu: "Gpu", launch: "Launch") -> int:
-    """Return the cycles until a line of operands comes from the level behind.
-
-    Schedulers have caches of their own: each asks that level for every line, and it serves those of all SMs that share it in turn. They are
-    taken to ask at the same time, as where a kernel begins (programs/measurements/h200/starts.csv).
-    """
-    warps = -(-math.prod(launch.grid) // gpu.sms) * launch.warps_per_block
-    asking = min(gpu.core.schedulers, warps) * _sharing(gpu, launch)
-    return max(gpu.constants.near, round(gpu.constants.line_cycles * asking)) if gpu.constants.near else 0
-
-
-def _sharing(gpu: "Gpu", launch: "Launch") -> int:
-    """Return how many SMs at most use the same level behind their caches of constants; blocks are spread over all SMs."""
-    used = min(math.prod(launch.grid), gpu.sms)
-    return min(used, -(-used * gpu.constants.shared_by // gpu.sms))
+def cycles_of_group(gpu: "Gpu", launch: "Launch") -> np.ndarray:
+    """Return int64 [sms]: the cycles of an SM that a group takes of which LDC's cache lacks lines; its share of the port may be slower."""
+    return np.maximum(gpu.constants.group_cycles, np.rint(gpu.constants.port_cycles * sharing(gpu, launch)).astype(np.int64))
 
 
 def _cache(gpu: "Gpu", lines: ConstantLines, served: np.ndarray) -> Level:

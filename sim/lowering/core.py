@@ -15,7 +15,7 @@ from sim.launch.launch import Launch
 from sim.lowering.accesses import ACCESS, NOWHERE, access_kind, is_cached, memory_place, pauses, source_read
 from sim.lowering.barriers import barrier
 from sim.lowering.clusters import cluster_groups, cluster_numbers, may_leave
-from sim.lowering.constant_lines import constant_tables, cycles_of_group, cycles_of_line
+from sim.lowering.constant_lines import constant_tables, cycles_of_group
 from sim.lowering.control_words import (
     collectors,
     control_fields,
@@ -27,7 +27,7 @@ from sim.lowering.control_words import (
     port_cycles,
     read_cycles,
 )
-from sim.lowering.fetch import cycles_behind, fetch_numbers, sm_interval
+from sim.lowering.fetch import cycles_behind, fetch_numbers, first_cycles, sm_interval, start_latency
 from sim.lowering.listing import MOST, PerProgram, listing
 from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.ops import Op
@@ -65,6 +65,7 @@ class Hardware(NamedTuple):
     product_ports: np.int64  # cycles in a row that a product of a warpgroup takes the ports of the banks
     product_backlog: np.int64  # such cycles, at most, that it makes up for afterwards
     branch_latency: np.int64
+    exit_latency: np.int64  # from the issue of a warp's last instruction to its end
     barrier_latency: np.int64
     store_latency: np.int64
     block_policy: np.int64  # its number, or the address of a user's
@@ -73,9 +74,7 @@ class Hardware(NamedTuple):
     sm_interval: np.int64  # between two block starts on one SM
     retire_ticks: np.int64  # of the dispatcher for each finished block, 256 to a cycle
     start_latency: np.int64
-    first_fetch: np.int64
-    shared_fetch: np.int64  # more for each SM before it of those that share the level behind
-    fetch_groups: np.int64  # of SMs that share it: SMs so many apart do
+    first_fetch: np.ndarray  # int64 [sms] of each one's first instruction
     jump: np.int64  # to code that the SM's cache has not
     code_lines: np.int64  # of the program
     code_ahead: np.int64  # lines that are asked for ahead
@@ -92,7 +91,7 @@ class Hardware(NamedTuple):
     constant_entries: np.int64  # LDC of an SM that ask L2 at a time; 0 = any number
     address_latency: np.int64  # of LDC, for each distinct address of its lanes beyond the first
     address_cycles: np.int64  # that each takes of the SM
-    constant_cycles: np.int64  # that 256 bytes take of it of which LDC's cache lacks lines
+    constant_cycles: np.ndarray  # int64 [sms] that 256 bytes take of it of which LDC's cache lacks lines
     retire_latency: np.int64
     ranks: np.int64  # blocks of a cluster
     groups: np.ndarray  # int64 [groups + 1] first SM of each group that a cluster may have, and the end; [1]: blocks go anywhere
@@ -151,19 +150,21 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         product_ports=np.int64(gpu.warpgroup.port_cycles if gpu.warpgroup else 0),
         product_backlog=np.int64(gpu.warpgroup.port_backlog if gpu.warpgroup else 0),
         branch_latency=np.int64(core.branch_latency),
+        exit_latency=np.int64(core.exit_latency),
         barrier_latency=np.int64(core.barrier_latency),
         store_latency=np.int64(gpu.memory.global_store),
         start_ticks=np.int64(round(TICKS * gpu.blocks.start_interval)),
         sm_interval=np.int64(sm_interval(gpu, launch)),
         retire_ticks=np.int64(round(TICKS * gpu.blocks.retire_interval)),
-        start_latency=np.int64(gpu.blocks.start_latency),
+        start_latency=np.int64(start_latency(gpu, launch)),
+        first_fetch=first_cycles(gpu, launch),
         **fetch_numbers(gpu, launch),
-        constant_near=np.array([cycles_of_line(gpu, launch), gpu.constants.load_near], np.int64),
+        constant_near=np.array([gpu.constants.near, gpu.constants.load_near], np.int64),
         constant_far=np.int64(cycles_behind(gpu)),
         constant_entries=np.int64(gpu.constants.load_entries),
         address_latency=np.int64(gpu.constants.address_latency),
         address_cycles=np.int64(gpu.constants.address_cycles),
-        constant_cycles=np.int64(cycles_of_group(gpu, launch)),
+        constant_cycles=cycles_of_group(gpu, launch),
         retire_latency=np.int64(gpu.blocks.retire_latency),
         groups=cluster_groups(gpu, launch, occupancy),
         **cluster_numbers(gpu, launch),

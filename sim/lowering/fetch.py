@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.gpus.path import TICKS
-from sim.lowering.slices import gpcs_of
+from sim.lowering.slices import gpcs_of, sides_of
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
     from sim.launch.launch import Launch
 
 LINE_INSTRUCTIONS, LINE = 8, 128  # bytes
+CONSTANTS = 2  # column of `line_ticks`
 LONG_AGO = -(1 << 40)  # tick: a port has had nothing to do
 
 
@@ -65,9 +66,6 @@ def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
     """Return the fields of `sim.lowering.core.Hardware` that tell when code comes."""
     fetch = fetching(gpu, len(launch.program))
     numbers = {
-        "first_fetch": gpu.fetch.first,
-        "shared_fetch": gpu.fetch.shared_cycles,
-        "fetch_groups": sharing_groups(gpu),
         "jump": gpu.fetch.jump,
         "code_lines": fetch.lines,
         "code_ahead": gpu.fetch.ahead,
@@ -83,9 +81,13 @@ def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
     return {name: np.int64(value) for name, value in numbers.items()}
 
 
-def sharing_groups(gpu: "Gpu") -> int:
-    """Return how many groups of SMs share the level behind their caches of code and constants: SMs that many apart are of one."""
-    return -(-gpu.sms // gpu.constants.shared_by)
+def first_cycles(gpu: "Gpu", launch: "Launch") -> np.ndarray:
+    """Return int64 [sms]: cycles from the start of its first block until an SM has its first instruction.
+
+    It comes from one part of L2, to SMs near the other later.
+    """
+    far = gpu.fetch.far if gpu.l2 and gpu.l2.far else 0
+    return gpu.fetch.first + far * sides_of(gpu, launch).astype(np.int64)
 
 
 def _level(size: int, ways: int, lines: int) -> Level:
@@ -96,10 +98,24 @@ def _level(size: int, ways: int, lines: int) -> Level:
 
 
 def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
-    """Return int64 [sms, 2]: ticks between two lines of an SM at the ports of its GPC's cache, to the SM and to L2.
+    """Return int64 [sms, 3]: ticks between two lines of an SM at its GPC's ports: of code to the SM, of code to L2, of constants."""
+    ports = gpu.fetch.port_cycles, gpu.fetch.far_port_cycles, gpu.constants.port_cycles
+    return sharing(gpu, launch)[:, None] * np.array([round(TICKS * cycles) for cycles in ports])
 
-    SMs share both ports with those of their GPC that have blocks, one block each at first. Clusters, and blocks that another policy than
-    "emptiest" places, are taken to be spread evenly over the GPCs.
+
+def ticks_before(gpu: "Gpu", launch: "Launch") -> np.ndarray:
+    """Return int64 [sms]: ticks for which the port of constants serves other SMs of the GPC first, when all begin and ask at once."""
+    gpcs = gpcs_of(gpu, launch)
+    before = np.zeros(gpu.sms, np.int64)
+    for gpc in np.unique(gpcs):
+        before[gpcs == gpc] = np.arange(np.count_nonzero(gpcs == gpc))
+    return before * round(TICKS * gpu.constants.port_cycles)
+
+
+def sharing(gpu: "Gpu", launch: "Launch") -> np.ndarray:
+    """Return int64 [sms]: how many SMs of each one's GPC have blocks, one block each at first: they share its ports.
+
+    Clusters, and blocks that another policy than "emptiest" places, are taken to be spread evenly over the GPCs.
     """
     gpcs = gpcs_of(gpu, launch)
     all_of = np.bincount(gpcs)
@@ -107,8 +123,12 @@ def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     if launch.cluster_shape is not None or gpu.blocks.policy != "emptiest":
         together = prod(launch.cluster_shape or (1,))
         having = np.minimum(all_of, max(together, -(-launch.blocks // len(all_of))))
-    ticks = [round(TICKS * cycles) for cycles in (gpu.fetch.port_cycles, gpu.fetch.far_port_cycles)]
-    return np.maximum(having, 1)[gpcs].astype(np.int64)[:, None] * np.array(ticks)
+    return np.maximum(having, 1)[gpcs].astype(np.int64)
+
+
+def start_latency(gpu: "Gpu", launch: "Launch") -> int:
+    """Return the cycles from a block's start until its warps may issue: once all of them are there (`sm_interval`)."""
+    return gpu.blocks.start_latency + (launch.warps_per_block if gpu.blocks.sm_interval else 0)
 
 
 def sm_interval(gpu: "Gpu", launch: "Launch") -> int:

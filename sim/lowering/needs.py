@@ -115,8 +115,13 @@ NEEDS = {
         "no branch is executed", lambda gpu, used: ((used.program.encoded.unit[used.rows] == Unit.BRANCH) & ~used.of(Operation.EXIT)).any()
     ),
     "gpc": Need(
-        "nothing goes to L2, and code is always there",
-        lambda gpu, used: used.moved(*L2_TRAFFIC) or (gpu.fetch.jump and (gpu.fetch.port_cycles or gpu.fetch.far_port_cycles)),
+        "nothing goes to L2, and code and constants are always there",
+        lambda gpu, used: (
+            used.moved(*L2_TRAFFIC)
+            or (gpu.fetch.jump and (gpu.fetch.port_cycles or gpu.fetch.far_port_cycles))
+            or (gpu.constants.port_cycles and (used.operands or used.loads_constants))
+            or gpu.fetch.far
+        ),
     ),
     "brx": Need("no branch to where a register says is executed", lambda gpu, used: used.of(Operation.BRX).any()),
     "convergence": Need("no BSYNC is executed", lambda gpu, used: used.of(Operation.BSYNC).any()),
@@ -151,7 +156,6 @@ NEEDS = {
     "far_code": Need("the GPC's cache of code has it all", _far_code),
     "much_code": Need("the code fits in fetch.bytes", lambda gpu, used: used.code_bytes > gpu.fetch.bytes),
     "near_code": Need("the code fits in fetch.near_bytes", lambda gpu, used: used.code_bytes > gpu.fetch.near_bytes),
-    "sms": Need("only one SM has a block", lambda gpu, used: used.blocks != 1 or gpu.blocks.policy != "emptiest"),
     "fits": Need("it only decides whether a launch is refused, and this one was not", lambda gpu, used: False),
     "shared_bytes": Need("blocks take no shared memory", lambda gpu, used: used.shared),
     "wide_products": Need(

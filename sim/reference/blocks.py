@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import simpy
 
-from sim.lowering.fetch import sharing_groups
+from sim.lowering.fetch import first_cycles, start_latency
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process
 from sim.reference.moments import ISSUE_SLOT, Moment, Work, latest
@@ -74,11 +74,12 @@ class Block:
         """Let the warps start, wait for their end, give the place back (a SimPy process)."""
         env, timing = self.machine.env, self.machine.gpu.blocks
         self.machine.seen("block")
-        in_time = self.started.then(int(env.now) + timing.start_latency, "blocks.start_latency")
+        latency = start_latency(self.machine.gpu, self.machine.trace.launch)
+        in_time = self.started.then(int(env.now) + latency, "blocks.start_latency")
         if self.sm.fetched is None:
-            fetch, before = self.machine.gpu.fetch, self.sm.number // sharing_groups(self.machine.gpu)
-            first = in_time.then(in_time.cycle + fetch.first, "fetch.first")
-            self.sm.fetched = first.then(first.cycle + before * fetch.shared_cycles, "fetch.shared_cycles")
+            first = in_time.then(in_time.cycle + self.machine.gpu.fetch.first, "fetch.first")
+            cycles = first_cycles(self.machine.gpu, self.machine.trace.launch)[self.sm.number]
+            self.sm.fetched = first.then(in_time.cycle + int(cycles), "fetch.far")
         ready = latest(in_time, self.sm.fetched)
         starts = ready.cycle
         for warp in self.warps:

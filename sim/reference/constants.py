@@ -1,19 +1,19 @@
 """Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2.
 
-Both caches, for operands and for LDC, ask the same level behind them, 256 bytes at a time. LDC with an address per lane is served once
-for each distinct one, in the order of the lanes; what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the
-SM busy longer, unless an earlier lane named its group of 256 bytes; the more SMs use the level behind, which some of them share, the
-longer. LDC that asks L2 holds one of a few entries as long as one with a single address takes; where none is free, it and all LDC
-behind it wait. Left out: that lines of operands, and of LDC with one address, keep the SM busy the same way.
+Each scheduler has a cache of operands, the SM one for LDC. The level behind them, which asks L2 for 256 bytes at a time, is the GPC's:
+its port takes the lines of an SM one after another, in its share; when all SMs begin, those of the GPC that began before are served
+first. LDC with an address per lane is served once for each distinct one, in the order of the lanes; what L2 has to be asked for is asked
+for at once. A line that the cache lacks keeps the SM busy longer, unless an earlier lane named its group of 256 bytes. LDC that asks L2
+holds one of a few entries as long as one with a single address takes; where none is free, it and all LDC behind it wait.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, cycles_of_group, cycles_of_line
-from sim.lowering.fetch import cycles_behind
-from sim.reference.fetch import Lines
+from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, cycles_of_group
+from sim.lowering.fetch import CONSTANTS, cycles_behind, line_ticks, ticks_before
+from sim.reference.fetch import Lines, Port
 
 if TYPE_CHECKING:
     from sim.reference.decode import Constant
@@ -24,17 +24,20 @@ if TYPE_CHECKING:
 class Constants:
     """What one SM has of the constants that the program names."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, number: int) -> None:
         self.env, self.numbers, self.far = machine.env, machine.gpu.constants, cycles_behind(machine.gpu)
         lines = machine.constant_lines
         self.present = lines.present
-        self.operands, self.loads = (Lines(size) for size in constant_caches(machine.gpu, lines))
+        operands, loads = constant_caches(machine.gpu, lines)
+        self.operands, self.loads = [Lines(operands) for _ in range(machine.gpu.core.schedulers)], Lines(loads)
         self.groups: dict[int, int] = {}  # of lines -> cycle from which the level behind has them; those never asked for are absent
         self.free = 0  # cycle from which the SM takes another address of LDC
         self.entries = [0] * self.numbers.load_entries  # cycle from which each is free
         self.began = 0  # cycle in which the LDC issued last had its turn
-        self.near = cycles_of_line(machine.gpu, machine.trace.launch)
-        self.group_cycles = cycles_of_group(machine.gpu, machine.trace.launch)
+        self.group_cycles = int(cycles_of_group(machine.gpu, machine.trace.launch)[number])
+        ticks, before = (of(machine.gpu, machine.trace.launch)[number] for of in (line_ticks, ticks_before))
+        self.port = Port(int(ticks[CONSTANTS]), int(before))
+        self.asked: dict[tuple[int, int], int] = {}  # of a cache's line -> cycle of the earliest turn in which it was asked for
 
     def operand(self, warp: Warp) -> int:
         """Ask for the constant that the issue of the warp's next instruction waits for; return how many cycles it takes."""
@@ -42,7 +45,7 @@ class Constants:
         if constant is None or constant.late:
             return 0
         line, *_ = self._lines(warp, constant) or [constant.line]
-        return max(0, self._there(self.operands, line, self.near, now) - now)
+        return max(0, self._there(self.operands[warp.scheduler.number], line, self.numbers.near, now, several=False) - now)
 
     def load(self, warp: Warp) -> int:
         """Ask for the constants that the warp's load waits for; return how many cycles more they take than one that is there."""
@@ -61,7 +64,7 @@ class Constants:
         for number, line in enumerate(lines):
             turn += self.numbers.address_latency * (number > 0)
             before = self.loads.brought
-            turn = max(turn, self._there(self.loads, line, self.numbers.load_near, turn))
+            turn = max(turn, self._there(self.loads, line, self.numbers.load_near, turn, several=constant.lanes))
             missing += constant.lanes and self.loads.brought > before and line // GROUP_LINES not in groups
             groups.add(line // GROUP_LINES)
         self.free = max(self.free, now) + len(lines) * self.numbers.address_cycles + missing * self.group_cycles
@@ -74,13 +77,20 @@ class Constants:
         addresses = warp.machine.trace.addresses(warp.next_access, warp.mask)
         return [constant.line + address // LINE for address in dict.fromkeys(addresses.values())]
 
-    def _there(self, cache: Lines, line: int, near: int, now: int) -> int:
-        """Return the cycle in which a cache has a line that is asked for now."""
-        there = cache.find(line)
-        if there is not None and there <= now:
+    def _there(self, cache: Lines, line: int, near: int, now: int, *, several: bool) -> int:
+        """Return the cycle in which a cache has a line that is asked for now. several: one of the lines of an LDC's lanes, for whose
+        port the SM's time stands.
+        """
+        there, name = cache.find(line), (id(cache), line)
+        if there is None:
+            turn = now if several else self.port.turn(now, 0)
+            there = cache.put(line, max(turn, self._behind(line, now)) + near)
+        elif self.asked[name] > now:  # who asked for it has its turn only later
+            there = cache.put(line, min(there, self._behind(line, now) + near))
+        else:
             return there
-        come = self._behind(line, now) + near
-        return cache.put(line, come if there is None else min(come, there))  # who asked for it may have its turn only later
+        self.asked[name] = now
+        return there
 
     def _lacks(self, line: int) -> bool:
         """Return whether L2 has not been asked for a line's 256 bytes yet."""

@@ -52,13 +52,15 @@ class Lines:
 class Port:
     """An SM's part of a port that the SMs of a GPC share."""
 
-    def __init__(self, ticks: int) -> None:
+    def __init__(self, ticks: int, before: int = 0) -> None:
         self.ticks, self.free = ticks, LONG_AGO  # between two lines; from which it takes another
+        self.before = before  # ticks for which it serves other SMs first, until this one has asked once
 
     def turn(self, now: int, ahead: int) -> int:
         """Return the cycle in which it takes a line. ahead: lines more than one that it takes at once after a pause."""
-        turn = max(now * TICKS, self.free)
-        self.free = max(self.free, now * TICKS - ahead * self.ticks) + self.ticks
+        turn = max(now * TICKS, self.free) + self.before
+        self.free = max(self.free, now * TICKS - ahead * self.ticks) + self.before + self.ticks
+        self.before = 0
         return cycles(turn)
 
 
@@ -68,7 +70,7 @@ class InstructionCache:
     def __init__(self, machine: Machine, number: int) -> None:
         gpu = machine.gpu
         self.env, self.fetch, self.numbers = machine.env, gpu.fetch, fetching(gpu, len(machine.program))
-        self.ports = [Port(int(ticks)) for ticks in line_ticks(gpu, machine.trace.launch)[number]]  # to the SM, to L2
+        self.ports = [Port(int(ticks)) for ticks in line_ticks(gpu, machine.trace.launch)[number, :2]]  # to the SM, to L2
         self.near, self.far = Lines(self.numbers.near), Lines(self.numbers.far)
         self.seen: set[int] = set()  # lines that the SM has had
 

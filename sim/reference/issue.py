@@ -137,7 +137,7 @@ class Scheduler:
         """Charge the warp's cycle; cycles of a wait are charged when it ends and its cause is known."""
         account = self.machine.account
         if warp.draining:
-            account.charge(warp.instruction, StallCause.DRAIN)
+            account.charge(warp.instruction, warp.leaving)
         elif warp is chosen:
             account.charge(warp.instruction, StallCause.SELECTED)
         elif warp.ready:

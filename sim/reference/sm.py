@@ -24,7 +24,7 @@ class SM:
     def __init__(self, machine: Machine, number: int) -> None:
         self.machine, self.number = machine, number
         self.pipes = Pipes(machine.env, machine.gpu)
-        self.constants, self.code = Constants(machine), InstructionCache(machine, number)
+        self.constants, self.code = Constants(machine, number), InstructionCache(machine, number)
         self.fetched: Moment | None = None  # when its first instruction has come; None: nobody has asked for it
         self.schedulers = [Scheduler(self, q) for q in range(machine.gpu.core.schedulers)]
         self.lsu = LoadStoreUnit(self) if machine.memory else None

@@ -53,6 +53,7 @@ class Warp:
         self.scoreboard = DependenceCounters(self.env) if machine.control else Scoreboard(self.env, self.core)
         self.ended = self.env.event()  # its last instruction has issued and its results are back
         self.draining = False  # its last instruction has issued
+        self.gone = 0  # cycle from which only results and stores keep it then
         self.issued: Moment = block.started  # of its last issue
         self.allowed: Moment = block.started  # from which nothing holds it
         self._wait(StallCause.NO_INSTRUCTION, int(self.env.now))
@@ -215,6 +216,11 @@ class Warp:
             record.wait(over.then(now, work=self.work), cause)
 
     @property
+    def leaving(self) -> StallCause:
+        """What it waits for after its last instruction."""
+        return StallCause.BRANCH_RESOLVING if int(self.env.now) < self.gone else StallCause.DRAIN
+
+    @property
     def work(self) -> Work:
         """Its next instruction, as somebody's work."""
         return Work(self.block.number, self.number, self.position)
@@ -224,10 +230,16 @@ class Warp:
         left = list(self.scoreboard.outstanding)
         for pending in left:
             pending.back = self.env.event()
-        yield self.env.all_of([self.env.timeout(1), *(pending.back for pending in left if pending.back)])
-        self.end = latest(self.issued.then(self.issued.cycle + 1, ISSUE_SLOT), *(pending.at for pending in left if pending.at))
-        self.end = self.end.then(self.end.cycle, work=self.issued.work)
-        self.end.cause = StallCause.DRAIN
+        latency = self.machine.gpu.core.exit_latency
+        self.gone = self.issued.cycle + 1 + latency
+        yield self.env.all_of([self.env.timeout(1 + latency), *(pending.back for pending in left if pending.back)])
+        issued = self.issued.then(self.issued.cycle + 1, ISSUE_SLOT)
+        gone = issued.then(self.gone, "core.exit_latency", work=self.issued.work)
+        over = latest(gone, *(pending.at for pending in left if pending.at))
+        self.end = over.then(over.cycle, work=self.issued.work)
+        self.end.cause = StallCause.BRANCH_RESOLVING if latency and over.cycle == self.gone else StallCause.DRAIN
+        if latency and over.cycle > self.gone and self.machine.record.recording:
+            self.machine.record.wait(gone, StallCause.BRANCH_RESOLVING)
         self.machine.record.finish(self.end)
         self.scheduler.dismiss(self)
         self.ended.succeed()

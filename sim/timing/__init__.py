@@ -13,7 +13,7 @@ from sim.launch.placement import lines_of
 from sim.lowering import core as lower
 from sim.lowering.clock import clocked
 from sim.lowering.core import Code, Hardware
-from sim.lowering.fetch import line_ticks
+from sim.lowering.fetch import CONSTANTS, line_ticks, ticks_before
 from sim.lowering.phases import CLUSTER_ARRIVES, COPY_NEAR, counts_of_phases
 from sim.lowering.rescheduling import rescheduled
 from sim.lowering.slices import gpcs_of, sides_of
@@ -74,6 +74,7 @@ def machine_of(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None) -> tupl
         here = getattr(sm.memory, field)
         here[:] = numbers[: len(here)]
     sm.code_port.ticks[:] = line_ticks(gpu, launch)[: len(sm.code_port)]
+    sm.code_port.before[:, CONSTANTS] = ticks_before(gpu, launch)[: len(sm.code_port)]
     sm = sm._replace(starts=np.zeros(launch.blocks, np.int64), ends=np.zeros(launch.blocks, np.int64))
     if np.isin(code.ops["copies"], (COPY_NEAR, CLUSTER_ARRIVES)).any() or launch.cluster_shape:
         sm = sm._replace(homes=np.full(launch.blocks, -1, np.int64))

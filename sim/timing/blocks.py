@@ -17,7 +17,7 @@ from sim.timing.telling import END, START, tell_of
 from sim.timing.wakeup import sleep
 from sim.traces.trace import TraceArrays
 
-DRAIN, NO_INSTRUCTION = int(StallCause.DRAIN), int(StallCause.NO_INSTRUCTION)
+BRANCH_RESOLVING, DRAIN, NO_INSTRUCTION = int(StallCause.BRANCH_RESOLVING), int(StallCause.DRAIN), int(StallCause.NO_INSTRUCTION)
 
 
 @inner
@@ -39,7 +39,7 @@ def begin_block(m: int, number: int, now: int, hw: Hardware, sm: Machine, trace:
         core.idle += now - max(core.busy_until, np.int64(0))
     core.resident += 1
     if core.fetched == NEVER:
-        core.fetched = now + hw.start_latency + hw.first_fetch + m // hw.fetch_groups * hw.shared_fetch
+        core.fetched = now + hw.start_latency + hw.first_fetch[m]
     place.alive = hw.warps
     place.unfinished = hw.warps
     place.end, place.stored = 0, 0
@@ -103,8 +103,10 @@ def finish_warp(warp: np.record, hw: Hardware, sm: Machine) -> None:
     """It is known when the warp's last result is back: then it has ended, and its block with the last of them."""
     m, number = np.int64(warp.sm), np.int64(warp.place)
     place = sm.places[m, number]
-    end = max(warp.exited + 1, warp.done)
-    sm.stalls[warp.instruction, DRAIN] += end - warp.exited - 1
+    gone = warp.exited + 1 + hw.exit_latency
+    end = max(gone, warp.done)
+    sm.stalls[warp.instruction, BRANCH_RESOLVING] += hw.exit_latency
+    sm.stalls[warp.instruction, DRAIN] += end - gone
     sm.chip[0].warp_cycles += end - warp.started
     place.end = max(place.end, end)
     place.unfinished -= 1

@@ -1,9 +1,9 @@
-"""Constant caches of an SM: a line that an instruction names comes from the level behind them, and to that once from L2
-(sim.lowering.constant_lines). LDC with an address per lane is served once for each distinct one, in the order of the lanes;
-what L2 has to be asked for is asked for at once. A line that the cache lacks keeps the SM busy longer, unless an earlier lane named its
-group of 256 bytes; the more SMs use the level behind, which some of them share, the longer. LDC that asks L2 holds one of a few
-entries as long as one with a single address takes; where none is free, it and all LDC behind it wait. Left out: that lines of operands,
-and of LDC with one address, keep the SM busy the same way.
+"""Constant caches of an SM, one of operands for each scheduler and one of LDC: a line that an instruction names comes from the level
+behind them, which the SMs of a GPC share, and to that once from L2 (sim.lowering.constant_lines). That level's port takes the lines of an
+SM one after another, in its share; when all SMs begin, those of the GPC that began before are served first. LDC with an address per lane
+is served once for each distinct one, in the order of the lanes; what L2 has to be asked for is asked for at once. A line that the cache
+lacks keeps the SM busy longer, unless an earlier lane named its group of 256 bytes. LDC that asks L2 holds one of a few entries as long
+as one with a single address takes; where none is free, it and all LDC behind it wait.
 """
 
 import numpy as np
@@ -11,27 +11,36 @@ import numpy as np
 from sim.compiled.kernel import first_bit, inner
 from sim.lowering.constant_lines import GROUP_LINES, LINE
 from sim.lowering.core import Code, Hardware
-from sim.timing.fetch import find_line
+from sim.lowering.fetch import CONSTANTS
+from sim.timing.fetch import find_line, line_turn
 from sim.timing.memory.coalescer import has_lane, lane_address
 from sim.timing.state import BEGAN, ENTRIES, FREE, NEVER, Machine
 from sim.traces.trace import SCATTERED, TraceArrays
 
-OPERANDS, LOADS = np.int64(0), np.int64(1)
+OPERANDS, LOADS = np.int64(0), np.int64(1)  # of what caches have sizes and latencies: the schedulers' of operands, the SM's of LDC
 
 
 @inner
-def constant_there(m: int, which: int, line: int, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
-    """Return the first cycle in which one of the caches of SM m has a line that is asked for now. which: OPERANDS or LOADS."""
-    cache = 2 * m + which
-    place = find_line(sm.constants, cache, line, code.constant_sets[which], code.constant_ways[which])
-    entry = sm.constants[cache, place]
+def constant_there(m: int, cache: int, line: int, now: int, several: bool, hw: Hardware, code: Code, sm: Machine) -> int:
+    """Return the first cycle in which one of the caches of SM m has a line that is asked for now.
+
+    cache: of operands, a scheduler's number, of LDC `hw.schedulers`. several: it is one of the lines of an LDC's lanes, for whose
+    port the SM's time stands.
+    """
+    which = LOADS if cache == hw.schedulers else OPERANDS
+    number = m * (hw.schedulers + 1) + cache
+    place = find_line(sm.constants, number, line, code.constant_sets[which], code.constant_ways[which])
+    entry = sm.constants[number, place]
     if entry.line != line:
-        entry.line, entry.there = line, NEVER
+        entry.line, entry.asked = line, now
         sm.constant_missing[m] += 1
-    if entry.there > now:  # who asked for it may have its turn only later
+        turn = now if several else line_turn(sm.code_port[m, CONSTANTS], np.int64(0), now)
+        entry.there = max(turn, group_there(m, line, now, hw, code, sm)) + hw.constant_near[which]
+    elif entry.asked > now:  # who asked for it has its turn only later
+        entry.asked = now
         entry.there = min(entry.there, group_there(m, line, now, hw, code, sm) + hw.constant_near[which])
-    sm.constant_turn[cache] += 1
-    entry.used = sm.constant_turn[cache]
+    sm.constant_turn[number] += 1
+    entry.used = sm.constant_turn[number]
     return np.int64(entry.there)
 
 
@@ -50,7 +59,7 @@ def operand_there(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machi
     """Return the first cycle in which the constant is there that the warp's next instruction waits for."""
     if warp.constant < 0:
         return np.int64(0)
-    return constant_there(np.int64(warp.sm), OPERANDS, np.int64(warp.constant), now, hw, code, sm)
+    return constant_there(np.int64(warp.sm), np.int64(warp.scheduler), np.int64(warp.constant), now, False, hw, code, sm)
 
 
 @inner
@@ -70,7 +79,7 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
     m, access = np.int64(warp.sm), np.int64(warp.access)
     if op.constant < 0:
         return np.int64(0)
-    entry = free_entry(m, sm) if asks_l2(warp, op, mask, code, sm, trace) else BEGAN
+    entry = free_entry(m, sm) if asks_l2(warp, op, mask, hw, code, sm, trace) else BEGAN
     turn = max(now, sm.constant_free[m, BEGAN], sm.constant_free[m, entry])
     sm.constant_free[m, BEGAN] = turn
     if entry != BEGAN:
@@ -87,17 +96,17 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
         if addresses:
             turn += hw.address_latency
         missing = sm.constant_missing[m]
-        turn = max(turn, constant_there(m, LOADS, line, turn, hw, code, sm))
+        turn = max(turn, constant_there(m, hw.schedulers, line, turn, op.lanes != 0, hw, code, sm))
         if sm.constant_missing[m] > missing and (not op.lanes or comes_with_another(op, access, np.int64(lane), mask, trace)):
             sm.constant_missing[m] = missing
         addresses += 1
-    free = max(sm.constant_free[m, FREE], now) + addresses * hw.address_cycles + sm.constant_missing[m] * hw.constant_cycles
+    free = max(sm.constant_free[m, FREE], now) + addresses * hw.address_cycles + sm.constant_missing[m] * hw.constant_cycles[m]
     sm.constant_free[m, FREE] = free
     return max(turn, free - hw.address_cycles) - now
 
 
 @inner
-def asks_l2(warp: np.record, op: np.record, mask: int, code: Code, sm: Machine, trace: TraceArrays) -> bool:
+def asks_l2(warp: np.record, op: np.record, mask: int, hw: Hardware, code: Code, sm: Machine, trace: TraceArrays) -> bool:
     """Return whether LDC for the lanes of `mask` asks for a line of 256 bytes that L2 has not been asked for yet."""
     m = np.int64(warp.sm)
     for lane in range(32):
@@ -106,8 +115,9 @@ def asks_l2(warp: np.record, op: np.record, mask: int, code: Code, sm: Machine, 
             if op.lanes:
                 line += lane_address(np.int64(warp.access), np.int64(lane), trace) // LINE
             if line >= code.constant_present and sm.constant_group[m, line // GROUP_LINES] == NEVER:
-                place = find_line(sm.constants, 2 * m + LOADS, line, code.constant_sets[LOADS], code.constant_ways[LOADS])
-                if sm.constants[2 * m + LOADS, place].line != line:
+                cache = m * (hw.schedulers + 1) + hw.schedulers
+                place = find_line(sm.constants, cache, line, code.constant_sets[LOADS], code.constant_ways[LOADS])
+                if sm.constants[cache, place].line != line:
                     return True
             if not op.lanes:  # all lanes name the same
                 return False

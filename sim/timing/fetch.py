@@ -54,8 +54,9 @@ def find_line(caches: np.ndarray, number: int, line: int, sets: int, ways: int) 
 @inner
 def line_turn(port: np.record, ahead: int, now: int) -> int:
     """Return the cycle in which a port takes a line. ahead: lines more than one that it takes at once after a pause."""
-    turn = max(now * TICKS, port.free)
-    port.free = max(port.free, now * TICKS - ahead * port.ticks) + port.ticks
+    turn = max(now * TICKS, port.free) + port.before
+    port.free = max(port.free, now * TICKS - ahead * port.ticks) + port.before + port.ticks
+    port.before = 0
     return (turn + TICKS - 1) // TICKS
 
 

@@ -38,11 +38,13 @@ Core = records.kind(
 CodePort = records.kind(
     ("ticks", "i8"),  # between two lines, 256 to a cycle
     ("free", "i8"),  # tick from which it takes another line
+    ("before", "i8"),  # ticks for which it serves other SMs first, until the SM has asked once
 )
 CacheLine = records.kind(
     ("line", "i8"),  # of the program's code, or of its constants; -1 = none
     ("there", "i8"),  # cycle from which it is there
     ("used", "i8"),  # when it was asked for last, in turns of its cache
+    ("asked", "i8"),  # cycle of the earliest turn in which constants were asked for
 )
 Place = records.kind(
     ("free", "i8"),  # first cycle in which the place can take a block; NEVER while it holds one

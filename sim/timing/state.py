@@ -83,12 +83,12 @@ class Machine(NamedTuple):
     code_turn: np.ndarray  # int64 [m]
     code_lacking: np.ndarray  # int64 [m] lines of a program that fits into it which an SM has not asked for, NEVER: it does not fit
     code_whole: np.ndarray  # int64 [m] cycle in which the last of those that it has asked for is there
-    code_port: Any  # CodePort [m, 2] each SM's part of the ports of its GPC's cache: to the SM, to L2
+    code_port: Any  # CodePort [m, 3] each SM's part of the ports of its GPC: of code to the SM, of code to L2, of constants
     far_code: Any  # CacheLine [m, places] what each SM finds in the cache of its GPC
     far_code_turn: np.ndarray  # int64 [m]
     code_seen: np.ndarray  # uint8 [m, lines of code] 1 = the SM has had it
-    constants: Any  # CacheLine [2 * m, places] each SM's caches of constants: of operands, of LDC
-    constant_turn: np.ndarray  # int64 [2 * m]
+    constants: Any  # CacheLine [m * (schedulers + 1), places] each SM's caches of constants: of operands, one per scheduler, of LDC
+    constant_turn: np.ndarray  # int64 [m * (schedulers + 1)]
     constant_group: np.ndarray  # int64 [m, groups of lines] cycle from which the level behind has them, NEVER = nobody has asked
     constant_free: np.ndarray  # int64 [m, ENTRIES + entries] cycle from which LDC may: take an address, begin, hold each entry
     constant_missing: np.ndarray  # int64 [m] groups of lines that the LDC issued last has asked the level behind for
@@ -119,7 +119,7 @@ def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str
         "code_turn": room.zeros(sms, np.int64),
         "code_lacking": room.zeros(sms, np.int64),
         "code_whole": room.zeros(sms, np.int64),
-        "code_port": room.records(CodePort, sms, 2),
+        "code_port": room.records(CodePort, sms, 3),
         "far_code": room.records(CacheLine, sms, int(hw.far_code_sets * hw.far_code_ways)),
         "far_code_turn": room.zeros(sms, np.int64),
         "code_seen": room.zeros((sms, -(-instructions // LINE_INSTRUCTIONS) if hw.jump else 1), np.uint8),
@@ -133,11 +133,12 @@ def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str
 def constant_caches(hw: Hardware, code: Code, room: records.Room) -> dict[str, Any]:
     """Return the caches of constants of a Machine, empty."""
     sms = int(hw.sms)
-    lines = room.records(CacheLine, 2 * sms, int((code.constant_sets * code.constant_ways).max()))
+    caches = (int(hw.schedulers) + 1) * sms
+    lines = room.records(CacheLine, caches, int((code.constant_sets * code.constant_ways).max()))
     lines.line = -1
     return {
         "constants": lines,
-        "constant_turn": room.zeros(2 * sms, np.int64),
+        "constant_turn": room.zeros(caches, np.int64),
         "constant_group": room.full((sms, -(-int(code.constant_lines) // GROUP_LINES)), NEVER, np.int64),
         "constant_free": room.zeros((sms, ENTRIES + int(hw.constant_entries)), np.int64),
         "constant_missing": room.zeros(sms, np.int64),

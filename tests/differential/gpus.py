@@ -63,7 +63,12 @@ def from_zero(most: int) -> st.SearchStrategy[int]:
 def with_ports(fetch: dict[str, Any]) -> dict[str, Any]:
     """Return the [fetch] table with ports, by what it has: no draw more, so that cases keep their names."""
     kind = fetch["near_ways"] + fetch["prefetched"] // 128  # 1, 2, 3, 9, 10
-    return fetch | {"port_cycles": 2.5 * (kind % 3), "far_port_cycles": 3.7 * (fetch["ways"] % 3)}
+    return fetch | {"port_cycles": 2.5 * (kind % 3), "far_port_cycles": 3.7 * (fetch["ways"] % 3), "far": 4 * (kind % 4)}
+
+
+def with_port(constants: dict[str, Any]) -> dict[str, Any]:
+    """Return the [constants] table with a port, likewise."""
+    return constants | {"port_cycles": 1.3 * ((constants["near"] + constants["load_near"] + constants["ways"]) % 4)}
 
 
 @st.composite
@@ -148,11 +153,11 @@ def tables(draw: Callable, warps_per_block: int) -> dict[str, Any]:
         "compute_capability": "1.0",
         "sms": draw(st.integers(1, 4)),
         "clock": {"core_mhz": 1000},
-        "core": core | {"indirect_latency": 3 * (core["barrier_latency"] % 4)},
+        "core": core | {"indirect_latency": 3 * (core["barrier_latency"] % 4), "exit_latency": 5 * (core["source_read"] % 3)},
         "pipes": ports,
         "units": draw(units(ports)),
         "fetch": with_ports({name: draw(st.sampled_from(values)) for name, values in FETCH.items()}),
-        "constants": {name: draw(st.sampled_from(values)) for name, values in CONSTANTS.items()},
+        "constants": with_port({name: draw(st.sampled_from(values)) for name, values in CONSTANTS.items()}),
         "blocks": {
             "start_interval": draw(st.sampled_from((0, 0, 0.3, 1, 2.7, 7))),
             "sm_interval": draw(st.sampled_from((0, 0, 2, 11))),

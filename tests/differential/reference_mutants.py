@@ -210,6 +210,6 @@ MUTANTS: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "who waited for a pipe is not served in turn": (Pipes, "taken_until_now", never_in_turn),
     "a BSYNC costs nothing": (machine, "decode", no_sync_latency),
     "a branch by a register takes no longer": (machine, "decode", no_indirect_latency),
-    "a GPC's port takes any number of lines of code": (Port, "turn", lambda right: lambda self, now, ahead: now),
+    "a GPC's port takes any number of lines": (Port, "turn", lambda right: lambda self, now, ahead: now),
     "a counter opens with the first of its holders": (DependenceCounters, "missing", first_holder_opens),
 }

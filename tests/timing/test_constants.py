@@ -37,13 +37,28 @@ def test_l2_is_asked_for_all_lanes_at_once(run) -> None:
     assert run(LOAD, accesses=[(0, 64)], **times).first()[:-1] == [0, 10 + 100 + 32 * 40]
 
 
+def test_the_port_takes_the_lines_of_an_sm_one_after_another(run) -> None:
+    """Each scheduler has a cache of operands; the port is 20 cycles busy with a line. The SM's of LDC asks once."""
+    listing = "NOP\nFADD R3, R1, c[0x3][0x40]\nLDC R2, c[0x3][0x80]\nFADD R4, R2, R2\nEXIT"
+    times = {"constants__near": 30, "constants__load_near": 40, "constants__port_cycles": 20, **THERE}
+    done = run(listing, warps=2, core__schedulers=2, **times)
+    assert [done.first(warp)[1] for warp in (0, 1)] == [30, 50]
+    assert [done.first(warp)[3] for warp in (0, 1)] == [40 + 40 + 10] * 2
+
+
+def test_sms_of_a_gpc_begin_one_after_another_and_share_its_port(run) -> None:
+    times = {"constants__near": 30, "constants__port_cycles": 20, **THERE}
+    done = run("NOP\nFADD R3, R1, c[0x3][0x40]\nFADD R4, R1, c[0x3][0x80]\nEXIT", blocks=3, sms=3, **times)
+    assert [done.first(block=block)[1:3] for block in range(3)] == [[30, 90], [50, 110], [70, 130]]
+
+
 def test_operands_have_a_cache_of_their_own(run) -> None:
     listing = "LDC R2, c[0x3][0x40]\nNOP\nFADD R3, R1, c[0x3][0x40]\nFADD R4, R1, c[0x3][0x440]\nFADD R5, R1, c[0x3][0x40]\nEXIT"
     times = {"constants__near": 30, "constants__load_near": 40, "constants__bytes": 64, **THERE}
     assert run(listing, **times).first()[:-1] == [0, 1, 31, 61, 91]  # each is asked for when the one before it issues
 
 
-@pytest.mark.parametrize("times", [{"constants__group_cycles": 10}, {"constants__shared_by": 4, "constants__shared_cycles": 10}])
+@pytest.mark.parametrize("times", [{"constants__group_cycles": 10}, {"constants__port_cycles": 10}])
 def test_256_bytes_that_a_cache_lacks_keep_the_sm(run, times: dict[str, float]) -> None:
     done = run(LOAD, warps=2, accesses=[(0, 64)], **times, **THERE)  # 32 lines, 8 groups, of one SM, which shares with none
     assert done.first(warp=1)[:-1] == [2, 10 + 80]  # finds them there, and waits for its turn

@@ -137,7 +137,7 @@ def test_timeline_draws_lists_and_saves(tmp_path: Path) -> None:
 
 
 def test_timeline_names_a_result_only_for_waits_that_a_result_ends() -> None:
-    table = simtlab("timeline", PROGRAMS / "saxpy.sass", "--gpu", "h100", "--grid", "1", "--to", "420", "--show", "0").stdout
+    table = simtlab("timeline", PROGRAMS / "saxpy.sass", "--gpu", "h100", "--grid", "1", "--to", "460", "--show", "0").stdout
     assert re.search(r"I3 .* for R2 of I2 \(short_scoreboard\)", table)
     assert re.search(r"I4 .*\d+ for imc_miss", table)
 

@@ -322,16 +322,13 @@ def resources(result: Result) -> dict[str, int]:
 
 
 def test_the_first_instruction_of_an_sm_is_booked_on_what_it_waited_for() -> None:
-    """SMs that share the level behind get it one after another: what the last of them waits more is not the first's own time."""
+    """The code lies in one part of L2: what an SM near the other waits more is said, and that the warp's end takes time."""
     gpu = sim.gpu("h100")
-    one = sim.run(sim.Launch(isa.parse(START), grid=(1,), block=(32,)), gpu)
-    all_ = sim.run(sim.Launch(isa.parse(START), grid=(gpu.sms,), block=(32,)), gpu)
-    first, last = resources(one), resources(all_)
-    assert "fetch.shared_cycles" not in first
-    assert last["fetch.shared_cycles"] == gpu.fetch.shared_cycles * (gpu.constants.shared_by - 1)
-    for found in (first, last):
-        assert (found["fetch.first"], found["blocks.start_latency"]) == (gpu.fetch.first, gpu.blocks.start_latency)
-    assert "that share the level behind" in str(all_.why((gpu.sms - 1, 0), 1))
+    found = resources(sim.run(sim.Launch(isa.parse(START), grid=(1,), block=(32,)), gpu))
+    assert (found["fetch.first"], found["fetch.far"], found["blocks.start_latency"]) == (160, 142, gpu.blocks.start_latency + 1)
+    assert found["core.exit_latency"] == gpu.core.exit_latency == 12
+    near = sim.run(sim.Launch(isa.parse(START), grid=(132,), block=(32,)), gpu)
+    assert "from the part of L2 that it is not near" in str(near.why((0, 0), 1))
 
 
 def refreshed(turn: int, **changes: int) -> Result:
@@ -349,7 +346,7 @@ def test_what_a_refresh_absorbs_is_not_on_the_path(turn: int) -> None:
     gains = {
         "dram.refresh": result.cycles - refreshed(turn, dram__refresh=2999).cycles,
         "blocks.start_latency": result.cycles - refreshed(turn, blocks__start_latency=19).cycles,
-        "fetch.first": result.cycles - refreshed(turn, fetch__first=279).cycles,
+        "fetch.first": result.cycles - refreshed(turn, fetch__first=159).cycles,
     }
     assert found["dram.refresh"] > 500
     assert gains["dram.refresh"] == 1
@@ -368,5 +365,5 @@ def test_what_came_before_a_refresh_stays_on_the_path() -> None:
     links = result.critical_path().links
     begins = next(link.begin for link in links if link.resource == "dram.refresh")
     assert found["dram.refresh"] == 250
-    assert found["blocks.start_latency"] + found["fetch.first"] == begins > 20
+    assert found["blocks.start_latency"] + found["fetch.first"] + found["fetch.far"] == begins > 20
     assert [part.name for part in result.critical_path().causes][:2] == ["long_scoreboard", "no_instruction"]

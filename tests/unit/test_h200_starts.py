@@ -44,7 +44,7 @@ def test_starts_as_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "faster"), [({"fetch.shared_cycles": 0}, "straight_8"), ({"constants.line_cycles": 0}, "parameters_16")]
+    ("changes", "faster"), [({"constants.port_cycles": 0}, "straight_8"), ({"constants.port_cycles": 0}, "parameters_16")]
 )
 def test_all_sms_wait_longer_than_one(changes: dict[str, int], faster: str) -> None:
     kind, _, size = faster.partition("_")

@@ -158,7 +158,7 @@ def least_latencies(gpu: Gpu, least: int = 1) -> Gpu:
 def _constants(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
     named = bool((listing(trace.program).constants.line >= 0).any()) and gpu.constants.near > 0
     used = named or (trace.program.encoded.operation == Operation.LDC).any()
-    times = ("near", "load_near", "far", "cold", "address_latency", "address_cycles", "group_cycles", "shared_cycles")
+    times = ("near", "load_near", "far", "cold", "address_latency", "address_cycles", "group_cycles", "port_cycles")
     return (trace, gpu.replace({"memory.constant_load": 1} | {f"constants.{name}": 0 for name in times})) if used else None
 
 
@@ -182,8 +182,8 @@ def _one_more(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
 def _blocks(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:
     intervals = dict.fromkeys(("blocks.start_interval", "blocks.sm_interval", "blocks.retire_interval"), 0)
     free = intervals | {"blocks.start_latency": 0, "blocks.retire_latency": 0, "blocks.awaits_stores": False}
-    overheads = any(getattr(gpu.blocks, name.split(".")[1]) for name in free) or gpu.fetch.first or gpu.fetch.shared_cycles
-    return (trace, gpu.replace(free | {"fetch.first": 0, "fetch.shared_cycles": 0})) if overheads else None
+    overheads = any(getattr(gpu.blocks, name.split(".")[1]) for name in free) or gpu.fetch.first or gpu.fetch.far
+    return (trace, gpu.replace(free | {"fetch.first": 0, "fetch.far": 0})) if overheads else None
 
 
 def _room(trace: Trace, gpu: Gpu, result: Result) -> Machine | None:

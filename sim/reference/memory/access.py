@@ -58,7 +58,8 @@ class Access:
         if self.landing and warp.lanes:
             further = 0 if decoded.cached else lsu.memory.further_pieces(warp.next_access, warp.mask)
             self.pieces = len(self.requests) + further
-        self.weight = sum(weight_of(self.kind, packets) for packets in self.packets)  # places of the port that all its requests take
+        weights = (weight_of(self.kind, number, len(asked.words)) for number, asked in zip(self.packets, self.requests, strict=True))
+        self.weight = sum(weights)  # places of the port that all its requests take
         warp.next_access += 1
         if decoded.space != Space.SHARED and self.kind.returns:
             lsu.sectors_in_flight += self.sectors

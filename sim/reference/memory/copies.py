@@ -58,7 +58,7 @@ class Copy:
     @property
     def weight(self) -> int:
         """The places of the port that a line takes."""
-        return SECTORS if self.reduces else REQUEST_WEIGHT
+        return SECTORS if self.reduces or self.pending else REQUEST_WEIGHT
 
 
 class CopyUnit:

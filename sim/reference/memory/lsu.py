@@ -196,9 +196,8 @@ class LoadStoreUnit:
             access.stored_at(taken.then(taken.cycle + 1 + last, "shared.pass_cycles", note=note))
 
     def _store(self, queue: Queue, access: Access, done: Moment) -> None:
-        """Send a store or a reduction to L2, line by line; it is over for its warp when it has left the SM."""
+        """Send a store or a reduction to L2, line by line; it is over for its warp when it has passed L1, as a load that hits."""
         access.count(self.tallies)
-        before = len(self.requests.packets)
         if access.stores:
             self.turns.take(access, queue)
         if access.kind is Kind.STORE:
@@ -211,10 +210,9 @@ class LoadStoreUnit:
                 self.tallies.update({Tally.L1_SECTORS: len(request.sectors), Tally.L1_HITS: len(request.sectors) * found})
                 self.leaving.write(self.l1.peek(request.line), readable(request.words, whole_words), access, k)
             self._send(access, k, request.sectors, None)
-        done = latest(done, self.requests.sent) if len(self.requests.packets) > before else done
         access.warp.block.to_take -= 1
         self.stores.release(access.warp.block, self._looked_up(access))
-        access.stored_at(done)
+        access.stored_at(done.then(done.cycle + int(self.numbers.l1_latency), "l1.latency"))
 
     def _load(self, access: Access) -> None:
         """Look a load or an atomic up, line by line; what is not there becomes MSHRs that it waits for."""

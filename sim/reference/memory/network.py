@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import FILL, TICKS, cycles
-from sim.lowering.memory import REQUEST_WEIGHT
+from sim.lowering.memory import REQUEST_WEIGHT, SECTORS
 from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory.l1 import WORDS_OF_SECTOR, words_of
@@ -42,15 +42,16 @@ class Packet:
     moment: Moment  # when it will have come to where it is on its way
     arrived: bool = False  # at L2
     copied: int = 0  # ticks per sector of a line of a bulk copy; 0: no such line
+    weight: int = 0  # places of the port that it takes
 
     def arrive(self) -> None:
         """It has come to L2."""
         self.arrived = True
 
 
-def weight_of(kind: Kind, packets: int) -> int:
-    """Return the places of a port that a request takes: an atomic one for each packet."""
-    return packets if kind.updates else REQUEST_WEIGHT
+def weight_of(kind: Kind, packets: int, words: int) -> int:
+    """Return the places of a port that a request takes: an atomic one for each packet, a store of a whole line one for each sector."""
+    return packets if kind.updates else SECTORS if kind is Kind.STORE and words == SECTORS * WORDS_OF_SECTOR else REQUEST_WEIGHT
 
 
 class RequestPort:
@@ -83,7 +84,8 @@ class RequestPort:
         self.sent = begins.then(cycles(self.free), "interconnect.request_bytes_per_cycle", packet.moment.work)
         packet.moment = self.sent.then(self.sent.cycle + int(self.numbers.network), "interconnect.latency")
         self.packets.append(packet)
-        self.in_port += weight_of(packet.kind, packet.packets)
+        packet.weight = weight_of(packet.kind, packet.packets, len(packet.words))
+        self.in_port += packet.weight
         self.memory.tallies[Tally.PORT_PEAK] = max(self.memory.tallies[Tally.PORT_PEAK], -(-self.in_port // REQUEST_WEIGHT))
         after(self.env, packet.moment.cycle - int(self.env.now), packet.arrive)
 
@@ -92,7 +94,7 @@ class RequestPort:
         now = int(self.env.now)
         while self.packets and self.packets[0].arrived and not self.blocked:
             packet = self.packets.popleft()
-            self.in_port -= weight_of(packet.kind, packet.packets)
+            self.in_port -= packet.weight
             packet.moment = self.left = latest(packet.moment, self.unblocked).then(now, work=packet.moment.work)
             self.unblocked = self.memory.slice_of(packet.line).serve(packet, self._answer(packet))
             if self.unblocked.cycle > now:

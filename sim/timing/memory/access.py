@@ -58,7 +58,7 @@ def describe(
     if op.access >= ATOMIC:
         count_packets(access, mask, entry.requests, line, packets, trace)
     for k in range(entry.requests):
-        entry.weight += weight_of(np.int64(op.access), np.int64(packets[k]))
+        entry.weight += weight_of(np.int64(op.access), np.int64(packets[k]), words[k])
 
 
 @inner

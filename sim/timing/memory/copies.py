@@ -89,7 +89,7 @@ def plan_copies(m: int, mh: np.record, memory: Memory) -> None:
         unit.copy_next = NEVER
         return
     copy = memory.copies[m, unit.oldest_copy]
-    room = room_from(m, np.int64(SECTORS if copy.reduces else REQUEST_WEIGHT), mh, memory)
+    room = room_from(m, np.int64(SECTORS if copy.reduces or copy.kind == COPY_OUT else REQUEST_WEIGHT), mh, memory)
     unit.copy_next = max(copy.ready, unit.copy_free // TICKS, room)
 
 

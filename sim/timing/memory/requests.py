@@ -15,6 +15,7 @@ from sim.timing.state import NEVER
 
 PORT_PEAK = int(Tally.PORT_PEAK)
 SECTOR_WORDS = SECTOR // 4
+WHOLE_LINE = np.uint32(0xFFFFFFFF)  # words
 
 
 class Packet(NamedTuple):
@@ -114,7 +115,7 @@ def send(m: int, start: int, packet: Packet, mh: np.record, memory: Memory) -> N
     request.words = packet.words
     request.kind = kind
     request.packets = packet.packets
-    request.weight = weight_of(kind, packet.packets)
+    request.weight = weight_of(kind, packet.packets, packet.words)
     request.mshr = packet.mshr
     request.place = packet.place
     if unit.requests == 0:
@@ -134,8 +135,10 @@ def forget(m: int, now: int, mh: np.record, memory: Memory) -> None:
 
 
 @inner
-def weight_of(kind: int, packets: int) -> int:
-    """Return the places of a port that a request takes: an atomic one for each packet."""
+def weight_of(kind: int, packets: int, words: int) -> int:
+    """Return the places of a port that a request takes: an atomic one for each packet, a store of a whole line one for each sector."""
+    if kind == STORE and words == WHOLE_LINE:
+        return np.int64(SECTORS)
     return np.int64(REQUEST_WEIGHT) if kind in (LOAD, STORE) else np.int64(packets)
 
 
