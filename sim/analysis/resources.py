@@ -147,8 +147,9 @@ def l2_bytes(gpu: Gpu, read: float, written: float) -> float:
 def _bandwidths(result: Result, can: Mapping[str, Capacity]) -> Iterator[Resource]:
     """Yield the banks, the load/store unit, the network, L2 and DRAM.
 
-    A store or a reduction is over when it has left the SM: what queues can hold of its bytes may still wait when the run ends. Sectors of
-    atomics count as written at L2, but hold the port of loads: with any, half of what was written is all that is certain of its own port.
+    A store or a reduction is over when it has left the SM or passed L1: what queues can hold of its bytes may still wait when the run
+    ends. Sectors of atomics count as written at L2, but hold the port of loads: with any, half of what was written is all that is certain
+    of its own port.
     """
     gpu, counters = result.gpu, result.counters
     net, atomics = gpu.interconnect, counters["global_atomic_requests"] + counters["bulk_reduction_requests"]

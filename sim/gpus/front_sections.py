@@ -19,12 +19,16 @@ class Blocks(Section):
     )
     sm_interval: Count = Field(
         default=0,
-        description="cycles between two block starts on one SM, beside one for each warp of the block, before which none issues; 0 = none",
+        description="cycles between two block starts on one SM, beside one for each warp of the block, "
+        "whose warps issue when all are there; 0 = no limit",
     )
     retire_interval: Annotated[float, Field(ge=0)] = Field(
         default=0, description="cycles that the whole chip's dispatcher takes for each finished block, one after another; 0 = no time"
     )
-    start_latency: Count = Field(default=0, description="cycles from a block's start to its warps' first issue")
+    start_latency: Count = Field(
+        default=0,
+        description="cycles from a block's start to its warps' first issue, beside one for each warp where there is an sm_interval",
+    )
     retire_latency: Count = Field(default=0, description="cycles from a block's last warp's end to its place being free")
     awaits_stores: bool = Field(default=False, description="a block keeps its place until L2 has answered its stores")
     launch_overhead: Count = Field(
@@ -80,15 +84,17 @@ class Constants(Section):
     )
     far: Count = Field(default=0, description="cycles more where that level has to ask L2: once in 256 bytes")
     cold: Count = Field(default=0, description="cycles more where L2 starts cold and DRAM is asked, for each SM")
-    bytes: Annotated[int, Field(ge=0, multiple_of=64)] = Field(default=0, description="of each of the two caches; 0 = without limit")
+    bytes: Annotated[int, Field(ge=0, multiple_of=64)] = Field(
+        default=0, description="of each cache: of operands, one per scheduler, and of LDC; 0 = without limit"
+    )
     ways: Annotated[int, Field(ge=1, le=64)] = Field(default=4, description="lines per set")
     address_latency: Count = Field(default=0, description="cycles more of LDC for each distinct address of its lanes beyond the first")
     address_cycles: Count = Field(default=0, description="cycles of the SM that each address of LDC takes")
     group_cycles: Count = Field(default=0, description="cycles of the SM that 256 bytes take of which LDC's cache lacks lines")
     port_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
         default=0.0,
-        description="cycles of the port of the level behind that a line, or 256 bytes for LDC's lanes, takes for each scheduler that asks; "
-        "the SMs of a GPC (l2.gpcs) have equal shares of it",
+        description="cycles of the port of the level behind for a line, or for 256 bytes where LDC's lanes ask; the SMs of a GPC "
+        "(l2.gpcs) have equal shares of it",
     )
 
 

@@ -199,7 +199,7 @@ class Interconnect(Section):
     )
     depth: Annotated[int, Field(ge=8, le=65536)] = Field(
         default=256,
-        description="requests of an SM on their way to L2, each worth three packets of an atomic; "
+        description="requests of an SM on their way to L2, each worth three packets of an atomic, a store of a whole line four; "
         "the unit waits for room for all of an instruction's, or for none",
     )
 

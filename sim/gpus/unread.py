@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from sim.gpus.model import Gpu
 
 HIERARCHY = ("lsu", "shared", "l1", "interconnect", "l2", "dram")
-READ_ALL_THE_SAME = ("lsu.fence_latency", "shared.pass_cycles", "l2.start")  # by fences, products of warpgroups, code and constants
+# by fences, products of warpgroups, code and constants
+READ_ALL_THE_SAME = ("lsu.fence_latency", "shared.pass_cycles", "l2.start", "l2.gpcs")
 MISSES = ("near", "load_near", "far", "cold", "group_cycles", "port_cycles")
 WAYS_OF = {"fetch.near_ways": "near_bytes", "fetch.ways": "bytes"}
 PORTS = ("warpgroup.port_cycles", "warpgroup.port_backlog")
@@ -36,7 +37,7 @@ def why_unread(gpu: Gpu, name: str) -> str:
     if gpu.memory.kind == "fixed" and section in HIERARCHY and name not in READ_ALL_THE_SAME:
         return "not read: memory.kind = 'fixed' has one latency for every access"
     if gpu.memory.kind == "hierarchy" and name == "memory.global_store":
-        return "not read: with memory.kind = 'hierarchy' a store is over when it has left the SM"
+        return "not read: with memory.kind = 'hierarchy' a store is over when it has left the SM or passed L1"
     if gpu.memory.kind == "hierarchy" and section in ("l1", "l2") and name != section and getattr(gpu, section) is None:
         return f"not read: this GPU has no {section.upper()}"
     if section == "warpgroup" and gpu.warpgroup is None:
@@ -70,8 +71,6 @@ def why_unread(gpu: Gpu, name: str) -> str:
         return "not read: l1.unified = false, so L1 keeps its size whatever shared memory takes"
     if name == "constants.ways" and not gpu.constants.bytes:
         return "not read: constants.bytes = 0, so the caches have room for all constants"
-    if name == "fetch.far" and not (gpu.l2 and gpu.l2.far):
-        return "not read: l2.far = 0, so L2 has one part"
     if name == "constants.cold" and not (gpu.l2 and gpu.l2.start == "cold"):
         return "not read: L2 does not start cold"
     if name.endswith(".wide_passes") and name != "units.imad.wide_passes":
@@ -96,9 +95,9 @@ def _of_stores(gpu: Gpu, name: str) -> str:
 
 def _of_l2(gpu: Gpu, name: str) -> str:
     """Return why a field of L2 is not read; "" when it is."""
-    share_code = gpu.fetch.jump and (gpu.fetch.port_cycles or gpu.fetch.far_port_cycles)
-    if name == "l2.gpcs" and gpu.l2 and gpu.l2.coalesced == 1 and not gpu.l2.far and not share_code:
-        return "not read: l2.coalesced = 1, l2.far = 0 and the ports of code are free, so SMs of a GPC share nothing before L2"
+    share = gpu.constants.port_cycles or (gpu.fetch.jump and (gpu.fetch.port_cycles or gpu.fetch.far_port_cycles))
+    if name == "l2.gpcs" and gpu.l2 and gpu.l2.coalesced == 1 and not (gpu.l2.far or gpu.fetch.far or share):
+        return "not read: l2.coalesced = 1, l2.far = 0 and ports of code and constants are free, so SMs of a GPC share nothing before L2"
     if name == "l2.hash" and gpu.dram.channels == 1:
         return "not read: dram.channels = 1, so all lines lie on one slice"
     return "not read: says what a change of clock.core_mhz leaves as it is" if name == "l2.core_cycles" else ""

@@ -1,8 +1,8 @@
 """Constants: the caches of an SM, and which of their lines the instructions of a program name.
 
-Two caches, one for operands and ULDC (an instruction waits for its operand), one for LDC (its result waits), have lines of 64 bytes;
-behind both lies one level with 256 bytes at a time, which keeps what it has had: so far 64 KB of constants were never too many for it
-(programs/measurements/h200/tables.csv). Left out: that what one SM has asked for is in L2 for those that ask much later.
+Caches have lines of 64 bytes: each scheduler's for operands and ULDC (an instruction waits for its operand), the SM's for LDC (its result
+waits); behind them lies one level with 256 bytes at a time, which keeps what it has had: so far 64 KB of constants were never too many
+for it (programs/measurements/h200/tables.csv). Left out: that what one SM has asked for is in L2 for those that ask much later.
 """
 
 from typing import TYPE_CHECKING, NamedTuple

@@ -86,8 +86,7 @@ def first_cycles(gpu: "Gpu", launch: "Launch") -> np.ndarray:
 
     It comes from one part of L2, to SMs near the other later.
     """
-    far = gpu.fetch.far if gpu.l2 and gpu.l2.far else 0
-    return gpu.fetch.first + far * sides_of(gpu, launch).astype(np.int64)
+    return gpu.fetch.first + gpu.fetch.far * sides_of(gpu, launch).astype(np.int64)
 
 
 def _level(size: int, ways: int, lines: int) -> Level:
@@ -106,10 +105,8 @@ def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
 def ticks_before(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms]: ticks for which the port of constants serves other SMs of the GPC first, when all begin and ask at once."""
     gpcs = gpcs_of(gpu, launch)
-    before = np.zeros(gpu.sms, np.int64)
-    for gpc in np.unique(gpcs):
-        before[gpcs == gpc] = np.arange(np.count_nonzero(gpcs == gpc))
-    return before * round(TICKS * gpu.constants.port_cycles)
+    before = np.array([np.count_nonzero(gpcs[:m] == gpcs[m]) for m in range(gpu.sms)], np.int64)
+    return np.minimum(before, sharing(gpu, launch) - 1) * round(TICKS * gpu.constants.port_cycles)
 
 
 def sharing(gpu: "Gpu", launch: "Launch") -> np.ndarray:

@@ -45,7 +45,7 @@ class Constants:
         if constant is None or constant.late:
             return 0
         line, *_ = self._lines(warp, constant) or [constant.line]
-        return max(0, self._there(self.operands[warp.scheduler.number], line, self.numbers.near, now, several=False) - now)
+        return max(0, self._there(self.operands[warp.scheduler.number], line, self.numbers.near, now, now) - now)
 
     def load(self, warp: Warp) -> int:
         """Ask for the constants that the warp's load waits for; return how many cycles more they take than one that is there."""
@@ -64,7 +64,7 @@ class Constants:
         for number, line in enumerate(lines):
             turn += self.numbers.address_latency * (number > 0)
             before = self.loads.brought
-            turn = max(turn, self._there(self.loads, line, self.numbers.load_near, turn, several=constant.lanes))
+            turn = max(turn, self._there(self.loads, line, self.numbers.load_near, turn, None if constant.lanes else now))
             missing += constant.lanes and self.loads.brought > before and line // GROUP_LINES not in groups
             groups.add(line // GROUP_LINES)
         self.free = max(self.free, now) + len(lines) * self.numbers.address_cycles + missing * self.group_cycles
@@ -77,19 +77,21 @@ class Constants:
         addresses = warp.machine.trace.addresses(warp.next_access, warp.mask)
         return [constant.line + address // LINE for address in dict.fromkeys(addresses.values())]
 
-    def _there(self, cache: Lines, line: int, near: int, now: int, *, several: bool) -> int:
-        """Return the cycle in which a cache has a line that is asked for now. several: one of the lines of an LDC's lanes, for whose
-        port the SM's time stands.
+    def _there(self, cache: Lines, line: int, near: int, turn: int, booked: int | None) -> int:
+        """Return the first cycle from its turn on in which a cache has a line.
+
+        booked: when the port is asked, as the instruction issues: in its turn it would be held for later from others; None: by lane,
+        where `group_cycles` stands for the port.
         """
         there, name = cache.find(line), (id(cache), line)
         if there is None:
-            turn = now if several else self.port.turn(now, 0)
-            there = cache.put(line, max(turn, self._behind(line, now)) + near)
-        elif self.asked[name] > now:  # who asked for it has its turn only later
-            there = cache.put(line, min(there, self._behind(line, now) + near))
+            served = turn if booked is None else self.port.turn(booked, 0)
+            there = cache.put(line, max(served, self._behind(line, turn)) + near)
+        elif self.asked[name] > turn:  # who asked for it has its turn only later
+            there = cache.put(line, min(there, self._behind(line, turn) + near))
         else:
             return there
-        self.asked[name] = now
+        self.asked[name] = turn
         return there
 
     def _lacks(self, line: int) -> bool:

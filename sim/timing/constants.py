@@ -21,24 +21,24 @@ OPERANDS, LOADS = np.int64(0), np.int64(1)  # of what caches have sizes and late
 
 
 @inner
-def constant_there(m: int, cache: int, line: int, now: int, several: bool, hw: Hardware, code: Code, sm: Machine) -> int:
-    """Return the first cycle in which one of the caches of SM m has a line that is asked for now.
+def constant_there(m: int, cache: int, line: int, turn: int, booked: int, hw: Hardware, code: Code, sm: Machine) -> int:
+    """Return the first cycle from its turn on in which one of the caches of SM m has a line.
 
-    cache: of operands, a scheduler's number, of LDC `hw.schedulers`. several: it is one of the lines of an LDC's lanes, for whose
-    port the SM's time stands.
+    cache: of operands, a scheduler's number, of LDC `hw.schedulers`. booked: when the port is asked, as the instruction issues: in its
+    turn it would be held for later from others; NEVER: by lane, where `group_cycles` stands for the port.
     """
     which = LOADS if cache == hw.schedulers else OPERANDS
     number = m * (hw.schedulers + 1) + cache
     place = find_line(sm.constants, number, line, code.constant_sets[which], code.constant_ways[which])
     entry = sm.constants[number, place]
     if entry.line != line:
-        entry.line, entry.asked = line, now
+        entry.line, entry.asked = line, turn
         sm.constant_missing[m] += 1
-        turn = now if several else line_turn(sm.code_port[m, CONSTANTS], np.int64(0), now)
-        entry.there = max(turn, group_there(m, line, now, hw, code, sm)) + hw.constant_near[which]
-    elif entry.asked > now:  # who asked for it has its turn only later
-        entry.asked = now
-        entry.there = min(entry.there, group_there(m, line, now, hw, code, sm) + hw.constant_near[which])
+        served = line_turn(sm.code_port[m, CONSTANTS], np.int64(0), booked) if booked != NEVER else turn
+        entry.there = max(served, group_there(m, line, turn, hw, code, sm)) + hw.constant_near[which]
+    elif entry.asked > turn:  # who asked for it has its turn only later
+        entry.asked = turn
+        entry.there = min(entry.there, group_there(m, line, turn, hw, code, sm) + hw.constant_near[which])
     sm.constant_turn[number] += 1
     entry.used = sm.constant_turn[number]
     return np.int64(entry.there)
@@ -59,7 +59,7 @@ def operand_there(warp: np.record, now: int, hw: Hardware, code: Code, sm: Machi
     """Return the first cycle in which the constant is there that the warp's next instruction waits for."""
     if warp.constant < 0:
         return np.int64(0)
-    return constant_there(np.int64(warp.sm), np.int64(warp.scheduler), np.int64(warp.constant), now, False, hw, code, sm)
+    return constant_there(np.int64(warp.sm), np.int64(warp.scheduler), np.int64(warp.constant), now, now, hw, code, sm)
 
 
 @inner
@@ -87,6 +87,7 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
     if op.lanes:
         ask_groups(warp, op, mask, turn, hw, code, sm, trace)
     addresses, sm.constant_missing[m] = np.int64(0), np.int64(0)
+    booked = np.int64(NEVER) if op.lanes else now
     for lane in range(32):
         if not has_lane(mask, np.int64(lane)) or (addresses and not (op.lanes and names_another(access, np.int64(lane), mask, trace))):
             continue
@@ -96,7 +97,7 @@ def result_delay(warp: np.record, op: np.record, mask: int, now: int, hw: Hardwa
         if addresses:
             turn += hw.address_latency
         missing = sm.constant_missing[m]
-        turn = max(turn, constant_there(m, hw.schedulers, line, turn, op.lanes != 0, hw, code, sm))
+        turn = max(turn, constant_there(m, hw.schedulers, line, turn, booked, hw, code, sm))
         if sm.constant_missing[m] > missing and (not op.lanes or comes_with_another(op, access, np.int64(lane), mask, trace)):
             sm.constant_missing[m] = missing
         addresses += 1

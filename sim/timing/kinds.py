@@ -44,7 +44,7 @@ CacheLine = records.kind(
     ("line", "i8"),  # of the program's code, or of its constants; -1 = none
     ("there", "i8"),  # cycle from which it is there
     ("used", "i8"),  # when it was asked for last, in turns of its cache
-    ("asked", "i8"),  # cycle of the earliest turn in which constants were asked for
+    ("asked", "i8"),  # cycle of the earliest turn in which it was asked for (constants only)
 )
 Place = records.kind(
     ("free", "i8"),  # first cycle in which the place can take a block; NEVER while it holds one

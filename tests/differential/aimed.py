@@ -140,7 +140,7 @@ AIMED = {
         threads=64,
     ),
     # block 1 is on an SM near the other part
-    "the code lies in one part of L2": Aimed("NOP\n", "h100", {"sms": 2, "l2.gpcs": (1, 1), "clusters": "none"}, blocks=2),
+    "the code lies in one part of L2": Aimed("NOP\n", "h100", {"sms": 2, "l2.gpcs": (1, 1)}, blocks=2),
     # 32 lines of eight groups, which the cache lacks
     "each line that LDC lacks comes alone": Aimed(f"{BY_LANE.format(6)}LDC R4, c[0x3][R7]\n{USE}", "h100", {"constants.group_cycles": 200}),
     "a warp ends before its stores": Aimed("STG [R2], R4\n", "gtx480", FIXED),

@@ -52,6 +52,13 @@ def test_sms_of_a_gpc_begin_one_after_another_and_share_its_port(run) -> None:
     assert [done.first(block=block)[1:3] for block in range(3)] == [[30, 90], [50, 110], [70, 130]]
 
 
+def test_ldc_that_waits_for_an_entry_does_not_keep_the_port(run) -> None:
+    """Each line is 20 cycles at the port, from when its instruction issues; the second and third LDC wait for the first's entry."""
+    listing = "".join(f"LDC R{2 + n}, c[0x3][{256 * n:#x}]\n" for n in range(3)) + "FADD R5, R1, c[0x0][0x40]\nEXIT"
+    times = {"constants__near": 30, "constants__load_near": 40, "constants__far": 100, "constants__load_entries": 1, **THERE}
+    assert run(listing, constants__port_cycles=20, **times).first()[3] == 3 * 20 + 30
+
+
 def test_operands_have_a_cache_of_their_own(run) -> None:
     listing = "LDC R2, c[0x3][0x40]\nNOP\nFADD R3, R1, c[0x3][0x40]\nFADD R4, R1, c[0x3][0x440]\nFADD R5, R1, c[0x3][0x40]\nEXIT"
     times = {"constants__near": 30, "constants__load_near": 40, "constants__bytes": 64, **THERE}

@@ -27,18 +27,9 @@ def run(kernel: str, warps: int, last: int) -> Result:
 
 
 PRODUCTS = {mask: cycles[0] for access, mask, _, cycles in MEASURED if access == "product"}
-MISSED = {  # by a hair: 1.00 %
-    0xFFFF: "four warps per scheduler do not end together, as one waits for the others: D42",
-}
 
 
-@pytest.mark.parametrize(
-    ("mask", "cycles"),
-    [
-        pytest.param(*one, marks=pytest.mark.xfail(strict=True, reason=MISSED[one[0]])) if one[0] in MISSED else one
-        for one in PRODUCTS.items()
-    ],
-)
+@pytest.mark.parametrize(("mask", "cycles"), PRODUCTS.items())
 def test_constants_for_uniform_registers_take_an_issue_slot_and_no_pipe(mask: int, cycles: int) -> None:
     clocks = run("product", mask.bit_count(), 200).clock_reads[:, 0]
     assert clocks.max() - clocks.min() == pytest.approx(cycles, rel=0.01)

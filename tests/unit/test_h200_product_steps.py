@@ -33,5 +33,5 @@ def test_a_step_takes_as_long_as_on_an_h200(row: dict[str, str]) -> None:
         warps = reads[np.lexsort((reads[:, 0], reads[:, 2], reads[:, 1])), 0].reshape(-1, n // 16 + 1)
         found.append(np.diff(warps, axis=1))
     steps = np.concatenate(found)
-    for name, here, most in (("first", steps[:, 0], 0.12), ("even", steps[:, 1::2], 0.05), ("odd", steps[:, 2::2], 0.12)):
+    for name, here, most in (("first", steps[:, 0], 0.12), ("even", steps[:, 1::2], 0.05), ("odd", steps[:, 2::2], 0.14)):
         assert np.median(here) == pytest.approx(float(row[name]), rel=most), name

@@ -16,8 +16,7 @@ from sim.launch.launch import Launch
 PARAMETERS = np.zeros((), [("f", "<f4", (256,))])
 MANGLED = {"straight": "_Z8straightILi{}EEvPfi", "parameters": "_Z10parametersILi{}EEvPf1Qi"}
 JUDGED = ("straight_8", "straight_64", "straight_256", "parameters_4", "parameters_16", "sums")
-# A kernel of one line is 100 cycles too slow: `fetch.first` is that of kernels with more. Straight code of 16 KB is 6 % too fast:
-# not understood.
+# Straight code of 16 KB is 6 % too fast: not understood.
 
 
 def _error(row: dict[str, str]) -> float:
@@ -43,10 +42,8 @@ def test_starts_as_measured() -> None:
     assert max(map(abs, errors)) < 20
 
 
-@pytest.mark.parametrize(
-    ("changes", "faster"), [({"constants.port_cycles": 0}, "straight_8"), ({"constants.port_cycles": 0}, "parameters_16")]
-)
-def test_all_sms_wait_longer_than_one(changes: dict[str, int], faster: str) -> None:
+@pytest.mark.parametrize("faster", ["straight_8", "parameters_16"])
+def test_sms_of_a_gpc_wait_for_each_others_constants(faster: str) -> None:
     kind, _, size = faster.partition("_")
     out = np.zeros(1 << 20, np.float32)
     arguments = (out, np.int32(0)) if kind == "straight" else (out, PARAMETERS, np.int32(0))
@@ -56,4 +53,4 @@ def test_all_sms_wait_longer_than_one(changes: dict[str, int], faster: str) -> N
         return sim.run(Launch(program, (blocks,), (256,), arguments), gpu).counters["sm_active_cycles_max"]
 
     gpu = sim.gpu("h200")
-    assert cycles(132, gpu) > cycles(132, gpu.replace(changes)) >= cycles(1, gpu)
+    assert cycles(132, gpu) > cycles(8, gpu) > cycles(8, gpu.replace({"constants.port_cycles": 0}))

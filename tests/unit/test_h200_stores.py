@@ -23,12 +23,12 @@ SHAPES = (
 DRAIN = {(row["shape"], int(row["warps"]), int(row["stores"])): row for row in rows(H200 / "drain.csv")}
 STEPS = list(rows(H200 / "local_steps.csv"))
 SECTORS = "whole sectors, one to a line, leave one every 1.2 cycles here, 1.35 to 1.6 there: D48"
-LEFT = "a store is over when its lines have left the SM here, when it is taken there: D48"
+LEFT = "the next block comes 126 cycles after the last store has issued there, 33 here: D48"
 MISSED = {
     ("a sector of 8 lines", 8, 16): SECTORS,
     ("a sector of 16 lines", 4, 8): SECTORS,
     ("a sector of 16 lines", 8, 16): SECTORS,
-    ("every second word", 4, 8): LEFT,
+    ("every second word", 8, 16): LEFT,
 }
 
 

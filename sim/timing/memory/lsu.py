@@ -76,14 +76,17 @@ def busy(entry: np.record, op: np.record, mh: np.record) -> int:
 
 @inner
 def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """Send a store or a reduction to L2, line by line; it is over for its warp when it has passed L1, as a load that hits."""
+    """Send a store or a reduction to L2, line by line.
+
+    It is over for its warp when it has left the SM; where lines are looked up by tags, when it has passed L1, as a load that hits.
+    """
     mh, memory = hw.memory[0], sm.memory
     entry = memory.entries[m, number, place]
     op = code.ops[entry.instruction]
     count_sectors(m, number, place, op, memory)
     block = np.int64(sm.warps[m, entry.slot].place)
     sm.places[m, block].stores += entry.requests
-    memory.units[m].asks = entry.slot
+    before, memory.units[m].asks = memory.units[m].in_port, entry.slot
     if op.access == STORE and entry.requests:
         memory.units[m].written = now + max(entry.requests * mh.line_cycles, data_cycles(op, mh))
         memory.queues[m, number].written = now + whole_cycles(entry.requests * mh.store_line_ticks)
@@ -106,7 +109,11 @@ def take_store(m: int, number: int, place: int, now: int, hw: Hardware, code: Co
         start += mh.line_cycles * (packets if op.access >= ATOMIC else np.int64(1))
     if mh.leaving_lines and op.access == STORE:
         press(m, entered, mh, memory)
-    over = memory.units[m].free + mh.l1_latency
+    over = memory.units[m].free
+    if mh.tags:
+        over += mh.l1_latency
+    elif memory.units[m].in_port != before:
+        over = max(over, whole_cycles(memory.units[m].request_free))
     sm.places[m, block].to_take -= 1
     if sm.places[m, block].alive == 0:
         flush_stores(m, block, now + L1_LOOKUP, mh, sm)

@@ -83,7 +83,7 @@ def leave_memory(warp: np.record, hw: Hardware, sm: Machine) -> None:
 
 @inner
 def taken(m: int, slot: int, i: int, ticket: int, done: int, hw: Hardware, code: Code, sm: Machine) -> None:
-    """A store of the warp, instruction i, has left the load/store unit by cycle `done`."""
+    """A store of the warp, instruction i, is over in cycle `done`."""
     warp, op = sm.warps[m, slot], code.ops[i]
     warp.done = max(warp.done, done)
     if op.write_counter >= 0:
