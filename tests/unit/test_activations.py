@@ -27,7 +27,15 @@ LOADS = """
 def cycles(engine: str, blocks: int, second: str = "NOP", apart: int = 256, **changes: float) -> int:
     """Return the cycles in which blocks of one thread, an SM each, load a sector of a line of their own from one channel."""
     gpu = sim.gpu("h100").replace(
-        {"sms": blocks, "dram.channels": 1, "dram.refresh": 0, "l2.far": 0, **{f"dram.{k}": v for k, v in changes.items()}}
+        {
+            "sms": blocks,
+            "dram.channels": 1,
+            "dram.refresh": 0,
+            "l2.far": 0,
+            "fetch.far": 0,
+            "constants.port_cycles": 0,
+            **{f"dram.{k}": v for k, v in changes.items()},
+        }
     )
     args = (np.zeros(64 * blocks, np.float32),)
     return int(sim.run(sim.Launch(isa.parse(LOADS.format(second=second, apart=apart)), (blocks,), (1,), args), gpu, engine=engine).cycles)

@@ -196,10 +196,7 @@ class LoadStoreUnit:
             access.stored_at(taken.then(taken.cycle + 1 + last, "shared.pass_cycles", note=note))
 
     def _store(self, queue: Queue, access: Access, done: Moment) -> None:
-        """Send a store or a reduction to L2, line by line.
-
-        It is over for its warp when it has left the SM; where lines are looked up by tags, when it has passed L1, as a load that hits.
-        """
+        """Send a store or a reduction to L2; over when it has left the SM, or where lines are looked up by tags passed L1 as a hit does."""
         access.count(self.tallies)
         before = len(self.requests.packets)
         if access.stores:
@@ -216,11 +213,9 @@ class LoadStoreUnit:
             self._send(access, k, request.sectors, None)
         access.warp.block.to_take -= 1
         self.stores.release(access.warp.block, self._looked_up(access))
-        if self.numbers.tags:
-            done = done.then(done.cycle + int(self.numbers.l1_latency), "l1.latency")
-        elif len(self.requests.packets) > before:
-            done = latest(done, self.requests.sent)
-        access.stored_at(done)
+        passed = done.then(done.cycle + int(self.numbers.l1_latency), "l1.latency")
+        sent = latest(done, self.requests.sent) if len(self.requests.packets) > before else done
+        access.stored_at(passed if self.numbers.tags else sent)
 
     def _load(self, access: Access) -> None:
         """Look a load or an atomic up, line by line; what is not there becomes MSHRs that it waits for."""
