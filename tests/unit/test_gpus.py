@@ -78,12 +78,12 @@ FITTED = {
         *("dram.efficiency", "blocks.retire_latency", "lsu.depth"),
     },
     "h100": {
-        *("blocks", "core.source_read", "fetch.first", "dram.efficiency"),
+        *("blocks", "core.source_read", "fetch.first", "blocks.launch_us", "dram.efficiency"),
         *("dram.turnaround", "dram.write_batch", "dram.channel_depth"),
         *("lsu.store_line_cycles", "interconnect.store_mask"),
         *("warpgroup.start_shared", "warpgroup.port_backlog", "clusters.barrier_latency", "dram.activate_cycles"),
     },
-    "h200": {"fetch.first", "fetch.far_port_cycles"},
+    "h200": {"fetch.first", "fetch.far_port_cycles", "blocks.launch_us"},
 } | {name: {"blocks"} for name in ("v100", "a100", "a6000", "rtx4090")}
 
 

@@ -211,10 +211,10 @@ class LoadStoreUnit:
                 self.tallies.update({Tally.L1_SECTORS: len(request.sectors), Tally.L1_HITS: len(request.sectors) * found})
                 self.leaving.write(self.l1.peek(request.line), readable(request.words, whole_words), access, k)
             self._send(access, k, request.sectors, None)
-        access.warp.block.to_take -= 1
-        self.stores.release(access.warp.block, self._looked_up(access))
         passed = done.then(done.cycle + int(self.numbers.l1_latency), "l1.latency")
         sent = latest(done, self.requests.sent) if len(self.requests.packets) > before else done
+        access.warp.block.to_take -= 1
+        self.stores.release(access.warp.block, self._looked_up(access))
         access.stored_at(passed if self.numbers.tags else sent)
 
     def _load(self, access: Access) -> None:
