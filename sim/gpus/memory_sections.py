@@ -137,8 +137,9 @@ class L1(Section):
 
     model_config = needs(
         "cached",
+        passed_l1="latency",
         answers="pending",
-        beyond="latency bytes_per_cycle line_cycles global_loads",
+        beyond="bytes_per_cycle line_cycles global_loads",
         cached_loads="pass_latency sector",
         looked_up="tags_per_cycle",
         cached_stores="stores",

@@ -74,6 +74,10 @@ NEEDS = {
     "beyond": Need("no access to global or local memory is executed", lambda gpu, used: used.at(*BEYOND).any()),
     "loads_read": Need("no executed load has a read barrier", lambda gpu, used: (used.of(Operation.LOAD) & used.read_barriers).any()),
     "answers": Need(NO_LOADS, lambda gpu, used: used.answers.any()),
+    "passed_l1": Need(
+        "nothing that is executed waits for L1",
+        lambda gpu, used: used.answers.any() or (gpu.l1 and gpu.l1.tags_per_cycle and used.at(*BEYOND).any()),
+    ),
     "stores": Need(NO_STORES, lambda gpu, used: used.stores.any()),
     "ends": Need("nothing that is executed writes to memory", lambda gpu, used: used.of(*ACCESS.keys() - {Operation.LOAD}).any()),
     "writes_read": Need(
