@@ -84,7 +84,8 @@ def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
 def first_cycles(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms]: cycles from the start of its first block until an SM has its first instruction.
 
-    It comes from one part of L2, to SMs near the other later.
+    It comes from one part of L2, to SMs near the other later (programs/measurements/h200/places.csv). Which part has a program's code is
+    not known: taken to be the one that the GPC of a launch's first blocks, the last, is not near.
     """
     return gpu.fetch.first + gpu.fetch.far * sides_of(gpu, launch).astype(np.int64)
 

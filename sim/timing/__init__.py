@@ -73,8 +73,8 @@ def machine_of(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None) -> tupl
     for field, numbers in (("gpc", gpcs_of(gpu, launch)), ("side", sides_of(gpu, launch))):
         here = getattr(sm.memory, field)
         here[:] = numbers[: len(here)]
-    sm.code_port.ticks[:] = line_ticks(gpu, launch)[: len(sm.code_port)]
-    sm.code_port.before[:, CONSTANTS] = ticks_before(gpu, launch)[: len(sm.code_port)]
+    sm.gpc_ports.ticks[:] = line_ticks(gpu, launch)[: len(sm.gpc_ports)]
+    sm.gpc_ports.before[:, CONSTANTS] = ticks_before(gpu, launch)[: len(sm.gpc_ports)]
     sm = sm._replace(starts=np.zeros(launch.blocks, np.int64), ends=np.zeros(launch.blocks, np.int64))
     if np.isin(code.ops["copies"], (COPY_NEAR, CLUSTER_ARRIVES)).any() or launch.cluster_shape:
         sm = sm._replace(homes=np.full(launch.blocks, -1, np.int64))

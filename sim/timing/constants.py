@@ -34,7 +34,7 @@ def constant_there(m: int, cache: int, line: int, turn: int, booked: int, hw: Ha
     if entry.line != line:
         entry.line, entry.asked = line, turn
         sm.constant_missing[m] += 1
-        served = line_turn(sm.code_port[m, CONSTANTS], np.int64(0), booked) if booked != NEVER else turn
+        served = line_turn(sm.gpc_ports[m, CONSTANTS], np.int64(0), booked) if booked != NEVER else turn
         entry.there = max(served, group_there(m, line, turn, hw, code, sm)) + hw.constant_near[which]
     elif entry.asked > turn:  # who asked for it has its turn only later
         entry.asked = turn

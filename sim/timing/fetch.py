@@ -68,7 +68,7 @@ def ask_near(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machin
     if entry.line != line:
         entry.line = line
         turn = line_turn(
-            sm.code_port[m, 0], hw.code_ahead, now
+            sm.gpc_ports[m, 0], hw.code_ahead, now
         )  # booked at `now`, not `entered`: else the port would be held for later from others
         entry.there = max(turn, ask_far(m, line, now, entered, hw, sm)) + hw.jump
         sm.code_lacking[m] -= 1
@@ -87,7 +87,7 @@ def ask_far(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine
         entry.line, entry.there = line, entered
         if sm.code_seen[m, line] or line >= hw.prefetched_lines:
             latency = hw.code_far if sm.code_seen[m, line] else hw.code_cold
-            entry.there = max(line_turn(sm.code_port[m, 1], hw.code_far_ahead, now), entered) + latency
+            entry.there = max(line_turn(sm.gpc_ports[m, 1], hw.code_far_ahead, now), entered) + latency
         sm.code_seen[m, line] = 1
     sm.far_code_turn[m] += 1
     entry.used = sm.far_code_turn[m]

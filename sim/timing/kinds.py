@@ -35,7 +35,7 @@ Core = records.kind(
     ("fetched", "i8"),  # cycle in which the first instruction has come; NEVER = nobody has asked for it
     ("issued", "i8"),  # cycle of its last issue so far, where the policy has state
 )
-CodePort = records.kind(
+GpcPort = records.kind(
     ("ticks", "i8"),  # between two lines, 256 to a cycle
     ("free", "i8"),  # tick from which it takes another line
     ("before", "i8"),  # ticks for which it serves other SMs first, until the SM has asked once

@@ -20,7 +20,7 @@ from sim.lowering.warpgroups import QUEUED
 from sim.policies.stateful import Hook
 from sim.result.causes import CAUSES, SLOT_CAUSES
 from sim.timing import records
-from sim.timing.kinds import MOST_WAITS, CacheLine, Chip, CodePort, Core, PhaseWait, Place, Scheduler, Warp
+from sim.timing.kinds import MOST_WAITS, CacheLine, Chip, Core, GpcPort, PhaseWait, Place, Scheduler, Warp
 from sim.timing.memory.state import Memory
 from sim.timing.memory.state import allocate as allocate_memory
 from sim.timing.policy_rows import policy_rows
@@ -83,7 +83,7 @@ class Machine(NamedTuple):
     code_turn: np.ndarray  # int64 [m]
     code_lacking: np.ndarray  # int64 [m] lines of a program that fits into it which an SM has not asked for, NEVER: it does not fit
     code_whole: np.ndarray  # int64 [m] cycle in which the last of those that it has asked for is there
-    code_port: Any  # CodePort [m, 3] each SM's part of the ports of its GPC: of code to the SM, of code to L2, of constants
+    gpc_ports: Any  # GpcPort [m, 3] each SM's part of the ports of its GPC: of code to the SM, of code to L2, of constants
     far_code: Any  # CacheLine [m, places] what each SM finds in the cache of its GPC
     far_code_turn: np.ndarray  # int64 [m]
     code_seen: np.ndarray  # uint8 [m, lines of code] 1 = the SM has had it
@@ -119,14 +119,14 @@ def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str
         "code_turn": room.zeros(sms, np.int64),
         "code_lacking": room.zeros(sms, np.int64),
         "code_whole": room.zeros(sms, np.int64),
-        "code_port": room.records(CodePort, sms, 3),
+        "gpc_ports": room.records(GpcPort, sms, 3),
         "far_code": room.records(CacheLine, sms, int(hw.far_code_sets * hw.far_code_ways)),
         "far_code_turn": room.zeros(sms, np.int64),
         "code_seen": room.zeros((sms, -(-instructions // LINE_INSTRUCTIONS) if hw.jump else 1), np.uint8),
     }
     caches["code"].line = caches["far_code"].line = -1
     caches["code_lacking"][:] = hw.code_lines if hw.code_lines <= hw.code_sets * hw.code_ways else NEVER
-    caches["code_port"].free = LONG_AGO
+    caches["gpc_ports"].free = LONG_AGO
     return caches
 
 

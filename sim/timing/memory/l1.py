@@ -17,7 +17,7 @@ from sim.policies import Replacement
 from sim.policies.replacement import FILLED, USED, VICTIM, replaced
 from sim.result.causes import Tally
 from sim.timing import records
-from sim.timing.memory.requests import sector_count
+from sim.timing.memory.requests import WHOLE_LINE, sector_count
 from sim.timing.memory.state import NONE, Line, Memory
 
 ALLOCATE, EVICT = L1_STORES.index("allocate"), L1_STORES.index("evict")
@@ -26,7 +26,7 @@ L1_SECTORS, L1_HITS, L1_MERGED = int(Tally.L1_SECTORS), int(Tally.L1_HITS), int(
 NO_SECTORS = np.uint32(0)
 LINES_OF_A_LINE = records.LINE // Line.itemsize  # our records in a cache line of the processor
 NO_LINE = np.int64(NONE)
-NO_WORDS, WHOLE_LINE = np.uint32(0), np.uint32(0xFFFFFFFF)
+NO_WORDS = np.uint32(0)
 ALL_SECTORS = np.uint32(WHOLE)
 
 by_tags, in_turn = inner(set_of), inner(place_of)

@@ -10,8 +10,7 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.lowering.accesses import STORE
 from sim.result.causes import Tally
-from sim.timing.memory.l1 import WHOLE_LINE
-from sim.timing.memory.requests import Packet, send
+from sim.timing.memory.requests import WHOLE_LINE, Packet, send
 from sim.timing.memory.state import NONE, Memory
 
 STORES_JOINED = int(Tally.STORES_JOINED)
