@@ -27,7 +27,7 @@ from sim.lowering.control_words import (
     port_cycles,
     read_cycles,
 )
-from sim.lowering.fetch import cycles_behind, fetch_numbers, first_cycles, sm_interval, start_latency
+from sim.lowering.fetch import Sharing, code_sharing, cycles_behind, fetch_numbers, first_cycles, sm_interval, start_latency
 from sim.lowering.listing import MOST, PerProgram, listing
 from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.ops import Op
@@ -86,6 +86,9 @@ class Hardware(NamedTuple):
     code_far: np.int64  # latency of L2
     code_cold: np.int64  # latency of code that an SM has not had
     prefetched_lines: np.int64
+    prefetch_ticks: np.int64  # per line
+    code_burst: np.int64  # lines more than one that an SM's part of a port takes at once after a pause
+    code_sharing: Sharing
     constant_near: np.ndarray  # int64 [2] cycles until a line comes to the cache of operands, to that of LDC
     constant_far: np.int64
     constant_entries: np.int64  # LDC of an SM that ask L2 at a time; 0 = any number
@@ -159,6 +162,7 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         start_latency=np.int64(start_latency(gpu, launch)),
         first_fetch=first_cycles(gpu, launch),
         **fetch_numbers(gpu, launch),
+        code_sharing=code_sharing(gpu, launch),
         constant_near=np.array([gpu.constants.near, gpu.constants.load_near], np.int64),
         constant_far=np.int64(cycles_behind(gpu)),
         constant_entries=np.int64(gpu.constants.load_entries),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sim.launch.launch import Launch
 
 LINE_INSTRUCTIONS, LINE = 8, 128  # bytes
-CONSTANTS = 2  # column of `line_ticks`
+TO_PAIR, TO_L2, CONSTANTS = 0, 1, 2  # columns of `line_ticks`
 LONG_AGO = -(1 << 40)  # tick: a port has had nothing to do
 
 
@@ -34,11 +34,12 @@ class Fetch(NamedTuple):
     """Where code comes from, and how fast. Latencies in cycles."""
 
     lines: int  # of the program
-    near: Level  # of the SM
+    near: Level  # of a pair of SMs
     far: Level  # of its GPC
     latency: int  # of L2, beyond the cache of the GPC
-    cold_latency: int  # of lines that an SM asks for the first time
-    prefetched: int  # lines that are in the cache of the GPC when a kernel starts
+    cold_latency: int  # of lines that are asked for the first time
+    prefetched: int  # lines that come to the cache of the GPC as a kernel starts
+    is_shared: bool  # SMs see each other: the cache of the GPC lacks lines, or that of a pair does not hold them all
 
 
 def cycles_behind(gpu: "Gpu") -> int:
@@ -52,14 +53,10 @@ def fetching(gpu: "Gpu", instructions: int) -> Fetch:
     """Return the caches for a program of so many instructions."""
     fetch, far, cold = gpu.fetch, gpu.constants.far, cycles_behind(gpu)
     lines = -(-instructions // LINE_INSTRUCTIONS) if fetch.jump else 1
-    return Fetch(
-        lines,
-        _level(fetch.near_bytes, fetch.near_ways, lines),
-        _level(fetch.bytes, fetch.ways, lines),
-        far,
-        cold,
-        fetch.prefetched // LINE,
-    )
+    prefetched = fetch.prefetched // LINE
+    near, behind = _level(fetch.near_bytes, fetch.near_ways, lines), _level(fetch.bytes, fetch.ways, lines)
+    fits = lines <= min(near.sets * near.ways, behind.sets * behind.ways, prefetched)
+    return Fetch(lines, near, behind, far, cold, prefetched, bool(fetch.jump) and not fits)
 
 
 def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
@@ -77,6 +74,8 @@ def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
         "code_far": fetch.latency,
         "code_cold": fetch.cold_latency,
         "prefetched_lines": fetch.prefetched,
+        "prefetch_ticks": round(TICKS * gpu.fetch.prefetch_cycles),
+        "code_burst": 0 if fetch.is_shared else gpu.fetch.ahead,
     }
     return {name: np.int64(value) for name, value in numbers.items()}
 
@@ -97,10 +96,45 @@ def _level(size: int, ways: int, lines: int) -> Level:
     return level_of(size // LINE, ways)
 
 
+class Sharing(NamedTuple):
+    """Who shares caches of code."""
+
+    home: np.ndarray  # int64 [sms] the first SM of the GPC of each
+    pair: np.ndarray  # int64 [sms] the first SM of its pair
+    units: np.ndarray  # int64 [groups] the first SM of each group; [0]: SMs are by themselves
+    following: np.ndarray  # int64 [sms] the next SM of its group, -1 = none
+
+
+def code_sharing(gpu: "Gpu", launch: "Launch") -> Sharing:
+    """Return who sees whom: nobody where a program comes as it starts and fits into a pair's cache, of which each SM then has one.
+
+    Of a GPC the second SMs of its pairs get blocks after the first ones (`gpcs_of`).
+    """
+    own = np.arange(gpu.sms)
+    alone = Sharing(own, own, own[:0], np.full_like(own, -1))
+    if not fetching(gpu, len(launch.program)).is_shared:
+        return alone
+    home, pair, following, gpcs = own.copy(), own.copy(), alone.following, gpcs_of(gpu, launch)
+    for gpc in np.unique(gpcs):
+        sms = own[gpcs == gpc]
+        home[sms] = sms[0]
+        pair[sms] = sms[np.arange(len(sms)) % -(-len(sms) // 2)]
+        following[sms[:-1]] = sms[1:]
+    return Sharing(home, pair, np.unique(home), following)
+
+
 def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
-    """Return int64 [sms, 3]: ticks between two lines of an SM at its GPC's ports: of code to the SM, of code to L2, of constants."""
+    """Return int64 [sms, 3]: ticks between two lines at a GPC's ports: of code to pairs, of code to L2, of constants.
+
+    Of constants those of an SM's part of the port. Of code, too, where SMs do not see each other: then those of a pair are taken to want
+    the same.
+    """
+    number, gpcs = sharing(gpu, launch), gpcs_of(gpu, launch)
+    asking = np.minimum(number, ((np.bincount(gpcs) + 1) // 2)[gpcs])
+    if fetching(gpu, len(launch.program)).is_shared:
+        asking = np.ones_like(number)
     ports = gpu.fetch.port_cycles, gpu.fetch.far_port_cycles, gpu.constants.port_cycles
-    return sharing(gpu, launch)[:, None] * np.array([round(TICKS * cycles) for cycles in ports])
+    return np.stack((asking, np.ones_like(number), number), axis=1) * np.array([round(TICKS * cycles) for cycles in ports])
 
 
 def ticks_before(gpu: "Gpu", launch: "Launch") -> np.ndarray:

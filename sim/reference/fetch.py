@@ -1,9 +1,10 @@
-"""Instruction fetch: a cache of the SM, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
+"""Instruction fetch: a cache that a pair of SMs shares, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
-A line that is asked for comes `fetch.jump` cycles later; then those are asked for that follow it in the code. Each SM has its part of
-the ports of the cache behind, and that cache to itself. A line that an SM has never had comes from DRAM where L2 starts cold, later from
-L2; the first `fetch.prefetched` bytes are in the cache of the GPC when a kernel starts.
-Left out: that SMs bring lines for each other, that one may use what others leave of a port, constants in the caches of code.
+A line that is asked for comes `fetch.jump` cycles later; then those are asked for that follow it in the code. The ports of the GPC's cache
+serve who asks first. What L2 has never been asked for comes from DRAM where it starts cold; the first `fetch.prefetched` bytes come to the
+cache of the GPC one after another as blocks begin. SMs that run a program which needs no more than those and fits into a pair's cache do
+not see each other: each has its part of the port to the pairs, after a pause as many lines at once as a jump asks for.
+Left out: that a line which one GPC has had is in L2 for the others, constants in the caches of code.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS, cycles
-from sim.lowering.fetch import LINE_INSTRUCTIONS, LONG_AGO, Level, fetching, line_ticks
+from sim.lowering.fetch import LINE_INSTRUCTIONS, LONG_AGO, TO_L2, TO_PAIR, Level, code_sharing, fetching, line_ticks
 
 if TYPE_CHECKING:
     from sim.reference.decode import Instruction
@@ -50,7 +51,7 @@ class Lines:
 
 
 class Port:
-    """An SM's part of a port that the SMs of a GPC share."""
+    """A port that the SMs of a GPC share, or an SM's part of it."""
 
     def __init__(self, ticks: int, before: int = 0) -> None:
         self.ticks, self.free = ticks, LONG_AGO  # between two lines; from which it takes another
@@ -64,18 +65,63 @@ class Port:
         return cycles(turn)
 
 
+class SharedCache:
+    """The cache of code behind those of the SMs of a GPC, with its ports; of one SM where a program needs none."""
+
+    def __init__(self, machine: Machine, number: int) -> None:
+        gpu = machine.gpu
+        self.fetch, self.numbers = gpu.fetch, fetching(gpu, len(machine.program))
+        ticks = line_ticks(gpu, machine.trace.launch)[number]
+        self.to_pairs, self.to_l2 = Port(int(ticks[TO_PAIR])), Port(int(ticks[TO_L2]))
+        self.burst = 0 if self.numbers.is_shared else gpu.fetch.ahead
+        self.lines = Lines(self.numbers.far)
+        self.seen: set[int] = set()  # lines that L2 has been asked for
+        self.pairs: dict[int, Lines] = defaultdict(lambda: Lines(self.numbers.near))  # by their first SM
+
+    def send(self, line: int, now: int, entered: int, begun: int) -> int:
+        """Return the cycle in which a line is there that it sends to a pair."""
+        return max(self.to_pairs.turn(now, self.burst), self.ask(line, now, entered, begun)) + self.fetch.jump
+
+    def ask(self, line: int, now: int, entered: int, begun: int) -> int:
+        """Return the cycle in which it has a line. begun: when the first block of the SM began."""
+        there = self.lines.find(line)
+        if there is None:
+            there = begun - self.fetch.jump + cycles(line * round(TICKS * self.fetch.prefetch_cycles))
+            if line in self.seen or line >= self.numbers.prefetched:
+                latency = self.numbers.latency if line in self.seen else self.numbers.cold_latency
+                there = max(self.to_l2.turn(now, 0), entered) + latency
+            self.lines.put(line, there)
+            self.seen.add(line)
+        return max(there, entered)
+
+
 class InstructionCache:
-    """The caches of code of one SM."""
+    """What one SM has of its pair's cache of code."""
 
     def __init__(self, machine: Machine, number: int) -> None:
         gpu = machine.gpu
         self.env, self.fetch, self.numbers = machine.env, gpu.fetch, fetching(gpu, len(machine.program))
-        self.ports = [Port(int(ticks)) for ticks in line_ticks(gpu, machine.trace.launch)[number, :2]]  # to the SM, to L2
-        self.near, self.far = Lines(self.numbers.near), Lines(self.numbers.far)
-        self.seen: set[int] = set()  # lines that the SM has had
+        sharing = code_sharing(gpu, machine.trace.launch)
+        home = int(sharing.home[number])
+        if home == number:
+            machine.shared_code[home] = SharedCache(machine, home)
+        self.shared = machine.shared_code[home]
+        self.near = self.shared.pairs[int(sharing.pair[number])]
+        self.starting: list[Instruction] = []  # what warps start with that begin in this cycle
+        self.begun: int | None = None  # cycle in which the SM's first block began
 
     def start(self, first: Instruction) -> None:
-        """A warp starts: its first instruction comes with its block."""
+        """A warp starts: its first instruction comes with its block. It is asked for as the SM has its turn in this cycle."""
+        self.starting.append(first)
+
+    def step(self) -> None:
+        """Ask for what warps that begin now start with."""
+        for first in self.starting:
+            self.begun = int(self.env.now) if self.begun is None else self.begun
+            self._start(first)
+        self.starting.clear()
+
+    def _start(self, first: Instruction) -> None:
         self._go_to(first.number // LINE_INSTRUCTIONS, int(self.env.now) - self.fetch.jump, goes_on=False)
 
     def wait(self, last: Instruction, following: Instruction) -> int:
@@ -88,27 +134,17 @@ class InstructionCache:
         if not self.fetch.jump:
             return 0
         there = self._ask_near(line, now, now)
-        for ask, ahead in ((self._ask_near, self.fetch.ahead), (self._ask_far, self.fetch.far_ahead)):
+        for ask, ahead in ((self._ask_near, self.fetch.ahead), (self._ask_shared, self.fetch.far_ahead)):
             for further in range(line + max(ahead, 1) if goes_on else line + 1, min(line + ahead + 1, self.numbers.lines)):
                 ask(further, now, max(now, there))
         return there
 
     def _ask_near(self, line: int, now: int, entered: int) -> int:
-        """Return the cycle in which the SM's cache has a line. entered: when the warp has the line for which it asks, too."""
+        """Return the cycle in which the pair's cache has a line. entered: when the warp has the line for which it asks, too."""
         there = self.near.find(line)
         if there is None:
-            turn = self.ports[0].turn(now, self.fetch.ahead)
-            there = self.near.put(line, max(turn, self._ask_far(line, now, entered)) + self.fetch.jump)
+            there = self.near.put(line, self.shared.send(line, now, entered, self.begun or 0))
         return there
 
-    def _ask_far(self, line: int, now: int, entered: int) -> int:
-        """Return the cycle in which the cache of the GPC has a line."""
-        there = self.far.find(line)
-        if there is None:
-            there = entered
-            if line in self.seen or line >= self.numbers.prefetched:
-                latency = self.numbers.latency if line in self.seen else self.numbers.cold_latency
-                there = max(self.ports[1].turn(now, self.fetch.far_ahead), entered) + latency
-            self.far.put(line, there)
-            self.seen.add(line)
-        return max(there, entered)
+    def _ask_shared(self, line: int, now: int, entered: int) -> int:
+        return self.shared.ask(line, now, entered, self.begun or 0)

@@ -12,6 +12,7 @@ from sim.reference.account import Account
 from sim.reference.clock import Environment, clock
 from sim.reference.decode import decode
 from sim.reference.dispatcher import BlockScheduler
+from sim.reference.fetch import SharedCache
 from sim.reference.memory.system import MemorySystem
 from sim.reference.moments import Record
 from sim.reference.sm import SM
@@ -37,6 +38,7 @@ class Machine:
         self.phases = counts_of_phases(trace, gpu)
         self.env = Environment()
         self.memory = MemorySystem(self) if gpu.memory.kind == "hierarchy" else None
+        self.shared_code: dict[int, SharedCache] = {}  # by the first SM of each GPC
         self.sms = [SM(self, number) for number in range(gpu.sms)]
         self.blocks = BlockScheduler(self)
         self.drained = 0  # cycle in which all stores so far are answered

@@ -54,6 +54,7 @@ class SM:
             for scheduler in self.schedulers:
                 scheduler.slots.idle = int(self.machine.env.now)
         self.active_cycles += bool(self.blocks)
+        self.code.step()
         if self.lsu:
             self.lsu.step()
         for scheduler in self.schedulers:

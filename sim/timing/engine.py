@@ -147,6 +147,31 @@ def begin_window(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team
     return RUNNING
 
 
+@inner
+def receive(first: int, until: int, hw: Hardware, code: Code, sm: Machine) -> int:
+    """Let a group of SMs have what L2 sends before cycle `until`; return the first cycle in which one of them does something."""
+    m, soonest = first, np.int64(NEVER)
+    while m >= 0:
+        if hw.memory[0].modelled:
+            receive_from_l2(m, hw, code, sm)
+            prefetch_lines(m, until, sm.memory)
+        soonest = min(soonest, sm.cores[m].next)
+        m = hw.code_sharing.following[m]
+    return soonest
+
+
+@inner
+def next_of(first: int, hw: Hardware, sm: Machine) -> int:
+    """Return the next cycle in which something of a group of SMs happens."""
+    m, soonest = first, np.int64(NEVER)
+    while m >= 0:
+        soonest = min(soonest, sm.cores[m].next)
+        if hw.memory[0].modelled:
+            soonest = min(soonest, sm.memory.units[m].arrival)
+        m = hw.code_sharing.following[m]
+    return soonest
+
+
 @kernel
 def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team: Team, thread: int) -> int:
     """Advance until every block has ended (DONE), a log must grow (LOG_FULL) or the policy FAILED; each thread calls it with its `sm`."""
@@ -158,19 +183,22 @@ def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team: Team, t
             status = np.int64(DONE)
         if status != RUNNING:
             return status
-        m = next_sm(thread, team)
-        while m >= 0:
+        unit = next_sm(thread, team)
+        while unit >= 0:
             until = end_of_window(team)
-            if hw.memory[0].modelled:
-                receive_from_l2(m, hw, code, sm)
-                prefetch_lines(m, until, sm.memory)
-            while sm.cores[m].next < until:
-                chip.now = sm.cores[m].next
-                step(m, chip.now, hw, code, sm, trace)
-            chip.next_step = min(chip.next_step, sm.cores[m].next)
-            if hw.memory[0].modelled:
-                chip.next_step = min(chip.next_step, sm.memory.units[m].arrival)
+            first = hw.code_sharing.units[unit] if hw.code_sharing.units.size else unit
+            now = receive(first, until, hw, code, sm)
+            while now < until:
+                chip.now = now
+                m, soonest = first, np.int64(NEVER)
+                while m >= 0:
+                    if sm.cores[m].next <= now:
+                        step(m, now, hw, code, sm, trace)
+                    soonest = min(soonest, sm.cores[m].next)
+                    m = hw.code_sharing.following[m]
+                now = soonest
+            chip.next_step = min(chip.next_step, next_of(first, hw, sm))
             done(thread, team)
-            m = next_sm(thread, team)
+            unit = next_sm(thread, team)
         if thread == 0:
             wait_for_all(team)

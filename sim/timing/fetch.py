@@ -1,10 +1,11 @@
-"""Instruction fetch: a cache of the SM, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
+"""Instruction fetch: a cache that a pair of SMs shares, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
-A line that is asked for comes `jump` cycles later. Then those are asked for that follow it in the code: `ahead` of them by the SM's cache,
-`far_ahead` by the one behind. Both ports of that one are shared: each SM has its part of them, after a pause as many lines at once as a
-jump asks for. A line that an SM has never had comes from DRAM where L2 starts cold, later from L2; the first `prefetched` bytes are in the
-cache of the GPC when a kernel starts.
-Left out: that SMs bring lines for each other, that one may use what others leave of a port, constants in the caches of code.
+A line that is asked for comes `jump` cycles later. Then those are asked for that follow it in the code: `ahead` of them by the pair's
+cache, `far_ahead` by the GPC's, whose ports serve who asks first. What L2 has never been asked for comes from DRAM where it starts cold;
+the first `prefetched` bytes come to the cache of the GPC one after another as blocks begin. SMs that run a program which needs no more
+than those and fits into a pair's cache do not see each other: each has its part of the port to the pairs, after a pause as many lines at
+once as a jump asks for.
+Left out: that a line which one GPC has had is in L2 for the others, constants in the caches of code.
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.gpus.path import TICKS
 from sim.lowering.core import Hardware
-from sim.lowering.fetch import LINE_INSTRUCTIONS
+from sim.lowering.fetch import LINE_INSTRUCTIONS, TO_L2, TO_PAIR
 from sim.timing.state import Machine
 
 
@@ -24,7 +25,8 @@ def code_there(m: int, last: int, following: int, now: int, hw: Hardware, sm: Ma
     line, before = following // LINE_INSTRUCTIONS, last // LINE_INSTRUCTIONS
     if last >= 0 and before == line:
         return np.int64(0)
-    if sm.code_lacking[m] == 0 and sm.code_whole[m] <= now:  # it has all lines, and will lose none
+    pair = hw.code_sharing.pair[m]
+    if sm.code_lacking[pair] == 0 and sm.code_whole[pair] <= now:  # it has all lines, and will lose none
         return np.int64(0)
     there = ask_near(m, line, now, now, hw, sm)
     entered = max(now, there)
@@ -62,33 +64,41 @@ def line_turn(port: np.record, ahead: int, now: int) -> int:
 
 @inner
 def ask_near(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine) -> int:
-    """Return the cycle in which the SM's cache has a line. entered: when the warp has the line for which it asks, too."""
-    place = find_line(sm.code, m, line, hw.code_sets, hw.code_ways)
-    entry = sm.code[m, place]
+    """Return the cycle in which the cache of a pair has a line. entered: when the warp has the line for which it asks, too."""
+    pair = hw.code_sharing.pair[m]
+    place = find_line(sm.code, pair, line, hw.code_sets, hw.code_ways)
+    entry = sm.code[pair, place]
     if entry.line != line:
         entry.line = line
-        turn = line_turn(
-            sm.gpc_ports[m, 0], hw.code_ahead, now
-        )  # booked at `now`, not `entered`: else the port would be held for later from others
+        port = sm.gpc_ports[hw.code_sharing.home[m], TO_PAIR]
+        turn = line_turn(port, hw.code_burst, now)  # booked at `now`, not `entered`: else it would be held for later from others
         entry.there = max(turn, ask_far(m, line, now, entered, hw, sm)) + hw.jump
-        sm.code_lacking[m] -= 1
-        sm.code_whole[m] = max(sm.code_whole[m], entry.there)
-    sm.code_turn[m] += 1
-    entry.used = sm.code_turn[m]
+        sm.code_lacking[pair] -= 1
+        sm.code_whole[pair] = max(sm.code_whole[pair], entry.there)
+    sm.code_turn[pair] += 1
+    entry.used = sm.code_turn[pair]
     return np.int64(entry.there)
 
 
 @inner
 def ask_far(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine) -> int:
-    """Return the cycle in which the cache behind has a line: it asks L2, that asks DRAM when the SM asks for it for the first time."""
-    place = find_line(sm.far_code, m, line, hw.far_code_sets, hw.far_code_ways)
-    entry = sm.far_code[m, place]
+    """Return the cycle in which the cache behind has a line: it asks L2, that asks DRAM when it is asked for it for the first time."""
+    home = hw.code_sharing.home[m]
+    place = find_line(sm.far_code, home, line, hw.far_code_sets, hw.far_code_ways)
+    entry = sm.far_code[home, place]
     if entry.line != line:
-        entry.line, entry.there = line, entered
-        if sm.code_seen[m, line] or line >= hw.prefetched_lines:
-            latency = hw.code_far if sm.code_seen[m, line] else hw.code_cold
-            entry.there = max(line_turn(sm.gpc_ports[m, 1], hw.code_far_ahead, now), entered) + latency
-        sm.code_seen[m, line] = 1
-    sm.far_code_turn[m] += 1
-    entry.used = sm.far_code_turn[m]
+        entry.line, entry.there = line, prefetched_from(m, line, hw, sm)
+        if sm.code_seen[home, line] or line >= hw.prefetched_lines:
+            latency = hw.code_far if sm.code_seen[home, line] else hw.code_cold
+            entry.there = max(line_turn(sm.gpc_ports[home, TO_L2], np.int64(0), now), entered) + latency
+        sm.code_seen[home, line] = 1
+    sm.far_code_turn[home] += 1
+    entry.used = sm.far_code_turn[home]
     return np.int64(max(entry.there, entered))
+
+
+@inner
+def prefetched_from(m: int, line: int, hw: Hardware, sm: Machine) -> int:
+    """Return the cycle in which a line comes unasked to the cache behind SM m: the first in time for the SM's first block."""
+    begun = sm.cores[m].fetched - hw.first_fetch[m] - hw.start_latency
+    return begun - hw.jump + (line * hw.prefetch_ticks + TICKS - 1) // TICKS

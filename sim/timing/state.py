@@ -79,14 +79,14 @@ class Machine(NamedTuple):
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
     dispatch: np.ndarray  # int64 [m, q, pipes] cycles in which they found the dispatch port held
     port: np.ndarray  # int64 [m, ports] first cycle each issue port is free (pipes with several)
-    code: Any  # CacheLine [m, places] the SMs' caches of code
+    code: Any  # CacheLine [m, places] caches of code that pairs of SMs share, at `code_sharing.pair`
     code_turn: np.ndarray  # int64 [m]
-    code_lacking: np.ndarray  # int64 [m] lines of a program that fits into it which an SM has not asked for, NEVER: it does not fit
+    code_lacking: np.ndarray  # int64 [m] lines of a program that fits into it which it has not been asked for, NEVER: it does not fit
     code_whole: np.ndarray  # int64 [m] cycle in which the last of those that it has asked for is there
-    gpc_ports: Any  # GpcPort [m, 3] each SM's part of the ports of its GPC: of code to the SM, of code to L2, of constants
-    far_code: Any  # CacheLine [m, places] what each SM finds in the cache of its GPC
+    gpc_ports: Any  # GpcPort [m, 3] ports of the GPCs, of code at `code_sharing.home`: to pairs, to L2; each SM's part of that of constants
+    far_code: Any  # CacheLine [m, places] the caches of code that SMs share, at their home
     far_code_turn: np.ndarray  # int64 [m]
-    code_seen: np.ndarray  # uint8 [m, lines of code] 1 = the SM has had it
+    code_seen: np.ndarray  # uint8 [m, lines of code] 1 = L2 has been asked for it, at their home
     constants: Any  # CacheLine [m * (schedulers + 1), places] each SM's caches of constants: of operands, one per scheduler, of LDC
     constant_turn: np.ndarray  # int64 [m * (schedulers + 1)]
     constant_group: np.ndarray  # int64 [m, groups of lines] cycle from which the level behind has them, NEVER = nobody has asked
@@ -113,7 +113,7 @@ class Machine(NamedTuple):
 
 def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str, Any]:
     """Return the caches of code of a Machine, empty."""
-    sms = int(hw.sms)
+    sms, lines = int(hw.sms), -(-instructions // LINE_INSTRUCTIONS) if hw.jump else 1
     caches = {
         "code": room.records(CacheLine, sms, int(hw.code_sets * hw.code_ways)),
         "code_turn": room.zeros(sms, np.int64),
@@ -122,7 +122,7 @@ def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str
         "gpc_ports": room.records(GpcPort, sms, 3),
         "far_code": room.records(CacheLine, sms, int(hw.far_code_sets * hw.far_code_ways)),
         "far_code_turn": room.zeros(sms, np.int64),
-        "code_seen": room.zeros((sms, -(-instructions // LINE_INSTRUCTIONS) if hw.jump else 1), np.uint8),
+        "code_seen": room.zeros((sms, lines), np.uint8),
     }
     caches["code"].line = caches["far_code"].line = -1
     caches["code_lacking"][:] = hw.code_lines if hw.code_lines <= hw.code_sets * hw.code_ways else NEVER

@@ -33,7 +33,7 @@ class Team(NamedTuple):
 
 
 def form(sms: int, chips: Any) -> Team:
-    """Return a team for the first `sms` SMs, before its first window."""
+    """Return a team for the first `sms` SMs, or groups of SMs that see each other, before its first window."""
     threads = len(chips)
     first = np.array([sms * thread // threads for thread in range(threads + 1)], np.int64)
     return Team(records.Room(SMALL).zeros((TURNS + 2 * threads, ROW), np.int64), first, chips)

@@ -139,6 +139,8 @@ AIMED = {
         {"core.barrier_latency": 12},
         threads=64,
     ),
+    # the code that it jumps to comes later than the first
+    "code comes at once as a kernel starts": Aimed("BRA late\n" + "FADD R4, R4, R4\n" * 900 + "late:\nFADD R5, R5, R5\n", "h100"),
     # block 1 is on an SM near the other part
     "the code lies in one part of L2": Aimed("NOP\n", "h100", {"sms": 2, "l2.gpcs": (1, 1)}, blocks=2),
     # 32 lines of eight groups, which the cache lacks

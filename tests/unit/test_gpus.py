@@ -83,7 +83,7 @@ FITTED = {
         *("lsu.store_line_cycles", "interconnect.store_mask"),
         *("warpgroup.start_shared", "warpgroup.port_backlog", "clusters.barrier_latency", "dram.activate_cycles"),
     },
-    "h200": {"fetch.first", "fetch.far_port_cycles", "blocks.launch_us"},
+    "h200": {"fetch.first", "blocks.launch_us"},
 } | {name: {"blocks"} for name in ("v100", "a100", "a6000", "rtx4090")}
 
 

@@ -16,6 +16,11 @@ PORTS = {
     for row in rows(H200 / "code_ports.csv")
     if row["sms_of"] == "chip"
 }
+FUNCTIONS = {
+    (int(row["length"]), int(row["blocks"]), int(row["warps"])): float(row["mean"])
+    for row in rows(H200 / "functions.csv")
+    if row["calls"] == "8"
+}
 BRANCHES = {(row["kernel"], int(row["threads"])): float(row["cycles"]) for row in rows(H200 / "branches.csv")}
 LOOP = 64  # rounds of branches.cu
 IN_TURN = "who has the next turn after a branch: D7"
@@ -23,6 +28,12 @@ IN_TURN_OF = {("loop_1", 512), ("taken_1", 512), ("table_none", 512)}
 ROWS = [pytest.param(one, marks=pytest.mark.xfail(strict=True, reason=IN_TURN)) if one in IN_TURN_OF else one for one in sorted(BRANCHES)]
 CATCH_UP = "warps that follow each other through code slightly larger than the cache catch up there: D21"
 PORTS_OF_THE_SM = "an SM's own port takes a line in some 4 cycles there; here only the GPC's ports have a rate: D21"
+BEYOND = "of more code than the GPC's cache holds fewer lines miss here: D21"
+
+
+@pytest.fixture(scope="module")
+def functions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpacked(H200 / "functions.cubins.tar.xz", tmp_path_factory.mktemp("functions"))
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +71,35 @@ def cycles_of(cubins: Path, places: str, kb: int, warps: int, sms: int, rounds: 
 def test_straight_code_comes_as_fast(cubins: Path, places: str, kb: int, warps: int, sms: int, within: float) -> None:
     few, many = (np.median(cycles_of(cubins, places, kb, warps, sms, rounds)) for rounds in (2, 8))
     assert (many - few) / 6 == pytest.approx(PORTS[places, kb, warps, sms], rel=within)
+
+
+def numbers(count: int, seed: int = 12345) -> np.ndarray:
+    """Return what functions.cu draws."""
+    drawn = []
+    for _ in range(count):
+        seed = (seed * 1664525 + 1013904223) % 2**32
+        drawn.append(seed >> 8)
+    return np.array(drawn, np.int32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("length", "blocks", "warps", "within"),
+    [
+        *((400, blocks, warps, 0.09) for blocks in (1, 33, 132) for warps in (1, 4, 8)),
+        *((length, 132, warps, 0.06) for length in (600, 800) for warps in (1, 4, 8)),
+        *((1000, 132, warps, 0.15) for warps in (1, 4, 8)),
+        *(pytest.param(1200, 132, warps, 0.1, marks=pytest.mark.xfail(strict=True, reason=BEYOND)) for warps in (4, 8)),
+    ],
+)
+def test_functions_at_random_take_as_long(functions: Path, length: int, blocks: int, warps: int, within: float) -> None:
+    """Code of 64, 95, 126, 157, 188 KB that all SMs want, each warp at a place of its own."""
+    program = isa.load(functions / "functions.sm_90.cubin", f"_Z3funILi{length}EEvPKfPfPKiiPi")
+    args = (np.zeros(1 << 14, np.float32), np.zeros(blocks * warps * 32, np.float32), numbers(8192), np.int32(8))
+    launch = sim.Launch(program, (blocks,), (32 * warps,), (*args, np.zeros(blocks * warps * 2, np.int32)))
+    clocks = sim.run(launch, sim.gpu("h200").replace({"l2.start": "dirty"})).clock_reads
+    took = [np.ptp(clocks[(clocks[:, 1] == block) & (clocks[:, 2] == warp), 0]) for block in range(blocks) for warp in range(warps)]
+    assert np.mean(took) == pytest.approx(FUNCTIONS[length, blocks, warps], rel=within)
 
 
 @pytest.mark.parametrize("row", ROWS)
