@@ -16,6 +16,7 @@ MISSES = ("near", "load_near", "far", "cold", "group_cycles", "port_cycles")
 WAYS_OF = {"fetch.near_ways": "near_bytes", "fetch.ways": "bytes"}
 PORTS = ("warpgroup.port_cycles", "warpgroup.port_backlog")
 SWITCHED = {
+    "fetch.prefetch_cycles": ("prefetched", "no code comes unasked"),
     "dram.refresh_interval": ("refresh", "no bank is ever away"),
     "dram.write_batch": ("turnaround", "writes go in order"),
     "warpgroup.port_backlog": ("port_cycles", "products need no ports"),
@@ -95,9 +96,9 @@ def _of_stores(gpu: Gpu, name: str) -> str:
 
 def _of_l2(gpu: Gpu, name: str) -> str:
     """Return why a field of L2 is not read; "" when it is."""
-    share = gpu.constants.port_cycles or (gpu.fetch.jump and (gpu.fetch.port_cycles or gpu.fetch.far_port_cycles))
+    share = gpu.constants.port_cycles or gpu.fetch.jump
     if name == "l2.gpcs" and gpu.l2 and gpu.l2.coalesced == 1 and not (gpu.l2.far or gpu.fetch.far or share):
-        return "not read: l2.coalesced = 1, l2.far = 0 and ports of code and constants are free, so SMs of a GPC share nothing before L2"
+        return "not read: l2.coalesced = 1, l2.far = 0, code is always there and the port of constants is free: SMs of a GPC share nothing"
     if name == "l2.hash" and gpu.dram.channels == 1:
         return "not read: dram.channels = 1, so all lines lie on one slice"
     return "not read: says what a change of clock.core_mhz leaves as it is" if name == "l2.core_cycles" else ""

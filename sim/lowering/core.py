@@ -75,7 +75,7 @@ class Hardware(NamedTuple):
     retire_ticks: np.int64  # of the dispatcher for each finished block, 256 to a cycle
     start_latency: np.int64
     first_fetch: np.ndarray  # int64 [sms] of each one's first instruction
-    jump: np.int64  # to code that the SM's cache has not
+    jump: np.int64  # to code that the pair's cache has not
     code_lines: np.int64  # of the program
     code_ahead: np.int64  # lines that are asked for ahead
     code_far_ahead: np.int64
@@ -84,7 +84,7 @@ class Hardware(NamedTuple):
     far_code_sets: np.int64
     far_code_ways: np.int64
     code_far: np.int64  # latency of L2
-    code_cold: np.int64  # latency of code that an SM has not had
+    code_cold: np.int64  # latency of code that the GPC has not had
     prefetched_lines: np.int64
     prefetch_ticks: np.int64  # per line
     code_burst: np.int64  # lines more than one that an SM's part of a port takes at once after a pause

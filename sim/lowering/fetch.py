@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.gpus.path import TICKS
-from sim.lowering.slices import gpcs_of, sides_of
+from sim.lowering.slices import gpcs_of, pairs_of, sides_of
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
@@ -106,21 +106,23 @@ class Sharing(NamedTuple):
 
 
 def code_sharing(gpu: "Gpu", launch: "Launch") -> Sharing:
-    """Return who sees whom: nobody where a program comes as it starts and fits into a pair's cache, of which each SM then has one.
-
-    Of a GPC the second SMs of its pairs get blocks after the first ones (`gpcs_of`).
-    """
+    """Return who sees whom: nobody where a program comes as it starts and fits into a pair's cache, of which each SM then has one."""
     own = np.arange(gpu.sms)
     alone = Sharing(own, own, own[:0], np.full_like(own, -1))
     if not fetching(gpu, len(launch.program)).is_shared:
         return alone
-    home, pair, following, gpcs = own.copy(), own.copy(), alone.following, gpcs_of(gpu, launch)
-    for gpc in np.unique(gpcs):
-        sms = own[gpcs == gpc]
+    home, following, gpcs = own.copy(), alone.following, gpcs_of(gpu, launch)
+    having = min(launch.blocks, gpu.sms) if in_order(gpu, launch) else gpu.sms
+    for gpc in np.unique(gpcs[:having]):
+        sms = np.flatnonzero(gpcs[:having] == gpc)
         home[sms] = sms[0]
-        pair[sms] = sms[np.arange(len(sms)) % -(-len(sms) // 2)]
         following[sms[:-1]] = sms[1:]
-    return Sharing(home, pair, np.unique(home), following)
+    return Sharing(home, pairs_of(gpu, launch), np.unique(home[:having]), following)
+
+
+def in_order(gpu: "Gpu", launch: "Launch") -> bool:
+    """Return whether the first blocks go to one SM after another."""
+    return launch.cluster_shape is None and gpu.blocks.policy == "emptiest"
 
 
 def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
@@ -129,10 +131,13 @@ def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     Of constants those of an SM's part of the port. Of code, too, where SMs do not see each other: then those of a pair are taken to want
     the same.
     """
-    number, gpcs = sharing(gpu, launch), gpcs_of(gpu, launch)
-    asking = np.minimum(number, ((np.bincount(gpcs) + 1) // 2)[gpcs])
+    number, own = sharing(gpu, launch), np.arange(gpu.sms)
+    asking = (number + 1) // 2
     if fetching(gpu, len(launch.program)).is_shared:
         asking = np.ones_like(number)
+    elif in_order(gpu, launch):
+        gpcs, first = gpcs_of(gpu, launch), (pairs_of(gpu, launch) == own) & (own < launch.blocks)
+        asking = np.maximum(np.bincount(gpcs[first], minlength=256), 1)[gpcs]
     ports = gpu.fetch.port_cycles, gpu.fetch.far_port_cycles, gpu.constants.port_cycles
     return np.stack((asking, np.ones_like(number), number), axis=1) * np.array([round(TICKS * cycles) for cycles in ports])
 
@@ -152,7 +157,7 @@ def sharing(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     gpcs = gpcs_of(gpu, launch)
     all_of = np.bincount(gpcs)
     having = np.bincount(gpcs[: launch.blocks], minlength=len(all_of))
-    if launch.cluster_shape is not None or gpu.blocks.policy != "emptiest":
+    if not in_order(gpu, launch):
         together = prod(launch.cluster_shape or (1,))
         having = np.minimum(all_of, max(together, -(-launch.blocks // len(all_of))))
     return np.maximum(having, 1)[gpcs].astype(np.int64)

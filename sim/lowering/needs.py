@@ -122,7 +122,7 @@ NEEDS = {
         "nothing goes to L2, and code and constants are always there",
         lambda gpu, used: (
             used.moved(*L2_TRAFFIC)
-            or (gpu.fetch.jump and (gpu.fetch.port_cycles or gpu.fetch.far_port_cycles))
+            or gpu.fetch.jump
             or (gpu.constants.port_cycles and (used.operands or used.loads_constants))
             or gpu.fetch.far
         ),

@@ -1,4 +1,4 @@
-"""On which slice of L2 a line lies, and where in it; which SMs share a coalescer of requests, and a part of L2.
+"""On which slice of L2 a line lies, and where in it; which SMs are pairs, share a GPC, and a part of L2.
 
 The slices of the first half of the numbers are one part of L2, the others the other; slices of the same number within their part serve
 each other's lines (`opposite`). With `l2.hash = "turns"` slices take turns. "hopper" is what was counted on an H100
@@ -8,6 +8,7 @@ slices leaves out another eight for each 32 KB, each once in 160 KB. Which part 
 fewer slices correspondingly less lies on as many as a power of two.
 """
 
+from itertools import pairwise
 from math import gcd
 
 import numpy as np
@@ -92,16 +93,33 @@ def gpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     The first blocks go to half of the last GPC, the others to all GPCs alike, to the first SM of each pair before the second; those that
     follow each other go to one GPC (programs/measurements/h200/dispatch_order.csv). Of a launch with clusters GPC by GPC.
     """
-    sizes = np.array(gpu.l2.gpcs if gpu.l2 and gpu.l2.gpcs else (gpu.sms,))
-    counts = sizes
-    if launch.cluster_shape is None:
-        early = np.zeros_like(sizes)
-        early[-1] = sizes[-1] // 2
-        places = [(place % 2, place // 2, gpc) for gpc, size in enumerate(sizes - early) for place in range(size)]
-        later = [gpc for *_, gpc in sorted(places)[: max(launch.blocks - early[-1], 0)]]
-        counts = np.concatenate((early[-1:], np.bincount(later, minlength=len(sizes))))
-    gpcs = np.repeat(np.arange(-(len(counts) > len(sizes)), len(sizes)) % len(sizes), counts)
+    sizes, early = _sizes(gpu, launch)
+    places = [(place % 2, place // 2, gpc) for gpc, size in enumerate(sizes) for place in range(size - early * (gpc == len(sizes) - 1))]
+    order = np.array([gpc for *_, gpc in sorted(places)], np.int64)
+    later = max(launch.blocks - early, 0) if launch.cluster_shape is None else len(order)
+    gpcs = np.concatenate((np.full(early, len(sizes) - 1), np.sort(order[:later]), order[later:]))
     return np.resize(gpcs, gpu.sms).astype(np.uint8)
+
+
+def pairs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
+    """Return int64 [sms]: the first SM of the pair of each, in the same order; SMs without a block are by themselves.
+
+    Both SMs of a pair get blocks one after another, where a GPC has more of them than pairs.
+    """
+    (sizes, early), gpcs, pairs = _sizes(gpu, launch), gpcs_of(gpu, launch), np.arange(gpu.sms)
+    having = min(launch.blocks, gpu.sms) if launch.cluster_shape is None else gpu.sms
+    ends = np.flatnonzero(np.diff(gpcs[early:having])) + 1 + early
+    for first, end in pairwise([0, *([early] if early else []), *ends.tolist(), gpu.sms]):
+        size = early if first < early else sizes[gpcs[first]] - early * (gpcs[first] == len(sizes) - 1)
+        both = 2 * max(min(end, having) - first - -(-size // 2), 0)
+        pairs[first : first + both] -= np.arange(both) % 2
+    return pairs
+
+
+def _sizes(gpu: Gpu, launch: Launch) -> tuple[tuple[int, ...], int]:
+    """Return the SMs of each GPC, and how many of the last get blocks first."""
+    sizes = gpu.l2.gpcs if gpu.l2 and gpu.l2.gpcs else (gpu.sms,)
+    return sizes, sizes[-1] // 2 if launch.cluster_shape is None else 0
 
 
 def sides_of(gpu: Gpu, launch: Launch) -> np.ndarray:

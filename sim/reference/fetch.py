@@ -1,9 +1,9 @@
 """Instruction fetch: a cache that a pair of SMs shares, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
 A line that is asked for comes `fetch.jump` cycles later; then those are asked for that follow it in the code. The ports of the GPC's cache
-serve who asks first. What L2 has never been asked for comes from DRAM where it starts cold; the first `fetch.prefetched` bytes come to the
-cache of the GPC one after another as blocks begin. SMs that run a program which needs no more than those and fits into a pair's cache do
-not see each other: each has its part of the port to the pairs, after a pause as many lines at once as a jump asks for.
+serve who asks first. What a GPC asks for the first time comes from DRAM where L2 starts cold; the first `fetch.prefetched` bytes come to
+its cache one after another as its first block begins. SMs that run a program which needs no more than those and fits into a pair's cache
+do not see each other: each has its part of the port to the pairs, after a pause as many lines at once as a jump asks for.
 Left out: that a line which one GPC has had is in L2 for the others, constants in the caches of code.
 """
 
@@ -66,7 +66,7 @@ class Port:
 
 
 class SharedCache:
-    """The cache of code behind those of the SMs of a GPC, with its ports; of one SM where a program needs none."""
+    """The cache of code of a GPC, with its ports and those of its pairs; of one SM where SMs do not see each other."""
 
     def __init__(self, machine: Machine, number: int) -> None:
         gpu = machine.gpu
@@ -75,18 +75,19 @@ class SharedCache:
         self.to_pairs, self.to_l2 = Port(int(ticks[TO_PAIR])), Port(int(ticks[TO_L2]))
         self.burst = 0 if self.numbers.is_shared else gpu.fetch.ahead
         self.lines = Lines(self.numbers.far)
-        self.seen: set[int] = set()  # lines that L2 has been asked for
+        self.seen: set[int] = set()  # lines that it has asked L2 for
+        self.begun = 0  # cycle in which the first block began
         self.pairs: dict[int, Lines] = defaultdict(lambda: Lines(self.numbers.near))  # by their first SM
 
-    def send(self, line: int, now: int, entered: int, begun: int) -> int:
+    def send(self, line: int, now: int, entered: int) -> int:
         """Return the cycle in which a line is there that it sends to a pair."""
-        return max(self.to_pairs.turn(now, self.burst), self.ask(line, now, entered, begun)) + self.fetch.jump
+        return max(self.to_pairs.turn(now, self.burst), self.ask(line, now, entered)) + self.fetch.jump
 
-    def ask(self, line: int, now: int, entered: int, begun: int) -> int:
-        """Return the cycle in which it has a line. begun: when the first block of the SM began."""
+    def ask(self, line: int, now: int, entered: int) -> int:
+        """Return the cycle in which it has a line."""
         there = self.lines.find(line)
         if there is None:
-            there = begun - self.fetch.jump + cycles(line * round(TICKS * self.fetch.prefetch_cycles))
+            there = self.begun - self.fetch.jump + cycles(line * round(TICKS * self.fetch.prefetch_cycles))
             if line in self.seen or line >= self.numbers.prefetched:
                 latency = self.numbers.latency if line in self.seen else self.numbers.cold_latency
                 there = max(self.to_l2.turn(now, 0), entered) + latency
@@ -108,7 +109,6 @@ class InstructionCache:
         self.shared = machine.shared_code[home]
         self.near = self.shared.pairs[int(sharing.pair[number])]
         self.starting: list[Instruction] = []  # what warps start with that begin in this cycle
-        self.begun: int | None = None  # cycle in which the SM's first block began
 
     def start(self, first: Instruction) -> None:
         """A warp starts: its first instruction comes with its block. It is asked for as the SM has its turn in this cycle."""
@@ -117,7 +117,8 @@ class InstructionCache:
     def step(self) -> None:
         """Ask for what warps that begin now start with."""
         for first in self.starting:
-            self.begun = int(self.env.now) if self.begun is None else self.begun
+            if not self.shared.lines.brought:
+                self.shared.begun = int(self.env.now)
             self._start(first)
         self.starting.clear()
 
@@ -134,7 +135,7 @@ class InstructionCache:
         if not self.fetch.jump:
             return 0
         there = self._ask_near(line, now, now)
-        for ask, ahead in ((self._ask_near, self.fetch.ahead), (self._ask_shared, self.fetch.far_ahead)):
+        for ask, ahead in ((self._ask_near, self.fetch.ahead), (self.shared.ask, self.fetch.far_ahead)):
             for further in range(line + max(ahead, 1) if goes_on else line + 1, min(line + ahead + 1, self.numbers.lines)):
                 ask(further, now, max(now, there))
         return there
@@ -143,8 +144,5 @@ class InstructionCache:
         """Return the cycle in which the pair's cache has a line. entered: when the warp has the line for which it asks, too."""
         there = self.near.find(line)
         if there is None:
-            there = self.near.put(line, self.shared.send(line, now, entered, self.begun or 0))
+            there = self.near.put(line, self.shared.send(line, now, entered))
         return there
-
-    def _ask_shared(self, line: int, now: int, entered: int) -> int:
-        return self.shared.ask(line, now, entered, self.begun or 0)

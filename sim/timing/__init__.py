@@ -46,10 +46,10 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     # The lowest number first of those with as much room; other policies, and clusters, may leave SMs out.
     known = hw.block_policy < OTHERS and hw.groups.size == 1
     used = min(int(hw.sms), launch.blocks) if known else int(hw.sms)
-    count = threads_for(trace.warp_instructions, used, usual_window(launch.blocks, hw), threads)
+    units = int(np.count_nonzero(hw.code_sharing.units < used)) or used
+    count = min(threads_for(trace.warp_instructions, used, usual_window(launch.blocks, hw), threads), units)
     machines, chips = members(sm, count if timeline is None and is_compiled() else 1)
     link(needed(hw, code, sm), hw, code, machines[0], trace.arrays)
-    units = int(np.count_nonzero(hw.code_sharing.units < used)) or used
     while _advance(hw, code, machines, trace.arrays, form(units, chips)) == LOG_FULL:
         machines = [with_longer_logs(machine) for machine in machines]
     noted = [(int(machine.chip.failed_at[0]), int(machine.chip.failed[0])) for machine in machines if machine.chip.failed[0]]

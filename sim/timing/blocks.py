@@ -38,6 +38,8 @@ def begin_block(m: int, number: int, now: int, hw: Hardware, sm: Machine, trace:
     if core.resident == 0 and core.busy_until < now:
         core.idle += now - max(core.busy_until, np.int64(0))
     core.resident += 1
+    home = hw.code_sharing.home[m]
+    sm.code_begun[home] = min(sm.code_begun[home], now)
     if core.fetched == NEVER:
         core.fetched = now + hw.start_latency + hw.first_fetch[m]
     place.alive = hw.warps

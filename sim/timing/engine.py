@@ -5,13 +5,14 @@ do; (3) for each SM in order: answers start their transfer, the load/store unit 
 warps and issues.
 Everything that a phase sets in motion takes effect in a later cycle, except that a block's warps may issue in the cycle it starts.
 
-SMs see each other only through L2, the block scheduler, and what blocks of a cluster tell each other (`clusters`). What an SM sends
-reaches L2 `interconnect.latency` cycles later at the earliest, an answer comes back as late, a place that it empties takes a block
-`blocks.retire_latency` later, and what it tells others of a cluster counts as late as the least of those latencies. So phases are done for
-a *window* of so many cycles at once: all block starts of the window, all that reaches L2 in it, then one SM after another through all of
-its cycles. The result is that of going cycle by cycle, and an SM's state stays in the caches of the processor that simulates. With
-`prefetch` and records of whole cache lines, a saxpy of a float per thread takes 0.75 of the time that it took cycle by cycle (H100; GTX
-480: 0.78). Threads share the SMs of a window (`team`): with two, timing it takes 0.61 of the time of one (H100; GTX 480: 0.80).
+SMs see each other only through L2, the block scheduler, what blocks of a cluster tell each other (`clusters`), and caches of code that
+they share (`fetch`; only where a program needs that). What an SM sends reaches L2 `interconnect.latency` cycles later at the earliest, an
+answer comes back as late, a place that it empties takes a block `blocks.retire_latency` later, and what it tells others of a cluster
+counts as late as the least of those latencies. So phases are done for a *window* of so many cycles at once: all block starts of the
+window, all that reaches L2 in it, then one unit after another through all of its cycles: an SM, or those of a GPC that share caches of
+code, cycle by cycle. The result is that of going cycle by cycle, and an SM's state stays in the caches of the processor that simulates.
+With `prefetch` and records of whole cache lines, a saxpy of a float per thread takes 0.75 of the time that it took cycle by cycle (H100;
+GTX 480: 0.78). Threads share the SMs of a window (`team`): with two, timing it takes 0.61 of the time of one (H100; GTX 480: 0.80).
 """
 
 import numpy as np
@@ -26,7 +27,7 @@ from sim.timing.memory.lsu import take
 from sim.timing.memory.responses import look_ahead, prefetch_lines, reach_l2, receive_from_l2, respond
 from sim.timing.parts import What, exchange
 from sim.timing.state import NEVER, WINDOW, Machine
-from sim.timing.team import UNTIL, Team, done, end_of_window, is_closed, next_sm, open_window, wait_for_all
+from sim.timing.team import UNTIL, Team, done, end_of_window, is_closed, next_unit, open_window, wait_for_all
 from sim.traces.trace import TraceArrays
 
 DONE, LOG_FULL, RUNNING, FAILED = 0, 1, 2, 3
@@ -34,7 +35,7 @@ DONE, LOG_FULL, RUNNING, FAILED = 0, 1, 2, 3
 
 @inner
 def window(hw: Hardware, sm: Machine, trace: TraceArrays) -> int:
-    """Return how many cycles the SMs may go through one after another, without one missing what another does."""
+    """Return how many cycles units may go through one after another, without one missing what another does."""
     cycles = np.int64(WINDOW)
     if hw.memory[0].modelled:
         cycles = min(cycles, hw.memory[0].network)
@@ -183,7 +184,7 @@ def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team: Team, t
             status = np.int64(DONE)
         if status != RUNNING:
             return status
-        unit = next_sm(thread, team)
+        unit = next_unit(thread, team)
         while unit >= 0:
             until = end_of_window(team)
             first = hw.code_sharing.units[unit] if hw.code_sharing.units.size else unit
@@ -199,6 +200,6 @@ def run(hw: Hardware, code: Code, sm: Machine, trace: TraceArrays, team: Team, t
                 now = soonest
             chip.next_step = min(chip.next_step, next_of(first, hw, sm))
             done(thread, team)
-            unit = next_sm(thread, team)
+            unit = next_unit(thread, team)
         if thread == 0:
             wait_for_all(team)

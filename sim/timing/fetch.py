@@ -1,8 +1,8 @@
 """Instruction fetch: a cache that a pair of SMs shares, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
 A line that is asked for comes `jump` cycles later. Then those are asked for that follow it in the code: `ahead` of them by the pair's
-cache, `far_ahead` by the GPC's, whose ports serve who asks first. What L2 has never been asked for comes from DRAM where it starts cold;
-the first `prefetched` bytes come to the cache of the GPC one after another as blocks begin. SMs that run a program which needs no more
+cache, `far_ahead` by the GPC's, whose ports serve who asks first. What a GPC asks for the first time comes from DRAM where L2 starts cold;
+the first `prefetched` bytes come to its cache one after another as its first block begins. SMs that run a program which needs no more
 than those and fits into a pair's cache do not see each other: each has its part of the port to the pairs, after a pause as many lines at
 once as a jump asks for.
 Left out: that a line which one GPC has had is in L2 for the others, constants in the caches of code.
@@ -82,12 +82,12 @@ def ask_near(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machin
 
 @inner
 def ask_far(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine) -> int:
-    """Return the cycle in which the cache behind has a line: it asks L2, that asks DRAM when it is asked for it for the first time."""
+    """Return the cycle in which the cache of the GPC has a line: it asks L2, and that DRAM the first time that the GPC asks for it."""
     home = hw.code_sharing.home[m]
     place = find_line(sm.far_code, home, line, hw.far_code_sets, hw.far_code_ways)
     entry = sm.far_code[home, place]
     if entry.line != line:
-        entry.line, entry.there = line, prefetched_from(m, line, hw, sm)
+        entry.line, entry.there = line, sm.code_begun[home] - hw.jump + (line * hw.prefetch_ticks + TICKS - 1) // TICKS  # unasked
         if sm.code_seen[home, line] or line >= hw.prefetched_lines:
             latency = hw.code_far if sm.code_seen[home, line] else hw.code_cold
             entry.there = max(line_turn(sm.gpc_ports[home, TO_L2], np.int64(0), now), entered) + latency
@@ -95,10 +95,3 @@ def ask_far(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine
     sm.far_code_turn[home] += 1
     entry.used = sm.far_code_turn[home]
     return np.int64(max(entry.there, entered))
-
-
-@inner
-def prefetched_from(m: int, line: int, hw: Hardware, sm: Machine) -> int:
-    """Return the cycle in which a line comes unasked to the cache behind SM m: the first in time for the SM's first block."""
-    begun = sm.cores[m].fetched - hw.first_fetch[m] - hw.start_latency
-    return begun - hw.jump + (line * hw.prefetch_ticks + TICKS - 1) // TICKS

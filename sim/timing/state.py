@@ -86,7 +86,8 @@ class Machine(NamedTuple):
     gpc_ports: Any  # GpcPort [m, 3] ports of the GPCs, of code at `code_sharing.home`: to pairs, to L2; each SM's part of that of constants
     far_code: Any  # CacheLine [m, places] the caches of code that SMs share, at their home
     far_code_turn: np.ndarray  # int64 [m]
-    code_seen: np.ndarray  # uint8 [m, lines of code] 1 = L2 has been asked for it, at their home
+    code_seen: np.ndarray  # uint8 [m, lines of code] 1 = they have asked L2 for it, at their home
+    code_begun: np.ndarray  # int64 [m] cycle in which the first block of the SMs that share one began, at their home
     constants: Any  # CacheLine [m * (schedulers + 1), places] each SM's caches of constants: of operands, one per scheduler, of LDC
     constant_turn: np.ndarray  # int64 [m * (schedulers + 1)]
     constant_group: np.ndarray  # int64 [m, groups of lines] cycle from which the level behind has them, NEVER = nobody has asked
@@ -123,9 +124,11 @@ def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str
         "far_code": room.records(CacheLine, sms, int(hw.far_code_sets * hw.far_code_ways)),
         "far_code_turn": room.zeros(sms, np.int64),
         "code_seen": room.zeros((sms, lines), np.uint8),
+        "code_begun": room.full(sms, NEVER, np.int64),
     }
     caches["code"].line = caches["far_code"].line = -1
-    caches["code_lacking"][:] = hw.code_lines if hw.code_lines <= hw.code_sets * hw.code_ways else NEVER
+    fits = hw.code_lines <= min(hw.code_sets * hw.code_ways, hw.far_code_sets * hw.far_code_ways)  # else others' lines come and go
+    caches["code_lacking"][:] = hw.code_lines if fits else NEVER
     caches["gpc_ports"].free = LONG_AGO
     return caches
 

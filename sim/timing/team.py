@@ -1,7 +1,8 @@
-"""Threads that share the SMs of a machine: in a window no SM sees what another does, so any thread may take any of them.
+"""Threads that share the SMs of a machine: in a window no unit sees what another does, so any thread may take any of them. A unit is an SM,
+or those of a GPC that share caches of code.
 
-Thread 0 leads: it starts blocks and lets requests reach L2, opens the window, and goes on when all SMs are through it. Each thread
-takes the SMs of its own share first, whose state its processor core still has, then those that another has not got to. What all SMs add
+Thread 0 leads: it starts blocks and lets requests reach L2, opens the window, and goes on when all units are through it. Each thread
+takes the units of its own share first, whose state its processor core still has, then those that another has not got to. What all SMs add
 to (sums of the account, logs) and scratch space each thread has for itself, so results are the same with any number of threads.
 """
 
@@ -28,14 +29,14 @@ class Team(NamedTuple):
     """What threads tell each other."""
 
     words: np.ndarray  # int64 [1 + 2 * threads, ROW]
-    first: np.ndarray  # int64 [threads + 1] first SM of each thread's share, and the end of the last
+    first: np.ndarray  # int64 [threads + 1] first unit of each thread's share, and the end of the last
     chips: Any  # Chip [threads]
 
 
-def form(sms: int, chips: Any) -> Team:
-    """Return a team for the first `sms` SMs, or groups of SMs that see each other, before its first window."""
+def form(units: int, chips: Any) -> Team:
+    """Return a team for the first units, before its first window."""
     threads = len(chips)
-    first = np.array([sms * thread // threads for thread in range(threads + 1)], np.int64)
+    first = np.array([units * thread // threads for thread in range(threads + 1)], np.int64)
     return Team(records.Room(SMALL).zeros((TURNS + 2 * threads, ROW), np.int64), first, chips)
 
 
@@ -81,7 +82,7 @@ def together(machines: list[Machine]) -> Machine:
 
 @inner
 def open_window(until: int, team: Team) -> None:
-    """Let all threads take SMs through the cycles before `until`."""
+    """Let all threads take units through the cycles before `until`."""
     team.words[0, UNTIL] = until
     publish(team.words, WINDOWS, team.words[0, WINDOWS] + 1)
 
@@ -94,36 +95,36 @@ def is_closed(team: Team) -> bool:
 
 
 @inner
-def next_sm(thread: int, team: Team) -> int:
-    """Return an SM that no thread has taken in this window, and which is this one's now; -1 when there is none."""
+def next_unit(thread: int, team: Team) -> int:
+    """Return a unit that no thread has taken in this window, and which is this one's now; -1 when there is none."""
     threads = team.first.size - 1
     for k in range(threads):
         share = thread + k if thread + k < threads else thread + k - threads
-        first, sms = team.first[share], team.first[share + 1] - team.first[share]
+        first, units = team.first[share], team.first[share + 1] - team.first[share]
         word = (TURNS + share) * ROW
         turn = seen(team.words, word)
-        while turn < seen(team.words, WINDOWS) * sms:
+        while turn < seen(team.words, WINDOWS) * units:
             if take_turn(team.words, word, turn):
-                return first + turn % sms
+                return first + turn % units
             turn = seen(team.words, word)
     return np.int64(-1)
 
 
 @inner
 def end_of_window(team: Team) -> int:
-    """Return the cycle before which the SM just taken ends: its window is open until the thread is done with it."""
+    """Return the cycle before which the unit just taken ends: its window is open until the thread is done with it."""
     return team.words[0, UNTIL]
 
 
 @inner
 def done(thread: int, team: Team) -> None:
-    """The thread has brought an SM to the end of the window."""
+    """The thread has brought a unit to the end of the window."""
     add_one(team.words, (TURNS + team.first.size - 1 + thread) * ROW)
 
 
 @inner
 def wait_for_all(team: Team) -> None:
-    """Wait until all SMs are through the window; note when something happens next, on whichever SM."""
+    """Wait until all units are through the window; note when something happens next, on whichever SM."""
     threads = team.first.size - 1
     wanted = team.words[0, WINDOWS] * team.first[threads]
     while through(team) < wanted:
@@ -138,7 +139,7 @@ def wait_for_all(team: Team) -> None:
 
 @inner
 def through(team: Team) -> int:
-    """Return how many times a thread has brought an SM to the end of a window."""
+    """Return how many times a thread has brought a unit to the end of a window."""
     total, threads = np.int64(0), team.first.size - 1
     for thread in range(threads):
         total += seen(team.words, (TURNS + threads + thread) * ROW)
