@@ -42,7 +42,7 @@ class Blocks(Section):
 class Fetch(Section):
     """Caches of instructions, lines of 128 bytes: of a pair of SMs, of a GPC, then L2 (whose latencies `constants` has)."""
 
-    model_config = needs(far_code="far_ahead far_port_cycles", near_code="near_ways", much_code="ways")
+    model_config = needs(far_code="far_ahead", near_code="near_ways", much_code="ways")
 
     first: Count = Field(default=0, description="cycles that the first instruction of an SM takes to come, beside the start of its block")
     far: Count = Field(default=0, description="cycles more where it comes from the part of L2 that the SM is not near")
@@ -52,9 +52,8 @@ class Fetch(Section):
         default=0, description="the same of what the GPC's cache asks L2 for; `ahead` where that is more"
     )
     port_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
-        default=0, description="cycles of the port of a GPC's cache (l2.gpcs) for a line that goes to a pair of SMs"
+        default=0, description="cycles of the port of a GPC's cache (l2.gpcs) for a line that goes to a pair of SMs, or comes from L2"
     )
-    far_port_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(default=0, description="the same of its port to L2")
     near_bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="the cache of a pair of SMs; 0 = without limit")
     near_ways: Annotated[int, Field(ge=1, le=64)] = Field(default=4, description="lines per set")
     bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="the GPC's cache; 0 = without limit")

@@ -237,8 +237,7 @@ class L2(Section):
     gpcs: tuple[Annotated[int, Field(ge=1, le=65536)], ...] = Field(
         (),
         max_length=256,
-        description="SMs of each GPC, which share a coalescer of requests, a cache of code and its ports; every second is near the other "
-        "part of L2; none = all in one",
+        description="SMs of each GPC, which share a coalescer, a cache of code, ports; every second is near the other part of L2; () = one",
     )
     far: Count = Field(
         0,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sim.launch.launch import Launch
 
 LINE_INSTRUCTIONS, LINE = 8, 128  # bytes
-TO_PAIR, TO_L2, CONSTANTS = 0, 1, 2  # columns of `line_ticks`
+CODE, CONSTANTS = 0, 1  # columns of `line_ticks`
 LONG_AGO = -(1 << 40)  # tick: a port has had nothing to do
 
 
@@ -126,7 +126,7 @@ def in_order(gpu: "Gpu", launch: "Launch") -> bool:
 
 
 def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
-    """Return int64 [sms, 3]: ticks between two lines at a GPC's ports: of code to pairs, of code to L2, of constants.
+    """Return int64 [sms, 2]: ticks between two lines at a GPC's ports: of code, of constants.
 
     Of constants those of an SM's part of the port. Of code, too, where SMs do not see each other: then those of a pair are taken to want
     the same.
@@ -138,8 +138,8 @@ def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     elif in_order(gpu, launch):
         gpcs, first = gpcs_of(gpu, launch), (pairs_of(gpu, launch) == own) & (own < launch.blocks)
         asking = np.maximum(np.bincount(gpcs[first], minlength=256), 1)[gpcs]
-    ports = gpu.fetch.port_cycles, gpu.fetch.far_port_cycles, gpu.constants.port_cycles
-    return np.stack((asking, np.ones_like(number), number), axis=1) * np.array([round(TICKS * cycles) for cycles in ports])
+    ports = gpu.fetch.port_cycles, gpu.constants.port_cycles
+    return np.stack((asking, number), axis=1) * np.array([round(TICKS * cycles) for cycles in ports])
 
 
 def ticks_before(gpu: "Gpu", launch: "Launch") -> np.ndarray:

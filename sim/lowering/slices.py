@@ -90,14 +90,15 @@ def opposite(number: int, channels: int) -> int:
 def gpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     """Return uint8 [sms]: the GPC of each SM, in the order in which they get the blocks of a launch; all in one where the GPU names none.
 
-    The first blocks go to half of the last GPC, the others to all GPCs alike, to the first SM of each pair before the second; those that
-    follow each other go to one GPC (programs/measurements/h200/dispatch_order.csv). Of a launch with clusters GPC by GPC.
+    The first blocks go to half of the last GPC, the others to all GPCs in turn, the last one first, to the first SM of each pair before
+    the second; those that follow each other go to one GPC (programs/measurements/h200/dispatch_order.csv). With clusters GPC by GPC.
     """
     sizes, early = _sizes(gpu, launch)
-    places = [(place % 2, place // 2, gpc) for gpc, size in enumerate(sizes) for place in range(size - early * (gpc == len(sizes) - 1))]
+    last = len(sizes) - 1
+    places = [(place % 2, place // 2, gpc != last, gpc) for gpc, size in enumerate(sizes) for place in range(size - early * (gpc == last))]
     order = np.array([gpc for *_, gpc in sorted(places)], np.int64)
     later = max(launch.blocks - early, 0) if launch.cluster_shape is None else len(order)
-    gpcs = np.concatenate((np.full(early, len(sizes) - 1), np.sort(order[:later]), order[later:]))
+    gpcs = np.concatenate((np.full(early, last), np.sort(order[:later]), order[later:]))
     return np.resize(gpcs, gpu.sms).astype(np.uint8)
 
 
@@ -108,10 +109,11 @@ def pairs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     """
     (sizes, early), gpcs, pairs = _sizes(gpu, launch), gpcs_of(gpu, launch), np.arange(gpu.sms)
     having = min(launch.blocks, gpu.sms) if launch.cluster_shape is None else gpu.sms
-    ends = np.flatnonzero(np.diff(gpcs[early:having])) + 1 + early
-    for first, end in pairwise([0, *([early] if early else []), *ends.tolist(), gpu.sms]):
+    changes = np.flatnonzero(np.diff(gpcs[early:having])) + 1 + early
+    for first, end in pairwise(sorted({0, min(early, gpu.sms), *changes.tolist(), gpu.sms})):
         size = early if first < early else sizes[gpcs[first]] - early * (gpcs[first] == len(sizes) - 1)
-        both = 2 * max(min(end, having) - first - -(-size // 2), 0)
+        sms = min(end, having) - first
+        both = 2 * max(min(sms - -(-size // 2), sms // 2), 0)
         pairs[first : first + both] -= np.arange(both) % 2
     return pairs
 

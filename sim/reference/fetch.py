@@ -1,9 +1,10 @@
 """Instruction fetch: a cache that a pair of SMs shares, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
-A line that is asked for comes `fetch.jump` cycles later; then those are asked for that follow it in the code. The ports of the GPC's cache
-serve who asks first. What a GPC asks for the first time comes from DRAM where L2 starts cold; the first `fetch.prefetched` bytes come to
-its cache one after another as its first block begins. SMs that run a program which needs no more than those and fits into a pair's cache
-do not see each other: each has its part of the port to the pairs, after a pause as many lines at once as a jump asks for.
+A line that is asked for comes `fetch.jump` cycles later; then those are asked for that follow it in the code. The port of the GPC's cache
+serves who asks first, and takes what comes from L2. What a GPC asks for the first time comes from DRAM where L2 starts cold; the first
+`fetch.prefetched` bytes come to its cache one after another as its first block begins. SMs that run a program which needs no more than
+those and fits into a pair's cache do not see each other: each has its part of the port, after a pause as many lines at once as a jump
+asks for.
 Left out: that a line which one GPC has had is in L2 for the others, constants in the caches of code.
 """
 
@@ -13,7 +14,7 @@ from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS, cycles
-from sim.lowering.fetch import LINE_INSTRUCTIONS, LONG_AGO, TO_L2, TO_PAIR, Level, code_sharing, fetching, line_ticks
+from sim.lowering.fetch import CODE, LINE_INSTRUCTIONS, LONG_AGO, Level, code_sharing, fetching, line_ticks
 
 if TYPE_CHECKING:
     from sim.reference.decode import Instruction
@@ -66,13 +67,12 @@ class Port:
 
 
 class SharedCache:
-    """The cache of code of a GPC, with its ports and those of its pairs; of one SM where SMs do not see each other."""
+    """The cache of code of a GPC, with its port and the caches of its pairs; of one SM where SMs do not see each other."""
 
     def __init__(self, machine: Machine, number: int) -> None:
         gpu = machine.gpu
         self.fetch, self.numbers = gpu.fetch, fetching(gpu, len(machine.program))
-        ticks = line_ticks(gpu, machine.trace.launch)[number]
-        self.to_pairs, self.to_l2 = Port(int(ticks[TO_PAIR])), Port(int(ticks[TO_L2]))
+        self.port = Port(int(line_ticks(gpu, machine.trace.launch)[number][CODE]))
         self.burst = 0 if self.numbers.is_shared else gpu.fetch.ahead
         self.lines = Lines(self.numbers.far)
         self.seen: set[int] = set()  # lines that it has asked L2 for
@@ -81,7 +81,8 @@ class SharedCache:
 
     def send(self, line: int, now: int, entered: int) -> int:
         """Return the cycle in which a line is there that it sends to a pair."""
-        return max(self.to_pairs.turn(now, self.burst), self.ask(line, now, entered)) + self.fetch.jump
+        come = self.ask(line, now, entered)
+        return max(self.port.turn(now, self.burst), come) + self.fetch.jump
 
     def ask(self, line: int, now: int, entered: int) -> int:
         """Return the cycle in which it has a line."""
@@ -90,7 +91,7 @@ class SharedCache:
             there = self.begun - self.fetch.jump + cycles(line * round(TICKS * self.fetch.prefetch_cycles))
             if line in self.seen or line >= self.numbers.prefetched:
                 latency = self.numbers.latency if line in self.seen else self.numbers.cold_latency
-                there = max(self.to_l2.turn(now, 0), entered) + latency
+                there = max(self.port.turn(now, 0), entered) + latency
             self.lines.put(line, there)
             self.seen.add(line)
         return max(there, entered)

@@ -1,10 +1,10 @@
 """Instruction fetch: a cache that a pair of SMs shares, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
 A line that is asked for comes `jump` cycles later. Then those are asked for that follow it in the code: `ahead` of them by the pair's
-cache, `far_ahead` by the GPC's, whose ports serve who asks first. What a GPC asks for the first time comes from DRAM where L2 starts cold;
-the first `prefetched` bytes come to its cache one after another as its first block begins. SMs that run a program which needs no more
-than those and fits into a pair's cache do not see each other: each has its part of the port to the pairs, after a pause as many lines at
-once as a jump asks for.
+cache, `far_ahead` by the GPC's, whose port serves who asks first, and takes what comes from L2. What a GPC asks for the first time comes
+from DRAM where L2 starts cold; the first `prefetched` bytes come to its cache one after another as its first block begins. SMs that run a
+program which needs no more than those and fits into a pair's cache do not see each other: each has its part of the port, after a pause as
+many lines at once as a jump asks for.
 Left out: that a line which one GPC has had is in L2 for the others, constants in the caches of code.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.gpus.path import TICKS
 from sim.lowering.core import Hardware
-from sim.lowering.fetch import LINE_INSTRUCTIONS, TO_L2, TO_PAIR
+from sim.lowering.fetch import CODE, LINE_INSTRUCTIONS
 from sim.timing.state import Machine
 
 
@@ -70,9 +70,9 @@ def ask_near(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machin
     entry = sm.code[pair, place]
     if entry.line != line:
         entry.line = line
-        port = sm.gpc_ports[hw.code_sharing.home[m], TO_PAIR]
+        come, port = ask_far(m, line, now, entered, hw, sm), sm.gpc_ports[hw.code_sharing.home[m], CODE]
         turn = line_turn(port, hw.code_burst, now)  # booked at `now`, not `entered`: else it would be held for later from others
-        entry.there = max(turn, ask_far(m, line, now, entered, hw, sm)) + hw.jump
+        entry.there = max(turn, come) + hw.jump
         sm.code_lacking[pair] -= 1
         sm.code_whole[pair] = max(sm.code_whole[pair], entry.there)
     sm.code_turn[pair] += 1
@@ -90,7 +90,7 @@ def ask_far(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine
         entry.line, entry.there = line, sm.code_begun[home] - hw.jump + (line * hw.prefetch_ticks + TICKS - 1) // TICKS  # unasked
         if sm.code_seen[home, line] or line >= hw.prefetched_lines:
             latency = hw.code_far if sm.code_seen[home, line] else hw.code_cold
-            entry.there = max(line_turn(sm.gpc_ports[home, TO_L2], np.int64(0), now), entered) + latency
+            entry.there = max(line_turn(sm.gpc_ports[home, CODE], np.int64(0), now), entered) + latency
         sm.code_seen[home, line] = 1
     sm.far_code_turn[home] += 1
     entry.used = sm.far_code_turn[home]

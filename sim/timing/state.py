@@ -83,7 +83,7 @@ class Machine(NamedTuple):
     code_turn: np.ndarray  # int64 [m]
     code_lacking: np.ndarray  # int64 [m] lines of a program that fits into it which it has not been asked for, NEVER: it does not fit
     code_whole: np.ndarray  # int64 [m] cycle in which the last of those that it has asked for is there
-    gpc_ports: Any  # GpcPort [m, 3] ports of the GPCs, of code at `code_sharing.home`: to pairs, to L2; each SM's part of that of constants
+    gpc_ports: Any  # GpcPort [m, 2] of the cache of code, at `code_sharing.home`; each SM's part of that of constants
     far_code: Any  # CacheLine [m, places] the caches of code that SMs share, at their home
     far_code_turn: np.ndarray  # int64 [m]
     code_seen: np.ndarray  # uint8 [m, lines of code] 1 = they have asked L2 for it, at their home
@@ -120,7 +120,7 @@ def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str
         "code_turn": room.zeros(sms, np.int64),
         "code_lacking": room.zeros(sms, np.int64),
         "code_whole": room.zeros(sms, np.int64),
-        "gpc_ports": room.records(GpcPort, sms, 3),
+        "gpc_ports": room.records(GpcPort, sms, 2),
         "far_code": room.records(CacheLine, sms, int(hw.far_code_sets * hw.far_code_ways)),
         "far_code_turn": room.zeros(sms, np.int64),
         "code_seen": room.zeros((sms, lines), np.uint8),

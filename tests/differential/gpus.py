@@ -63,14 +63,8 @@ def from_zero(most: int) -> st.SearchStrategy[int]:
 def with_ports(fetch: dict[str, Any]) -> dict[str, Any]:
     """Return the [fetch] table with ports, by what it has: no draw more, so that cases keep their names."""
     kind = fetch["near_ways"] + fetch["prefetched"] // 128  # 1, 2, 3, 9, 10
-    return (
-        fetch
-        | {"port_cycles": 2.5 * (kind % 3), "far_port_cycles": 3.7 * (fetch["ways"] % 3)}
-        | {
-            "far": 4 * (kind % 4),
-            "prefetch_cycles": 6.1 * (fetch["ways"] % 2),
-        }
-    )
+    own = {"port_cycles": 2.5 * (kind % 3), "far": 4 * (kind % 4), "prefetch_cycles": 6.1 * (fetch["ways"] % 2)}
+    return fetch | own
 
 
 def with_port(constants: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import pytest
 import isa
 import sim
 from sim import reference, timing
+from sim.lowering.fetch import code_sharing
 from sim.lowering.slices import gpcs_of, pairs_of
 
 STRAIGHT = "\n".join([f"FADD R{10 + i}, R1, R2" for i in range(23)] + ["EXIT"])
@@ -41,11 +42,9 @@ def test_a_part_of_a_port_takes_as_many_lines_at_once_as_are_asked_for_with_one_
     # Lines 0 and 1 have their turn at once, 30 cycles before the first is there, line 2 in cycle 70.
     part = {"fetch__port_cycles": 100, "fetch__prefetched": 512}
     assert [run(STRAIGHT, **part, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 30, 100]
-    # A whole port, of a cache that has to ask L2, takes lines 0, 1 and 2 in cycles -30, 70 and 170.
-    assert [run(STRAIGHT, fetch__port_cycles=100, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 100, 200]
-    # The port to L2, which is asked for one line at a time: the second has its turn 500 cycles after the first.
-    far = {"constants__far": 70, "fetch__prefetched": 128, "fetch__far_port_cycles": 500}
-    assert [run(STRAIGHT, **changes, **far).issues(i)[0] for i in (7, 8, 16)] == [7, 100, 470 + 70 + 30]
+    # A whole port, of a cache that has to ask L2, takes what comes from there and what goes to the pair: line 0 in cycle -30, line 1 in
+    # 70 and 170, line 2 in 270 and 370.
+    assert [run(STRAIGHT, fetch__port_cycles=100, fetch__prefetched=128, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 200, 400]
 
 
 def test_code_comes_unasked_as_a_kernel_starts(run) -> None:
@@ -56,18 +55,19 @@ def test_code_comes_unasked_as_a_kernel_starts(run) -> None:
 
 def test_the_sms_of_a_pair_share_a_cache_and_those_of_a_gpc_its_port(run) -> None:
     changes = {"sms": 3, "fetch__jump": 30, "fetch__port_cycles": 100, "fetch__prefetched": 128}
-    # SM 0 is by itself, 1 and 2 are a pair: lines 0 have their turns in cycles -30 and 70 (nobody waits for them); lines 1 are asked
-    # for in cycle 7, in 170 and 270, lines 2 when each has its line 1 and eight instructions of it, in cycles 207 and 307.
+    # SM 0 is by itself, 1 and 2 are a pair: lines 0 have their turns in cycles -30 and 70 (nobody waits for them). Line 1, asked for in
+    # cycle 7, comes from L2 in the turn of 170, goes to SM 0 in 270, to the pair in 370; line 2, asked for in 307, comes in 470, goes
+    # in 570 and 670.
     done = run(STRAIGHT, blocks=3, **changes)
     assert [[done.issues(i, block=block)[0] for i in (7, 8, 16)] for block in range(3)] == [
-        [7, 200, 400],
-        [7, 300, 500],
-        [7, 300, 500],
+        [7, 300, 600],
+        [7, 400, 700],
+        [7, 400, 700],
     ]
 
 
 @pytest.mark.parametrize(
-    ("blocks", "pairs"), [(3, [3]), (8, [4]), (33, [4, 3, 3, 3, 3, 3, 3, 7]), (80, [8] * 5 + [9, 9, 8]), (264, [8] * 5 + [9, 9, 8])]
+    ("blocks", "pairs"), [(3, [3]), (8, [4]), (33, [3, 3, 3, 3, 3, 3, 3, 8]), (80, [8] * 5 + [9, 9, 8]), (264, [8] * 5 + [9, 9, 8])]
 )
 def test_both_sms_of_a_pair_get_blocks_only_where_there_are_more_than_pairs(blocks: int, pairs: list[int]) -> None:
     gpu, launch = sim.gpu("h200"), sim.Launch(isa.parse(STRAIGHT), (blocks,), (32,))
@@ -98,3 +98,21 @@ def test_what_one_sm_asks_for_is_seen_by_another_whose_cache_has_it_all() -> Non
     trace = sim.execute(launch)
     one, other = timing.simulate(trace, gpu), reference.simulate(trace, gpu)
     assert (one.cycles, one.stalls) == (other.cycles, other.stalls)
+
+
+@pytest.mark.parametrize("sms", [1, 3, 9, 40, 200])
+@pytest.mark.parametrize("blocks", [1, 9, 500])
+def test_groups_have_each_sm_with_a_block_once_on_imagined_chips(sms: int, blocks: int) -> None:
+    gpu, launch = (
+        sim.gpu("h200").replace({"sms": sms}),
+        sim.Launch(isa.parse(STRAIGHT.replace("EXIT", "NOP\n" * 6000 + "EXIT")), (blocks,), (32,)),
+    )
+    sharing, gpcs = code_sharing(gpu, launch), gpcs_of(gpu, launch)
+    found = []
+    for first in sharing.units:
+        member = int(first)
+        while member >= 0:
+            found.append(member)
+            member = int(sharing.following[member])
+    assert sorted(found) == list(range(min(sms, blocks)))
+    assert (gpcs[sharing.pair] == gpcs).all()
