@@ -62,7 +62,7 @@ class Fetch(Section):
         default=0, description="bytes of code that come to the GPC's cache as a kernel starts, whether they are asked for or not"
     )
     prefetch_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
-        default=0, description="cycles between two lines of them; the first is in time for a GPC's first block"
+        default=0, description="cycles between two lines of them; the first is in time for the first block of the SMs that share the cache"
     )
 
 
@@ -85,7 +85,7 @@ class Constants(Section):
         default=0, description="LDC of an SM that ask L2 for 256 bytes at a time; the next waits, and all LDC behind it; 0 = any number"
     )
     far: Count = Field(default=0, description="cycles more where that level has to ask L2: once in 256 bytes")
-    cold: Count = Field(default=0, description="cycles more where L2 starts cold and DRAM is asked, for each SM; for each GPC of code")
+    cold: Count = Field(default=0, description="cycles more where L2 starts cold and DRAM is asked: once for each SM, of code for each GPC")
     bytes: Annotated[int, Field(ge=0, multiple_of=64)] = Field(
         default=0, description="of each cache: of operands, one per scheduler, and of LDC; 0 = without limit"
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.gpus.path import TICKS
-from sim.lowering.slices import gpcs_of, pairs_of, sides_of
+from sim.lowering.slices import fills_in_order, gpcs_of, pairs_of, sides_of
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
@@ -112,17 +112,12 @@ def code_sharing(gpu: "Gpu", launch: "Launch") -> Sharing:
     if not fetching(gpu, len(launch.program)).is_shared:
         return alone
     home, following, gpcs = own.copy(), alone.following, gpcs_of(gpu, launch)
-    having = min(launch.blocks, gpu.sms) if in_order(gpu, launch) else gpu.sms
+    having = min(launch.blocks, gpu.sms) if fills_in_order(gpu, launch) else gpu.sms
     for gpc in np.unique(gpcs[:having]):
         sms = np.flatnonzero(gpcs[:having] == gpc)
         home[sms] = sms[0]
         following[sms[:-1]] = sms[1:]
     return Sharing(home, pairs_of(gpu, launch), np.unique(home[:having]), following)
-
-
-def in_order(gpu: "Gpu", launch: "Launch") -> bool:
-    """Return whether the first blocks go to one SM after another."""
-    return launch.cluster_shape is None and gpu.blocks.policy == "emptiest"
 
 
 def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
@@ -131,13 +126,13 @@ def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     Of constants those of an SM's part of the port. Of code, too, where SMs do not see each other: then those of a pair are taken to want
     the same.
     """
-    number, own = sharing(gpu, launch), np.arange(gpu.sms)
+    number, own = having_blocks(gpu, launch), np.arange(gpu.sms)
     asking = (number + 1) // 2
     if fetching(gpu, len(launch.program)).is_shared:
         asking = np.ones_like(number)
-    elif in_order(gpu, launch):
+    elif fills_in_order(gpu, launch):
         gpcs, first = gpcs_of(gpu, launch), (pairs_of(gpu, launch) == own) & (own < launch.blocks)
-        asking = np.maximum(np.bincount(gpcs[first], minlength=256), 1)[gpcs]
+        asking = np.maximum(np.bincount(gpcs[first], minlength=int(gpcs.max()) + 1), 1)[gpcs]
     ports = gpu.fetch.port_cycles, gpu.constants.port_cycles
     return np.stack((asking, number), axis=1) * np.array([round(TICKS * cycles) for cycles in ports])
 
@@ -146,10 +141,10 @@ def ticks_before(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms]: ticks for which the port of constants serves other SMs of the GPC first, when all begin and ask at once."""
     gpcs = gpcs_of(gpu, launch)
     before = np.array([np.count_nonzero(gpcs[:m] == gpcs[m]) for m in range(gpu.sms)], np.int64)
-    return np.minimum(before, sharing(gpu, launch) - 1) * round(TICKS * gpu.constants.port_cycles)
+    return np.minimum(before, having_blocks(gpu, launch) - 1) * round(TICKS * gpu.constants.port_cycles)
 
 
-def sharing(gpu: "Gpu", launch: "Launch") -> np.ndarray:
+def having_blocks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms]: how many SMs of each one's GPC have blocks, one block each at first: they share its ports.
 
     Clusters, and blocks that another policy than "emptiest" places, are taken to be spread evenly over the GPCs.
@@ -157,7 +152,7 @@ def sharing(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     gpcs = gpcs_of(gpu, launch)
     all_of = np.bincount(gpcs)
     having = np.bincount(gpcs[: launch.blocks], minlength=len(all_of))
-    if not in_order(gpu, launch):
+    if not fills_in_order(gpu, launch):
         together = prod(launch.cluster_shape or (1,))
         having = np.minimum(all_of, max(together, -(-launch.blocks // len(all_of))))
     return np.maximum(having, 1)[gpcs].astype(np.int64)

@@ -92,6 +92,7 @@ def gpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
 
     The first blocks go to half of the last GPC, the others to all GPCs in turn, the last one first, to the first SM of each pair before
     the second; those that follow each other go to one GPC (programs/measurements/h200/dispatch_order.csv). With clusters GPC by GPC.
+    A chip of fewer SMs than its GPCs have leaves the others out, one of more goes round again.
     """
     sizes, early = _sizes(gpu, launch)
     last = len(sizes) - 1
@@ -108,7 +109,7 @@ def pairs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     Both SMs of a pair get blocks one after another, where a GPC has more of them than pairs.
     """
     (sizes, early), gpcs, pairs = _sizes(gpu, launch), gpcs_of(gpu, launch), np.arange(gpu.sms)
-    having = min(launch.blocks, gpu.sms) if launch.cluster_shape is None else gpu.sms
+    having = min(launch.blocks, gpu.sms) if fills_in_order(gpu, launch) else gpu.sms
     changes = np.flatnonzero(np.diff(gpcs[early:having])) + 1 + early
     for first, end in pairwise(sorted({0, min(early, gpu.sms), *changes.tolist(), gpu.sms})):
         size = early if first < early else sizes[gpcs[first]] - early * (gpcs[first] == len(sizes) - 1)
@@ -118,10 +119,15 @@ def pairs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     return pairs
 
 
+def fills_in_order(gpu: Gpu, launch: Launch) -> bool:
+    """Return whether the first blocks go to one SM after another."""
+    return launch.cluster_shape is None and gpu.blocks.policy == "emptiest"
+
+
 def _sizes(gpu: Gpu, launch: Launch) -> tuple[tuple[int, ...], int]:
-    """Return the SMs of each GPC, and how many of the last get blocks first."""
+    """Return the SMs of each GPC, and how many of the last get blocks first: whole pairs."""
     sizes = gpu.l2.gpcs if gpu.l2 and gpu.l2.gpcs else (gpu.sms,)
-    return sizes, sizes[-1] // 2 if launch.cluster_shape is None else 0
+    return sizes, sizes[-1] // 4 * 2 if launch.cluster_shape is None else 0
 
 
 def sides_of(gpu: Gpu, launch: Launch) -> np.ndarray:

@@ -5,7 +5,8 @@ A cycle:
      again, barriers open, blocks end, places empty
   2. the block scheduler starts blocks; with a start latency of 0 their warps may issue in this very cycle
   3. requests that have reached L2 enter its queues, SM by SM, beginning with SM (cycle modulo SMs)
-  4. for each SM in order: answers start their transfer, the load/store unit takes an instruction, each scheduler in order has one turn
+  4. for each SM in order: blocks that begin ask for code, answers start their transfer, the load/store unit takes an instruction, each
+     scheduler in order has one turn
 A tick is the last event of its cycle. The order in which SimPy processes the others, which only change readiness, cannot matter.
 """
 

@@ -2,10 +2,11 @@
 
 A line that is asked for comes `fetch.jump` cycles later; then those are asked for that follow it in the code. The port of the GPC's cache
 serves who asks first, and takes what comes from L2. What a GPC asks for the first time comes from DRAM where L2 starts cold; the first
-`fetch.prefetched` bytes come to its cache one after another as its first block begins. SMs that run a program which needs no more than
+`fetch.prefetched` bytes come to its cache one after another from its first block on. SMs that run a program which needs no more than
 those and fits into a pair's cache do not see each other: each has its part of the port, after a pause as many lines at once as a jump
 asks for.
-Left out: that a line which one GPC has had is in L2 for the others, constants in the caches of code.
+Left out: that a line which one GPC has had is in L2 for the others; turns and places of lines that come unasked, until they are asked for;
+constants in the caches of code.
 """
 
 from __future__ import annotations
@@ -75,8 +76,8 @@ class SharedCache:
         self.port = Port(int(line_ticks(gpu, machine.trace.launch)[number][CODE]))
         self.burst = 0 if self.numbers.is_shared else gpu.fetch.ahead
         self.lines = Lines(self.numbers.far)
-        self.seen: set[int] = set()  # lines that it has asked L2 for
-        self.begun = 0  # cycle in which the first block began
+        self.seen: set[int] = set()  # lines that it has had
+        self.begun: int | None = None  # cycle in which the first block began
         self.pairs: dict[int, Lines] = defaultdict(lambda: Lines(self.numbers.near))  # by their first SM
 
     def send(self, line: int, now: int, entered: int) -> int:
@@ -88,10 +89,11 @@ class SharedCache:
         """Return the cycle in which it has a line."""
         there = self.lines.find(line)
         if there is None:
-            there = self.begun - self.fetch.jump + cycles(line * round(TICKS * self.fetch.prefetch_cycles))
             if line in self.seen or line >= self.numbers.prefetched:
                 latency = self.numbers.latency if line in self.seen else self.numbers.cold_latency
                 there = max(self.port.turn(now, 0), entered) + latency
+            else:  # it comes unasked
+                there = (self.begun or 0) - self.fetch.jump + cycles(line * round(TICKS * self.fetch.prefetch_cycles))
             self.lines.put(line, there)
             self.seen.add(line)
         return max(there, entered)
@@ -118,7 +120,7 @@ class InstructionCache:
     def step(self) -> None:
         """Ask for what warps that begin now start with."""
         for first in self.starting:
-            if not self.shared.lines.brought:
+            if self.shared.begun is None:
                 self.shared.begun = int(self.env.now)
             self._start(first)
         self.starting.clear()

@@ -1,8 +1,8 @@
 """The run loop: one cycle is a written order of phases, the same in every engine; cycles in which nothing can happen are skipped.
 
 Phases of a cycle: (1) block starts; (2) what DRAM sends reaches L2, then, for each SM, beginning with SM (cycle modulo SMs), its requests
-do; (3) for each SM in order: answers start their transfer, the load/store unit takes an instruction, then each scheduler in order wakes
-warps and issues.
+do; (3) for each SM in order: blocks that begin ask for code, answers start their transfer, the load/store unit takes an instruction, then
+each scheduler in order wakes warps and issues.
 Everything that a phase sets in motion takes effect in a later cycle, except that a block's warps may issue in the cycle it starts.
 
 SMs see each other only through L2, the block scheduler, what blocks of a cluster tell each other (`clusters`), and caches of code that

@@ -2,10 +2,11 @@
 
 A line that is asked for comes `jump` cycles later. Then those are asked for that follow it in the code: `ahead` of them by the pair's
 cache, `far_ahead` by the GPC's, whose port serves who asks first, and takes what comes from L2. What a GPC asks for the first time comes
-from DRAM where L2 starts cold; the first `prefetched` bytes come to its cache one after another as its first block begins. SMs that run a
+from DRAM where L2 starts cold; the first `prefetched` bytes come to its cache one after another from its first block on. SMs that run a
 program which needs no more than those and fits into a pair's cache do not see each other: each has its part of the port, after a pause as
 many lines at once as a jump asks for.
-Left out: that a line which one GPC has had is in L2 for the others, constants in the caches of code.
+Left out: that a line which one GPC has had is in L2 for the others; turns and places of lines that come unasked, until they are asked for;
+constants in the caches of code.
 """
 
 import numpy as np
@@ -26,7 +27,7 @@ def code_there(m: int, last: int, following: int, now: int, hw: Hardware, sm: Ma
     if last >= 0 and before == line:
         return np.int64(0)
     pair = hw.code_sharing.pair[m]
-    if sm.code_lacking[pair] == 0 and sm.code_whole[pair] <= now:  # it has all lines, and will lose none
+    if sm.code_lacking[pair] == 0 and sm.code_whole[pair] <= now:  # it has all lines and will lose none, and nobody misses its asks
         return np.int64(0)
     there = ask_near(m, line, now, now, hw, sm)
     entered = max(now, there)
@@ -87,10 +88,12 @@ def ask_far(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine
     place = find_line(sm.far_code, home, line, hw.far_code_sets, hw.far_code_ways)
     entry = sm.far_code[home, place]
     if entry.line != line:
-        entry.line, entry.there = line, sm.code_begun[home] - hw.jump + (line * hw.prefetch_ticks + TICKS - 1) // TICKS  # unasked
+        entry.line = line
         if sm.code_seen[home, line] or line >= hw.prefetched_lines:
             latency = hw.code_far if sm.code_seen[home, line] else hw.code_cold
             entry.there = max(line_turn(sm.gpc_ports[home, CODE], np.int64(0), now), entered) + latency
+        else:  # it comes unasked
+            entry.there = sm.code_begun[home] - hw.jump + (line * hw.prefetch_ticks + TICKS - 1) // TICKS
         sm.code_seen[home, line] = 1
     sm.far_code_turn[home] += 1
     entry.used = sm.far_code_turn[home]

@@ -81,12 +81,12 @@ class Machine(NamedTuple):
     port: np.ndarray  # int64 [m, ports] first cycle each issue port is free (pipes with several)
     code: Any  # CacheLine [m, places] caches of code that pairs of SMs share, at `code_sharing.pair`
     code_turn: np.ndarray  # int64 [m]
-    code_lacking: np.ndarray  # int64 [m] lines of a program that fits into it which it has not been asked for, NEVER: it does not fit
+    code_lacking: np.ndarray  # int64 [m] lines which it has not been asked for; NEVER where they do not all fit into it and the GPC's
     code_whole: np.ndarray  # int64 [m] cycle in which the last of those that it has asked for is there
-    gpc_ports: Any  # GpcPort [m, 2] of the cache of code, at `code_sharing.home`; each SM's part of that of constants
+    gpc_ports: Any  # GpcPort [m, 2] ports: of caches of code at `code_sharing.home`, of constants each SM's part
     far_code: Any  # CacheLine [m, places] the caches of code that SMs share, at their home
     far_code_turn: np.ndarray  # int64 [m]
-    code_seen: np.ndarray  # uint8 [m, lines of code] 1 = they have asked L2 for it, at their home
+    code_seen: np.ndarray  # uint8 [m, lines of code] 1 = it has had it, at their home
     code_begun: np.ndarray  # int64 [m] cycle in which the first block of the SMs that share one began, at their home
     constants: Any  # CacheLine [m * (schedulers + 1), places] each SM's caches of constants: of operands, one per scheduler, of LDC
     constant_turn: np.ndarray  # int64 [m * (schedulers + 1)]
@@ -127,7 +127,9 @@ def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str
         "code_begun": room.full(sms, NEVER, np.int64),
     }
     caches["code"].line = caches["far_code"].line = -1
-    fits = hw.code_lines <= min(hw.code_sets * hw.code_ways, hw.far_code_sets * hw.far_code_ways)  # else others' lines come and go
+    fits = hw.code_lines <= min(
+        hw.code_sets * hw.code_ways, hw.far_code_sets * hw.far_code_ways
+    )  # else asks for what it has still change the GPC's
     caches["code_lacking"][:] = hw.code_lines if fits else NEVER
     caches["gpc_ports"].free = LONG_AGO
     return caches

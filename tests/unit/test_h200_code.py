@@ -27,8 +27,9 @@ IN_TURN = "who has the next turn after a branch: D7"
 IN_TURN_OF = {("loop_1", 512), ("taken_1", 512), ("table_none", 512)}
 ROWS = [pytest.param(one, marks=pytest.mark.xfail(strict=True, reason=IN_TURN)) if one in IN_TURN_OF else one for one in sorted(BRANCHES)]
 CATCH_UP = "warps that follow each other through code slightly larger than the cache catch up there: D21"
-THROUGH_L2 = "of code that no cache holds L2 sends each line once to all SMs in step here, several times there: D21"
-PORTS_OF_THE_SM = "an SM's own port takes a line in some 4 cycles there; here only the GPC's ports have a rate: D21"
+THROUGH_L2 = "of code that no cache holds L2 sends each line once to all SMs of a GPC in step here, several times there: D21"
+SIZES = ((33, 4), (33, 8), (66, 4), (132, 1), (132, 4), (132, 8))  # blocks, warps of each
+PORTS_OF_THE_SM = "an SM's own port takes a line in some 4 cycles there; here only the GPC's port has a rate: D21"
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +89,11 @@ def numbers(count: int, seed: int = 12345) -> np.ndarray:
     ("length", "blocks", "warps", "within"),
     [
         *((400, blocks, warps, 0.09) for blocks in (1, 33, 66, 132) for warps in (1, 4, 8)),
-        *((length, blocks, warps, 0.08) for length in (600, 800, 1000, 1200) for blocks, warps in ((33, 8), (66, 4), (132, 1), (132, 4))),
+        *((length, blocks, warps, 0.08) for length in (600, 800, 1000, 1200) for blocks, warps in SIZES),
     ],
 )
 def test_functions_at_random_take_as_long(functions: Path, length: int, blocks: int, warps: int, within: float) -> None:
-    """Code of 64, 95, 126, 157, 188 KB that all SMs want, each warp at a place of its own; nothing is fitted to it."""
+    """Code of 64, 95, 126, 157, 188 KB that all SMs of a launch want, each warp at a place of its own; nothing is fitted to it."""
     program = isa.load(functions / "functions.sm_90.cubin", f"_Z3funILi{length}EEvPKfPfPKiiPi")
     args = (np.zeros(1 << 14, np.float32), np.zeros(blocks * warps * 32, np.float32), numbers(8192), np.int32(8))
     launch = sim.Launch(program, (blocks,), (32 * warps,), (*args, np.zeros(blocks * warps * 2, np.int32)))
