@@ -381,7 +381,7 @@ OWN = 16  # warps that have code of their own
 
 
 def own_code() -> str:
-    """Return a listing of which each warp of a block goes to straight code of its own, more than the pair's cache holds together."""
+    """Return a listing of which each warp of a block goes to straight code of its own, more than the TPC's cache holds together."""
     goes = "".join(f"ISETP.LT.AND P0, PT, R0, {32 * (w + 1)}, PT\n@P0 BRA own{w}\n" for w in range(OWN))
     return f".kernel own\nS2R R0, SR_TID.X\n{goes}" + "".join(f"own{w}:\n.rept 700\nFADD R4, R1, R2\n.endr\nEXIT\n" for w in range(OWN))
 

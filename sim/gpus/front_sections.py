@@ -40,21 +40,21 @@ class Blocks(Section):
 
 
 class Fetch(Section):
-    """Caches of instructions, lines of 128 bytes: of a pair of SMs, of a GPC, then L2 (whose latencies `constants` has)."""
+    """Caches of instructions, lines of 128 bytes: of a TPC (two SMs), of a GPC, then L2 (whose latencies `constants` has)."""
 
     model_config = needs(far_code="far_ahead", near_code="near_ways", much_code="ways")
 
     first: Count = Field(default=0, description="cycles that the first instruction of an SM takes to come, beside the start of its block")
     far: Count = Field(default=0, description="cycles more where it comes from the part of L2 that the SM is not near")
-    jump: Count = Field(default=0, description="cycles that a line takes from the GPC's cache to the pair's; 0 = code is always there")
+    jump: Count = Field(default=0, description="cycles that a line takes from the GPC's cache to the TPC's; 0 = code is always there")
     ahead: Annotated[int, Field(ge=0, le=64)] = Field(default=0, description="lines that follow one in the code and are asked for with it")
     far_ahead: Annotated[int, Field(ge=0, le=64)] = Field(
         default=0, description="the same of what the GPC's cache asks L2 for; `ahead` where that is more"
     )
     port_cycles: Annotated[float, Field(ge=0, le=10_000)] = Field(
-        default=0, description="cycles of the port of a GPC's cache (l2.gpcs) for a line that goes to a pair of SMs, or comes from L2"
+        default=0, description="cycles of the port of a GPC's cache (l2.gpcs) for a line that goes to a TPC, or comes from L2"
     )
-    near_bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="the cache of a pair of SMs; 0 = without limit")
+    near_bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="the TPC's cache; 0 = without limit")
     near_ways: Annotated[int, Field(ge=1, le=64)] = Field(default=4, description="lines per set")
     bytes: Annotated[int, Field(ge=0, multiple_of=128)] = Field(default=0, description="the GPC's cache; 0 = without limit")
     ways: Annotated[int, Field(ge=1, le=64)] = Field(default=16, description="lines per set")

@@ -12,7 +12,7 @@ import numpy as np
 from isa.architecture import CONSTANT_BANK_BYTES
 from isa.program import Program
 from isa.vocabulary import Kind
-from sim.lowering.fetch import Level, having_blocks, level_of
+from sim.lowering.fetch import Level, level_of, sms_with_blocks
 from sim.traces.trace import names_lanes
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def constant_tables(gpu: "Gpu", lines: ConstantLines) -> tuple[np.int64, np.int6
 
 def cycles_of_group(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms]: the cycles of an SM that a group takes of which LDC's cache lacks lines; its share of the port may be slower."""
-    return np.maximum(gpu.constants.group_cycles, np.rint(gpu.constants.port_cycles * having_blocks(gpu, launch)).astype(np.int64))
+    return np.maximum(gpu.constants.group_cycles, np.rint(gpu.constants.port_cycles * sms_with_blocks(gpu, launch)).astype(np.int64))
 
 
 def _cache(gpu: "Gpu", lines: ConstantLines, served: np.ndarray) -> Level:

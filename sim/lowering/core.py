@@ -75,7 +75,7 @@ class Hardware(NamedTuple):
     retire_ticks: np.int64  # of the dispatcher for each finished block, 256 to a cycle
     start_latency: np.int64
     first_fetch: np.ndarray  # int64 [sms] of each one's first instruction
-    jump: np.int64  # to code that the pair's cache has not
+    jump: np.int64  # to code that the TPC's cache has not
     code_lines: np.int64  # of the program
     code_ahead: np.int64  # lines that are asked for ahead
     code_far_ahead: np.int64

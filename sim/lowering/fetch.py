@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.gpus.path import TICKS
-from sim.lowering.slices import fills_in_order, gpcs_of, pairs_of, sides_of
+from sim.lowering.slices import fills_in_order, gpcs_of, sides_of, tpcs_of
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
@@ -34,12 +34,12 @@ class Fetch(NamedTuple):
     """Where code comes from, and how fast. Latencies in cycles."""
 
     lines: int  # of the program
-    near: Level  # of a pair of SMs
+    near: Level  # of a TPC, two SMs
     far: Level  # of its GPC
     latency: int  # of L2, beyond the cache of the GPC
     cold_latency: int  # of lines that are asked for the first time
     prefetched: int  # lines that come to the cache of the GPC as a kernel starts
-    is_shared: bool  # SMs see each other: the cache of the GPC lacks lines, or that of a pair does not hold them all
+    is_shared: bool  # SMs see each other: the cache of the GPC lacks lines, or that of a TPC does not hold them all
 
 
 def cycles_behind(gpu: "Gpu") -> int:
@@ -100,13 +100,13 @@ class Sharing(NamedTuple):
     """Who shares caches of code."""
 
     home: np.ndarray  # int64 [sms] the first SM of the GPC of each
-    pair: np.ndarray  # int64 [sms] the first SM of its pair
+    tpc: np.ndarray  # int64 [sms] the first SM of its TPC
     units: np.ndarray  # int64 [groups] the first SM of each group; [0]: SMs are by themselves
     following: np.ndarray  # int64 [sms] the next SM of its group, -1 = none
 
 
 def code_sharing(gpu: "Gpu", launch: "Launch") -> Sharing:
-    """Return who sees whom: nobody where a program comes as it starts and fits into a pair's cache, of which each SM then has one."""
+    """Return who sees whom: nobody where a program comes as it starts and fits into a TPC's cache, of which each SM then has one."""
     own = np.arange(gpu.sms)
     alone = Sharing(own, own, own[:0], np.full_like(own, -1))
     if not fetching(gpu, len(launch.program)).is_shared:
@@ -117,21 +117,21 @@ def code_sharing(gpu: "Gpu", launch: "Launch") -> Sharing:
         sms = np.flatnonzero(gpcs[:having] == gpc)
         home[sms] = sms[0]
         following[sms[:-1]] = sms[1:]
-    return Sharing(home, pairs_of(gpu, launch), np.unique(home[:having]), following)
+    return Sharing(home, tpcs_of(gpu, launch), np.unique(home[:having]), following)
 
 
 def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms, 2]: ticks between two lines at a GPC's ports: of code, of constants.
 
-    Of constants those of an SM's part of the port. Of code, too, where SMs do not see each other: then those of a pair are taken to want
+    Of constants those of an SM's part of the port. Of code, too, where SMs do not see each other: then those of a TPC are taken to want
     the same.
     """
-    number, own = having_blocks(gpu, launch), np.arange(gpu.sms)
+    number, own = sms_with_blocks(gpu, launch), np.arange(gpu.sms)
     asking = (number + 1) // 2
     if fetching(gpu, len(launch.program)).is_shared:
         asking = np.ones_like(number)
     elif fills_in_order(gpu, launch):
-        gpcs, first = gpcs_of(gpu, launch), (pairs_of(gpu, launch) == own) & (own < launch.blocks)
+        gpcs, first = gpcs_of(gpu, launch), (tpcs_of(gpu, launch) == own) & (own < launch.blocks)
         asking = np.maximum(np.bincount(gpcs[first], minlength=int(gpcs.max()) + 1), 1)[gpcs]
     ports = gpu.fetch.port_cycles, gpu.constants.port_cycles
     return np.stack((asking, number), axis=1) * np.array([round(TICKS * cycles) for cycles in ports])
@@ -141,10 +141,10 @@ def ticks_before(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms]: ticks for which the port of constants serves other SMs of the GPC first, when all begin and ask at once."""
     gpcs = gpcs_of(gpu, launch)
     before = np.array([np.count_nonzero(gpcs[:m] == gpcs[m]) for m in range(gpu.sms)], np.int64)
-    return np.minimum(before, having_blocks(gpu, launch) - 1) * round(TICKS * gpu.constants.port_cycles)
+    return np.minimum(before, sms_with_blocks(gpu, launch) - 1) * round(TICKS * gpu.constants.port_cycles)
 
 
-def having_blocks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
+def sms_with_blocks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms]: how many SMs of each one's GPC have blocks, one block each at first: they share its ports.
 
     Clusters, and blocks that another policy than "emptiest" places, are taken to be spread evenly over the GPCs.

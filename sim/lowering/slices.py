@@ -1,4 +1,4 @@
-"""On which slice of L2 a line lies, and where in it; which SMs are pairs, share a GPC, and a part of L2.
+"""On which slice of L2 a line lies, and where in it; which SMs share a TPC, a GPC, a part of L2.
 
 The slices of the first half of the numbers are one part of L2, the others the other; slices of the same number within their part serve
 each other's lines (`opposite`). With `l2.hash = "turns"` slices take turns. "hopper" is what was counted on an H100
@@ -90,7 +90,7 @@ def opposite(number: int, channels: int) -> int:
 def gpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     """Return uint8 [sms]: the GPC of each SM, in the order in which they get the blocks of a launch; all in one where the GPU names none.
 
-    The first blocks go to half of the last GPC, the others to all GPCs in turn, the last one first, to the first SM of each pair before
+    The first blocks go to half of the last GPC, the others to all GPCs in turn, the last one first, to the first SM of each TPC before
     the second; those that follow each other go to one GPC (programs/measurements/h200/dispatch_order.csv). With clusters GPC by GPC.
     A chip of fewer SMs than its GPCs have leaves the others out, one of more goes round again.
     """
@@ -103,20 +103,20 @@ def gpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     return np.resize(gpcs, gpu.sms).astype(np.uint8)
 
 
-def pairs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
-    """Return int64 [sms]: the first SM of the pair of each, in the same order; SMs without a block are by themselves.
+def tpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
+    """Return int64 [sms]: the first SM of the TPC of each (two SMs), in the same order; SMs without a block are by themselves.
 
-    Both SMs of a pair get blocks one after another, where a GPC has more of them than pairs.
+    Both SMs of a TPC get blocks one after another, where a GPC has more of them than TPCs.
     """
-    (sizes, early), gpcs, pairs = _sizes(gpu, launch), gpcs_of(gpu, launch), np.arange(gpu.sms)
+    (sizes, early), gpcs, tpcs = _sizes(gpu, launch), gpcs_of(gpu, launch), np.arange(gpu.sms)
     having = min(launch.blocks, gpu.sms) if fills_in_order(gpu, launch) else gpu.sms
     changes = np.flatnonzero(np.diff(gpcs[early:having])) + 1 + early
     for first, end in pairwise(sorted({0, min(early, gpu.sms), *changes.tolist(), gpu.sms})):
         size = early if first < early else sizes[gpcs[first]] - early * (gpcs[first] == len(sizes) - 1)
         sms = min(end, having) - first
         both = 2 * max(min(sms - -(-size // 2), sms // 2), 0)
-        pairs[first : first + both] -= np.arange(both) % 2
-    return pairs
+        tpcs[first : first + both] -= np.arange(both) % 2
+    return tpcs
 
 
 def fills_in_order(gpu: Gpu, launch: Launch) -> bool:
@@ -125,7 +125,7 @@ def fills_in_order(gpu: Gpu, launch: Launch) -> bool:
 
 
 def _sizes(gpu: Gpu, launch: Launch) -> tuple[tuple[int, ...], int]:
-    """Return the SMs of each GPC, and how many of the last get blocks first: whole pairs."""
+    """Return the SMs of each GPC, and how many of the last get blocks first: whole TPCs."""
     sizes = gpu.l2.gpcs if gpu.l2 and gpu.l2.gpcs else (gpu.sms,)
     return sizes, sizes[-1] // 4 * 2 if launch.cluster_shape is None else 0
 

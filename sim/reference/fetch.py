@@ -1,9 +1,9 @@
-"""Instruction fetch: a cache that a pair of SMs shares, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
+"""Instruction fetch: a cache of a TPC, that is of two SMs, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
 A line that is asked for comes `fetch.jump` cycles later; then those are asked for that follow it in the code. The port of the GPC's cache
 serves who asks first, and takes what comes from L2. What a GPC asks for the first time comes from DRAM where L2 starts cold; the first
 `fetch.prefetched` bytes come to its cache one after another from its first block on. SMs that run a program which needs no more than
-those and fits into a pair's cache do not see each other: each has its part of the port, after a pause as many lines at once as a jump
+those and fits into a TPC's cache do not see each other: each has its part of the port, after a pause as many lines at once as a jump
 asks for.
 Left out: that a line which one GPC has had is in L2 for the others; turns and places of lines that come unasked, until they are asked for;
 constants in the caches of code.
@@ -68,7 +68,7 @@ class Port:
 
 
 class SharedCache:
-    """The cache of code of a GPC, with its port and the caches of its pairs; of one SM where SMs do not see each other."""
+    """The cache of code of a GPC, with its port and the caches of its TPCs; of one SM where SMs do not see each other."""
 
     def __init__(self, machine: Machine, number: int) -> None:
         gpu = machine.gpu
@@ -78,10 +78,10 @@ class SharedCache:
         self.lines = Lines(self.numbers.far)
         self.seen: set[int] = set()  # lines that it has had
         self.begun: int | None = None  # cycle in which the first block began
-        self.pairs: dict[int, Lines] = defaultdict(lambda: Lines(self.numbers.near))  # by their first SM
+        self.tpcs: dict[int, Lines] = defaultdict(lambda: Lines(self.numbers.near))  # by their first SM
 
     def send(self, line: int, now: int, entered: int) -> int:
-        """Return the cycle in which a line is there that it sends to a pair."""
+        """Return the cycle in which a line is there that it sends to a TPC."""
         come = self.ask(line, now, entered)
         return max(self.port.turn(now, self.burst), come) + self.fetch.jump
 
@@ -100,7 +100,7 @@ class SharedCache:
 
 
 class InstructionCache:
-    """What one SM has of its pair's cache of code."""
+    """What one SM has of its TPC's cache of code."""
 
     def __init__(self, machine: Machine, number: int) -> None:
         gpu = machine.gpu
@@ -110,7 +110,7 @@ class InstructionCache:
         if home == number:
             machine.shared_code[home] = SharedCache(machine, home)
         self.shared = machine.shared_code[home]
-        self.near = self.shared.pairs[int(sharing.pair[number])]
+        self.near = self.shared.tpcs[int(sharing.tpc[number])]
         self.starting: list[Instruction] = []  # what warps start with that begin in this cycle
 
     def start(self, first: Instruction) -> None:
@@ -144,7 +144,7 @@ class InstructionCache:
         return there
 
     def _ask_near(self, line: int, now: int, entered: int) -> int:
-        """Return the cycle in which the pair's cache has a line. entered: when the warp has the line for which it asks, too."""
+        """Return the cycle in which the TPC's cache has a line. entered: when the warp has the line for which it asks, too."""
         there = self.near.find(line)
         if there is None:
             there = self.near.put(line, self.shared.send(line, now, entered))

@@ -1,9 +1,9 @@
-"""Instruction fetch: a cache that a pair of SMs shares, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
+"""Instruction fetch: a cache of a TPC, that is of two SMs, behind it one that the SMs of a GPC share, behind that L2; lines of 128 bytes.
 
-A line that is asked for comes `jump` cycles later. Then those are asked for that follow it in the code: `ahead` of them by the pair's
+A line that is asked for comes `jump` cycles later. Then those are asked for that follow it in the code: `ahead` of them by the TPC's
 cache, `far_ahead` by the GPC's, whose port serves who asks first, and takes what comes from L2. What a GPC asks for the first time comes
 from DRAM where L2 starts cold; the first `prefetched` bytes come to its cache one after another from its first block on. SMs that run a
-program which needs no more than those and fits into a pair's cache do not see each other: each has its part of the port, after a pause as
+program which needs no more than those and fits into a TPC's cache do not see each other: each has its part of the port, after a pause as
 many lines at once as a jump asks for.
 Left out: that a line which one GPC has had is in L2 for the others; turns and places of lines that come unasked, until they are asked for;
 constants in the caches of code.
@@ -26,8 +26,8 @@ def code_there(m: int, last: int, following: int, now: int, hw: Hardware, sm: Ma
     line, before = following // LINE_INSTRUCTIONS, last // LINE_INSTRUCTIONS
     if last >= 0 and before == line:
         return np.int64(0)
-    pair = hw.code_sharing.pair[m]
-    if sm.code_lacking[pair] == 0 and sm.code_whole[pair] <= now:  # it has all lines and will lose none, and nobody misses its asks
+    tpc = hw.code_sharing.tpc[m]
+    if sm.code_lacking[tpc] == 0 and sm.code_whole[tpc] <= now:  # it has all lines and will lose none, and nobody misses its asks
         return np.int64(0)
     there = ask_near(m, line, now, now, hw, sm)
     entered = max(now, there)
@@ -65,19 +65,19 @@ def line_turn(port: np.record, ahead: int, now: int) -> int:
 
 @inner
 def ask_near(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine) -> int:
-    """Return the cycle in which the cache of a pair has a line. entered: when the warp has the line for which it asks, too."""
-    pair = hw.code_sharing.pair[m]
-    place = find_line(sm.code, pair, line, hw.code_sets, hw.code_ways)
-    entry = sm.code[pair, place]
+    """Return the cycle in which the cache of a TPC has a line. entered: when the warp has the line for which it asks, too."""
+    tpc = hw.code_sharing.tpc[m]
+    place = find_line(sm.code, tpc, line, hw.code_sets, hw.code_ways)
+    entry = sm.code[tpc, place]
     if entry.line != line:
         entry.line = line
         come, port = ask_far(m, line, now, entered, hw, sm), sm.gpc_ports[hw.code_sharing.home[m], CODE]
         turn = line_turn(port, hw.code_burst, now)  # booked at `now`, not `entered`: else it would be held for later from others
         entry.there = max(turn, come) + hw.jump
-        sm.code_lacking[pair] -= 1
-        sm.code_whole[pair] = max(sm.code_whole[pair], entry.there)
-    sm.code_turn[pair] += 1
-    entry.used = sm.code_turn[pair]
+        sm.code_lacking[tpc] -= 1
+        sm.code_whole[tpc] = max(sm.code_whole[tpc], entry.there)
+    sm.code_turn[tpc] += 1
+    entry.used = sm.code_turn[tpc]
     return np.int64(entry.there)
 
 

@@ -79,7 +79,7 @@ class Machine(NamedTuple):
     throttle: np.ndarray  # int64 [m, q, pipes] cycles in which warps ready for the pipe found its port held
     dispatch: np.ndarray  # int64 [m, q, pipes] cycles in which they found the dispatch port held
     port: np.ndarray  # int64 [m, ports] first cycle each issue port is free (pipes with several)
-    code: Any  # CacheLine [m, places] caches of code that pairs of SMs share, at `code_sharing.pair`
+    code: Any  # CacheLine [m, places] caches of code of TPCs, at `code_sharing.tpc`
     code_turn: np.ndarray  # int64 [m]
     code_lacking: np.ndarray  # int64 [m] lines which it has not been asked for; NEVER where they do not all fit into it and the GPC's
     code_whole: np.ndarray  # int64 [m] cycle in which the last of those that it has asked for is there
@@ -127,10 +127,8 @@ def code_caches(hw: Hardware, instructions: int, room: records.Room) -> dict[str
         "code_begun": room.full(sms, NEVER, np.int64),
     }
     caches["code"].line = caches["far_code"].line = -1
-    fits = hw.code_lines <= min(
-        hw.code_sets * hw.code_ways, hw.far_code_sets * hw.far_code_ways
-    )  # else asks for what it has still change the GPC's
-    caches["code_lacking"][:] = hw.code_lines if fits else NEVER
+    room_for = min(hw.code_sets * hw.code_ways, hw.far_code_sets * hw.far_code_ways)  # asks for more, though answered, change the GPC's
+    caches["code_lacking"][:] = hw.code_lines if hw.code_lines <= room_for else NEVER
     caches["gpc_ports"].free = LONG_AGO
     return caches
 

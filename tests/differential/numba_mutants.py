@@ -39,7 +39,7 @@ TABLES: dict[str, Change] = {
     "an SM's start interval ignored": lambda hw: {"sm_interval": np.int64(0)},
     "no code is asked for ahead": lambda hw: {"code_ahead": np.int64(0), "code_far_ahead": np.int64(0)},
     "code comes at once as a kernel starts": lambda hw: {"prefetch_ticks": np.int64(0)},
-    "each SM has a cache of code of its own": lambda hw: {"code_sharing": hw.code_sharing._replace(pair=np.arange(hw.sms))},
+    "each SM has a cache of code of its own": lambda hw: {"code_sharing": hw.code_sharing._replace(tpc=np.arange(hw.sms))},
     "each SM has its GPC's cache to itself": lambda hw: {"code_sharing": hw.code_sharing._replace(home=np.arange(hw.sms))},
     "caches of code of one line": lambda hw: {"code_sets": np.int64(1), "code_ways": np.int64(1)},
     "LDC asks L2 without an entry": lambda hw: {"constant_entries": np.int64(0)},

@@ -7,7 +7,7 @@ import isa
 import sim
 from sim import reference, timing
 from sim.lowering.fetch import code_sharing
-from sim.lowering.slices import gpcs_of, pairs_of
+from sim.lowering.slices import gpcs_of, tpcs_of
 
 STRAIGHT = "\n".join([f"FADD R{10 + i}, R1, R2" for i in range(23)] + ["EXIT"])
 
@@ -42,7 +42,7 @@ def test_a_part_of_a_port_takes_as_many_lines_at_once_as_are_asked_for_with_one_
     # Lines 0 and 1 have their turn at once, 30 cycles before the first is there, line 2 in cycle 70.
     part = {"fetch__port_cycles": 100, "fetch__prefetched": 512}
     assert [run(STRAIGHT, **part, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 30, 100]
-    # A whole port, of a cache that has to ask L2, takes what comes from there and what goes to the pair: line 0 in cycle -30, line 1 in
+    # A whole port, of a cache that has to ask L2, takes what comes from there and what goes to the TPC: line 0 in cycle -30, line 1 in
     # 70 and 170, line 2 in 270 and 370.
     assert [run(STRAIGHT, fetch__port_cycles=100, fetch__prefetched=128, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 200, 400]
 
@@ -53,10 +53,10 @@ def test_code_comes_unasked_as_a_kernel_starts(run) -> None:
     assert [run(STRAIGHT, **changes).issues(i)[0] for i in (7, 8, 16)] == [7, 50, 100]
 
 
-def test_the_sms_of_a_pair_share_a_cache_and_those_of_a_gpc_its_port(run) -> None:
+def test_the_sms_of_a_tpc_share_a_cache_and_those_of_a_gpc_its_port(run) -> None:
     changes = {"sms": 3, "fetch__jump": 30, "fetch__port_cycles": 100, "fetch__prefetched": 128}
-    # SMs 0 and 1 are a pair, 2 is by itself: lines 0 have their turns in cycles -30 and 70 (nobody waits for them). Line 1, asked for in
-    # cycle 7, comes from L2 in the turn of 170, goes to the pair in 270, to SM 2 in 370; line 2, asked for in 307, comes in 470, goes
+    # SMs 0 and 1 are a TPC, 2 is by itself: lines 0 have their turns in cycles -30 and 70 (nobody waits for them). Line 1, asked for in
+    # cycle 7, comes from L2 in the turn of 170, goes to the TPC in 270, to SM 2 in 370; line 2, asked for in 307, comes in 470, goes
     # in 570 and 670.
     done = run(STRAIGHT, blocks=3, **changes)
     assert [[done.issues(i, block=block)[0] for i in (7, 8, 16)] for block in range(3)] == [
@@ -67,12 +67,12 @@ def test_the_sms_of_a_pair_share_a_cache_and_those_of_a_gpc_its_port(run) -> Non
 
 
 @pytest.mark.parametrize(
-    ("blocks", "pairs"), [(3, [3]), (8, [4]), (33, [3, 3, 3, 3, 3, 3, 3, 8]), (80, [8] * 5 + [9, 9, 8]), (264, [8] * 5 + [9, 9, 8])]
+    ("blocks", "tpcs"), [(3, [3]), (8, [4]), (33, [3, 3, 3, 3, 3, 3, 3, 8]), (80, [8] * 5 + [9, 9, 8]), (264, [8] * 5 + [9, 9, 8])]
 )
-def test_both_sms_of_a_pair_get_blocks_only_where_there_are_more_than_pairs(blocks: int, pairs: list[int]) -> None:
+def test_both_sms_of_a_tpc_get_blocks_only_where_there_are_more_than_tpcs(blocks: int, tpcs: list[int]) -> None:
     gpu, launch = sim.gpu("h200"), sim.Launch(isa.parse(STRAIGHT), (blocks,), (32,))
-    having, of = gpcs_of(gpu, launch)[:blocks], pairs_of(gpu, launch)[:blocks]
-    assert [len(set(of[having == gpc])) for gpc in np.unique(having)] == pairs
+    having, of = gpcs_of(gpu, launch)[:blocks], tpcs_of(gpu, launch)[:blocks]
+    assert [len(set(of[having == gpc])) for gpc in np.unique(having)] == tpcs
     assert np.bincount(gpcs_of(gpu, launch)).tolist() == list(gpu.l2.gpcs)
 
 
@@ -89,7 +89,7 @@ def test_any_number_of_threads_finds_the_same_where_sms_share_a_cache(sms: int) 
 
 
 def test_what_one_sm_asks_for_is_seen_by_another_whose_cache_has_it_all() -> None:
-    """Two pairs go through code that fits into theirs and not into the GPC's, the second one later."""
+    """Two TPCs go through code that fits into theirs and not into the GPC's, the second one later."""
     late = "S2R R0, SR_CTAID.X\nSHL R0, R0, 5\nwait:\nIADD R0, R0, -1\nISETP.GE.AND P0, PT, R0, 0, PT\n@P0 BRA wait\n"
     straight = "\n".join(f"FFMA R{4 + i % 40}, R1, R2, R3" for i in range(180))
     rounds = f"MOV R0, 12\nagain:\n{straight}\nIADD R0, R0, -1\nISETP.GE.AND P0, PT, R0, 0, PT\n@P0 BRA again\nEXIT\n"
@@ -115,4 +115,4 @@ def test_groups_have_each_sm_with_a_block_once_on_imagined_chips(sms: int, block
             found.append(member)
             member = int(sharing.following[member])
     assert sorted(found) == list(range(min(sms, blocks)))
-    assert (gpcs[sharing.pair] == gpcs).all()
+    assert (gpcs[sharing.tpc] == gpcs).all()

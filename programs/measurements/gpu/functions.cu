@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <vector>
-template <int N, int K> __device__ __noinline__ float body(float x, float y) {
-#pragma unroll
-    for (int k = 0; k < N; k++) x = k % 3 == K % 3 ? x * y + K : k % 3 == 1 ? fmaxf(x, y * (k + 1)) : x + y * k;
-    return x;
-}
+#include "../population/kernels.cuh"  // body
 template <int N> __global__ void fun(const float *a, float *b, const int *index, int p, int *t) {
     int c0, c1, sm; float x = a[threadIdx.x], y = x + 1;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
