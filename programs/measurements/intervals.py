@@ -182,7 +182,7 @@ NOTES = (
     "fill two sectors per lane. An SM joins them, without exception with one warp, while they follow each other, which stores of several "
     "warps in turn prevent. L2's input ports take a cycle per request and one per sector, and are then full. In L1's counter, which counts "
     "loads and stores together, this shows as fewer hits at 8 warps, and as lg_throttle. partial_stores.csv has the same without the "
-    "multiply-adds, and the stores alone: 0.118 ms with 1 warp per SM, 0.466 ms with 2. Here six warps are 35 % too slow: their stores "
+    "multiply-adds, and the stores alone: 0.118 ms with 1 warp per SM, 0.466 ms with 2. Here six warps are 26 % too slow: their stores "
     "meet more often than on the H100, and are then not joined.",
     "What becomes of stores in an SM was then measured with kernels made for it (joins.csv): up to 24 lines, written again within some 25 "
     "to 100 cycles, take further stores in; 32 do not. Bursts of two warps that begin together are lost, of two that begin 100 cycles "
