@@ -88,12 +88,14 @@ def gpus() -> tuple[str, ...]:
     return _loader.names()
 
 
-def execute(launch: "Launch", limit: int | None = None, check: Sequence[str] = ()) -> "Trace":
+def execute(launch: "Launch", limit: int | None = None, check: Sequence[str] = (), threads: int | None = None) -> "Trace":
     """Execute every warp of `launch` and return what was executed; NumPy arguments are updated in place, as a kernel would.
 
     limit: instructions that one warp may execute, default 2**24; more counts as a loop without end. check: "race", "init" or both:
     `trace.hazards` then tells which accesses of shared memory no barrier orders, and what is read unwritten; it may take ten times longer.
-    Raises UserError for a loop without end, an access outside its array, a barrier in divergent code, a check that does not exist.
+    threads: how many of them share the blocks, where blocks tell each other nothing; the result is the same with any number, and None
+    means as for `simulate`. Raises UserError for a loop without end, an access outside its array, a barrier in divergent code, a check
+    that does not exist.
 
     >>> import isa, numpy as np, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")
@@ -102,7 +104,7 @@ def execute(launch: "Launch", limit: int | None = None, check: Sequence[str] = (
     """
     from sim.functional.execute import LIMIT, execute
 
-    return execute(launch, LIMIT if limit is None else limit, check)
+    return execute(launch, LIMIT if limit is None else limit, check, threads=threads)
 
 
 def simulate(
@@ -148,7 +150,7 @@ def run(
         from sim.sampling import Wanted, run
 
         return run(what, gpu, None if sample is True else sample, Wanted(engine, threads, timeline, tuple(check)))
-    return simulate(execute(what, check=check), gpu, timeline, engine, threads)
+    return simulate(execute(what, check=check, threads=threads), gpu, timeline, engine, threads)
 
 
 def sweep(

@@ -150,7 +150,7 @@ def rates(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
     for name, launch in programs.items():
         trace = execute(launch)
         n = trace.warp_instructions
-        yield _rate("functional", f"{name}, {launch.blocks} blocks", n, partial(execute, launch), repeats)
+        yield from _functional(f"{name}, {launch.blocks} blocks", launch, n, repeats)
         yield _rate("timing", f"{name}, h100, {launch.blocks} blocks", n, partial(simulate, trace, gpu, threads=1), repeats)
         yield _rate("both", f"{name}, h100, {launch.blocks} blocks", n, partial(_both, launch, gpu), repeats)
         if THREADS > 1:
@@ -163,7 +163,7 @@ def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
     for name, listing in (("copy", COPY), ("saxpy", SAXPY)):
         launch = elementwise(listing, _scaled(12_000, scale))
         trace = execute(launch)
-        yield _rate("functional", f"{name}, {launch.blocks} blocks", trace.warp_instructions, partial(execute, launch), repeats)
+        yield from _functional(f"{name}, {launch.blocks} blocks", launch, trace.warp_instructions, repeats)
         with tempfile.TemporaryDirectory() as folder:
             written, what = writer.write([trace], folder), f"trace of {name}, {launch.blocks} blocks"
             yield _rate("reading", what, trace.warp_instructions, partial(reader.read, written), repeats)
@@ -249,7 +249,13 @@ def _fresh_process(environment: dict[str, str]) -> float:
 
 
 def _both(launch: Launch, gpu: Gpu, threads: int = 1) -> Result:
-    return simulate(execute(launch), gpu, threads=threads)
+    return simulate(execute(launch, threads=threads), gpu, threads=threads)
+
+
+def _functional(name: str, launch: Launch, instructions: int, repeats: int) -> Iterator[Rate]:
+    for threads in sorted({1, THREADS}):
+        part = "functional" if threads == 1 else f"functional, {threads} threads"
+        yield _rate(part, name, instructions, partial(execute, launch, threads=threads), repeats)
 
 
 def _scaled(passes: int, scale: float) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from isa.errors import UserError
 from isa.vocabulary import Kind, Operation
+from sim.compiled.cores import check_threads
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
@@ -21,8 +22,7 @@ def simulate(trace: "Trace", gpu: "Gpu", timeline: tuple[int, int] | None, engin
     check_gpu(gpu)
     if engine not in ENGINES:
         raise UserError(f"no engine is called '{engine}'", hint=f"engines: {', '.join(ENGINES)}")
-    if threads is not None and (type(threads) is not int or threads < 1):
-        raise UserError(f"threads = {threads!r} is not a number of threads", hint="a whole number from 1 on, or None for as many as gain")
+    check_threads(threads)
     if threads is not None and engine == "simpy":
         raise UserError("the simpy engine has no threads", hint="leave threads out, or take engine 'numba'")
     check_barriers(trace)

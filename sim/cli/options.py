@@ -128,7 +128,8 @@ REPEAT = Annotated[
 ]
 ENGINE = Annotated[str, typer.Option("--engine", metavar="NAME", help="numba, or simpy: the same result, readable and slow.")]
 THREADS = Annotated[
-    int | None, typer.Option("--threads", min=1, metavar="N", help="Threads that share the SMs; default: as many as gain. Same result.")
+    int | None,
+    typer.Option("--threads", min=1, metavar="N", help="Threads, which share blocks and SMs; default: as many as gain. Same result."),
 ]
 JSON = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the result as JSON.")]
 

@@ -86,7 +86,7 @@ def _run(capture: captures.Capture, name: str, how: How, quiet: bool) -> Replaye
     gpu = preset.replace(changes(how.set_, how.policy, how.block_policy))
     table, launch = capture.table, captures.launch_of(capture).in_warps(gpu.core.warp_size)
     with working(f"replaying {name}", launch, gpu):
-        result = sim.simulate(sim.execute(launch, how.limit), gpu, engine=how.engine, threads=how.threads)
+        result = sim.simulate(sim.execute(launch, how.limit, threads=how.threads), gpu, engine=how.engine, threads=how.threads)
     found = captures.differences(capture, launch)
     memory = "unknown" if capture.after is None else "differs" if found else "equal"
     if not quiet:

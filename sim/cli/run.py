@@ -151,7 +151,7 @@ def _check_files(also: Also, json: Path | None) -> None:
 
 
 def _run(what: Launch, gpu: Gpu, wanted: "Wanted") -> Result:
-    trace = sim.execute(what, wanted.limit, wanted.check)
+    trace = sim.execute(what, wanted.limit, wanted.check, wanted.threads)
     return sim.simulate(trace, gpu, wanted.timeline, wanted.engine, wanted.threads)
 
 

@@ -41,6 +41,12 @@ def threads_for(instructions: int, sms: int, window: int, wanted: int | None) ->
     return max(1, min(wanted, sms))
 
 
+def check_threads(threads: object) -> None:
+    """Raise UserError for what is no number of threads."""
+    if threads is not None and (type(threads) is not int or threads < 1):
+        raise UserError(f"threads = {threads!r} is not a number of threads", hint="a whole number from 1 on, or None for as many as gain")
+
+
 def from_environment() -> int | None:
     """Return the number of threads that SIMTLAB_THREADS asks for, None when it is not set. Raises UserError for what is no number."""
     text = os.environ.get(VARIABLE, "").strip()

@@ -15,8 +15,10 @@ from isa.semantics.words import as_float, as_word, high_word, pair, wide, word
 from isa.vocabulary import AtomicFunction, Space
 from sim.compiled.kernel import inner, outlined
 from sim.functional.flags import BF16, EVERY, FLOAT, FTZ, SIGNED, VECTOR
+from sim.functional.marks import STORED, mark
 from sim.functional.operands import row_of
 from sim.functional.state import FIRST, SCRATCH, SECOND, Code, Machine, Memory
+from sim.traces.trace import SCATTERED
 
 UNSIGNED64 = np.int64(-(2**63))  # flips the sign bit, after which int64 compares as unsigned
 
@@ -27,6 +29,7 @@ def update(i: int, w: int, mask: int, space: int, code: Code, machine: Machine, 
     if space == Space.SHARED:
         apply(i, w, mask, np.int64(0), memory.shared, code, machine)
     else:
+        mark(mask, code.width[i], np.int64(SCATTERED), STORED, machine, memory)
         apply(i, w, mask, np.int64(memory.base), memory.words, code, machine)
 
 

@@ -10,11 +10,13 @@ from isa.operations import Form
 from isa.vocabulary import PT, AtomicFunction, Space
 from sim.compiled.kernel import first_bit, inner, outlined
 from sim.functional.flags import REVERSE, ZFILL
+from sim.functional.marks import LOADED, mark
 from sim.functional.operands import row_of, write_predicate
 from sim.functional.stack import fault
 from sim.functional.state import FIRST, FULL, RANK_BITS, SCRATCH, SECOND, Code, Fault, Machine, Memory, Progress, Report, Status
 from sim.functional.watch import WRITE, Seen, touch
 from sim.gpus.path import LINE
+from sim.traces.trace import SCATTERED
 
 ROW_BYTES, ROWS = 16, 8  # of a matrix of LDSM
 
@@ -23,6 +25,7 @@ ROW_BYTES, ROWS = 16, 8  # of a matrix of LDSM
 def copy_to_shared(i: int, w: int, mask: int, reading: int, code: Code, machine: Machine, memory: Memory, progress: Progress) -> int:
     """Execute LDGSTS i for the lanes of `mask`; those of `reading` read global memory, at addresses that have been checked."""
     width = code.width[i]
+    mark(reading, width, np.int64(SCATTERED), LOADED, machine, memory)
     for k in range(machine.lanes[0]):
         for part in range(width >> 2):
             value = np.uint32(0)

@@ -10,6 +10,7 @@ import numpy as np
 from isa.vocabulary import Space
 from sim.compiled.kernel import first_bit, outlined
 from sim.functional.flags import CLUSTER, EVERY
+from sim.functional.marks import LOADED, STORED, mark_bytes
 from sim.functional.mbarriers import CURRENT, Shared, change, further, shared_of
 from sim.functional.memory import find, keep_access, room_for_access
 from sim.functional.operands import row_of
@@ -210,6 +211,7 @@ def copy_near(i: int, w: int, k: int, code: Code, machine: Machine, memory: Memo
 def load_bulk(address: int, inside: int, size: int, barrier: int, rank: int, memory: Memory, progress: Progress) -> int:
     """Move bytes to shared memory, and complete them at a barrier there; return the phase that they count for."""
     words = memory.cluster[rank]
+    mark_bytes(address, size, LOADED, memory)
     for word in range(size >> 2):
         words[(inside >> 2) + word] = memory.words[((address - memory.base) >> 2) + word]
     return complete(barrier, size, shared_of(rank, memory), progress)
@@ -231,6 +233,7 @@ def store_bulk(i: int, address: int, inside: int, size: int, code: Code, memory:
     if not memory.writable[array]:
         progress.report[Report.ADDRESS] = address
         return np.int64(Fault.READ_ONLY)
+    mark_bytes(address, size, STORED, memory)
     move_words(i, (address - memory.base) >> 2, memory.words, inside >> 2, memory.shared, size >> 2, code)
     return np.int64(-1)
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from isa.errors import UserError
 from isa.vocabulary import Space
+from sim.compiled.cores import check_threads
+from sim.compiled.kernel import is_compiled
 from sim.functional import setup
 from sim.functional.checks import check_launch, initial_registers
 from sim.functional.code import Literals, resolve
@@ -14,9 +17,11 @@ from sim.functional.constants import build
 from sim.functional.device import copy_back
 from sim.functional.families import Family, link, needed
 from sim.functional.hazards import asked, hazards
+from sim.functional.joined import AgainError
 from sim.functional.registers import check_registers
 from sim.functional.resolved import resolved
 from sim.functional.state import Memory, Store
+from sim.functional.team import Team, may_be_shared
 from sim.functional.turns import Place, Turns
 from sim.launch.launch import Launch
 from sim.launch.placement import Places
@@ -31,19 +36,23 @@ def execute(
     check: Sequence[str] = (),
     runner: Callable[..., Turns] = Turns,
     blocks: np.ndarray | None = None,
+    threads: int | None = None,
 ) -> Trace:
     """Execute a launch and return what each warp did. The caller's arrays are updated in place, as a kernel would.
 
     limit: instructions that one warp may execute; more is taken for an endless loop. check: "race" and "init" look for what
     `Trace.hazards` then tells; without them nothing is watched, and nothing slower. runner: who calls the
     kernel (see `stepping`). blocks: int64, ascending: only these of the grid are executed, and the trace is that of a launch of so many;
-    the caller's arrays stay as they are then. Raises UserError for arguments that do not fit the program and for mistakes of the program:
-    accesses outside every array or misaligned, divergent barriers, no progress. After a mistake the arrays hold what was stored up to it.
+    the caller's arrays stay as they are then. threads: how many share the blocks where their order does not count (`team`); the result is
+    the same with any number, None = as many as gain. Raises UserError for arguments that do not fit the program and for mistakes of the
+    program: accesses outside every array or misaligned, divergent barriers, no progress. After a mistake the arrays hold what was stored
+    up to it.
     """
     if not isinstance(launch, Launch):
         hint = "write sim.Launch(isa.load(listing), grid, block, args), or sim.launch.file.load_launch(listing).launch"
         raise UserError(f"{type(launch).__name__} is not a Launch", hint=hint)
     checks = asked(check)
+    check_threads(threads)
     check_launch(launch, blocks is not None)
     check_registers(launch.program)
     places = Places(launch)
@@ -53,33 +62,39 @@ def execute(
     initial = initial_registers(launch, code.registers, places)
     uses_local = bool(np.isin(code.space, (Space.LOCAL, Space.GENERIC)).any())
     memory = setup.allocate_memory(launch, places, banks, uses_local, checks)
-    following, clock, patient = np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, launch.ranks > 1, np.int64)
-
-    shared = {"clock": clock, "families": np.zeros(len(Family), np.int64)}
-
-    def place(memory: Memory) -> Place:
-        log = setup.allocate_log(launch.warps_per_block, limit)
-        machine = setup.allocate_machine(launch, code, literals.rows(), initial, log, shared)
-        if blocks is not None:
-            machine = machine._replace(chosen=np.ascontiguousarray(blocks, np.int64))
-        return Place(machine, memory, log, setup.allocate_progress(launch.warps_per_block, following, clock, patient))
-
-    blocks_of = setup.Blocks(launch, memory, following)
-
     count = launch.blocks if blocks is None else len(blocks)
+    every = np.zeros(0, np.int64) if blocks is None else np.ascontiguousarray(blocks, np.int64)
+    order, addresses = _order(launch), np.zeros(len(Family), np.int64)
+
+    def place(memory: Memory, chosen: np.ndarray = every, order: Sequence[np.ndarray] = order) -> Place:
+        log = setup.allocate_log(launch.warps_per_block, limit)
+        machine = setup.allocate_machine(launch, code, literals.rows(), initial, log, {"clock": order[1], "families": addresses})
+        return Place(machine._replace(chosen=chosen), memory, log, setup.allocate_progress(launch.warps_per_block, *order))
+
+    def part(places_in_order: np.ndarray, marks: np.ndarray) -> Place:
+        own = setup.of_another_block(launch, memory, 0, None)._replace(begun=np.zeros(1, np.int64), marks=marks)
+        return place(own, places_in_order if blocks is None else every[places_in_order], _order(launch))
+
+    blocks_of = setup.Blocks(launch, memory, order[0])
+    if runner is Turns and threads != 1 and is_compiled() and not checks and may_be_shared(launch, code):
+        runner = partial(Team, threads=threads, part=part)
     turns = runner(launch, places, code, setup.allocate_store(count * launch.warps_per_block, len(launch.program)), limit)
-    first = place(memory)
+    first, again = place(memory), False
     link(needed(code.family), code, first.machine, memory, first.log, turns.store, first.progress)
     try:
         turns.execute(first, lambda: place(blocks_of.another()))
+    except AgainError:
+        again = True
     except UserError as error:
         raise turns.driver.with_printed(error) from None
     finally:
-        if blocks is None:
+        if blocks is None and not again:
             copy_back(placed, memory.written[: len(placed)], memory.words)
         places.finish()
+    if again:
+        return execute(launch, limit, check, blocks=blocks, threads=1)
     store = turns.store
-    spun = int(clock[0]) - int(store.executed.sum())
+    spun = int(order[1][0]) - int(store.executed.sum())
     printed = turns.driver.text()
     timed = launch if blocks is None else replace(launch, grid=(count,))
     counts = store.executed, store.active_lanes, store.true_lanes
@@ -87,17 +102,27 @@ def execute(
     return replace(trace, hazards=hazards(trace, places, memory)) if checks else trace
 
 
+def _order(launch: Launch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return int64 [1] each, of blocks that none before has begun: `Progress.next`, `clock` and `patient`."""
+    return np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, launch.ranks > 1, np.int64)
+
+
 def arrays(store: Store) -> TraceArrays:
     """Return the trace without the room that was kept for growing."""
     paths, accesses = int(store.paths[0]), int(store.access_start[-1])
     entries = int(store.path_start[paths])
     return TraceArrays(
-        path_start=store.path_start[: paths + 1].copy(),
-        instruction=store.instruction[:entries].copy(),
-        mask=store.mask[:entries].copy(),
+        path_start=_first(store.path_start, paths + 1),
+        instruction=_first(store.instruction, entries),
+        mask=_first(store.mask, entries),
         warp_path=store.warp_path,
         access_start=store.access_start,
-        access_base=store.access_base[:accesses].copy(),
-        access_stride=store.access_stride[:accesses].copy(),
-        scattered=store.scattered[: int(store.scattered_rows[0])].copy(),
+        access_base=_first(store.access_base, accesses),
+        access_stride=_first(store.access_stride, accesses),
+        scattered=_first(store.scattered, int(store.scattered_rows[0])),
     )
+
+
+def _first(array: np.ndarray, count: int) -> np.ndarray:
+    """Return an array's first entries, without the room behind them."""
+    return array if len(array) == count else array[:count].copy()

@@ -12,6 +12,7 @@ from isa.operations import Form
 from isa.vocabulary import Space
 from sim.compiled.kernel import first_bit, inner
 from sim.functional.addresses import keep_scattered, last_bit, spacing
+from sim.functional.marks import LOADED, STORED, mark
 from sim.functional.stack import fault
 from sim.functional.state import (
     LANES,
@@ -181,4 +182,5 @@ def move(i: int, w: int, mask: int, space: int, stride: int, code: Code, machine
     else:
         for k in range(lanes):
             index[k] = (target[k] - memory.base) >> 2
+        mark(mask, code.width[i], stride, LOADED if code.form[i] == Form.LOAD else STORED, machine, memory)
         transfer(i, w, mask, stride, ONE, memory.words, code, machine)

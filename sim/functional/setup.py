@@ -111,6 +111,7 @@ def allocate_memory(launch: Launch, places: Places, banks: Banks, uses_local: bo
         written=np.zeros(max(len(placed), 1), np.uint8),
         seen=np.array(places.seen, np.int64),
         latest=np.zeros(1, np.int64),
+        marks=np.zeros(0, np.uint8),
         touched=np.zeros(1, np.uint8),
         **shared_memory(launch, 0),
         shared_bytes=launch.shared_per_block,

@@ -10,6 +10,7 @@ import numpy as np
 
 from isa.vocabulary import Space
 from sim.compiled.kernel import inner, outlined
+from sim.functional.marks import LOADED, STORED, mark_bytes
 from sim.functional.memory import find
 from sim.functional.operands import row_of
 from sim.functional.reductions import ELEMENT_OF_MAP, IS_OF_TILES, reduce_words
@@ -102,6 +103,7 @@ def fetch_map(row: int, k: int, machine: Machine, memory: Memory, progress: Prog
         progress.report[Report.ADDRESS], progress.report[Report.EXPECTED] = address, Space.GLOBAL
         if find(Space.GLOBAL, address, address + 4 * maps.WORDS, memory) < 0:
             return np.int64(Fault.OUT_OF_RANGE)
+        mark_bytes(address, np.int64(4 * maps.WORDS), LOADED, memory)
         for n in range(maps.WORDS):
             tile[WORDS + n] = memory.words[((address - memory.base) >> 2) + n]
     machine.target[0] = tile[WORDS] | tile[WORDS + 1] << 32
@@ -139,6 +141,7 @@ def move_tile(inside: int, stores: int, words: np.ndarray, seen: Seen, machine: 
                 memory.written[array] = memory.writable[array]
                 if not memory.writable[array]:
                     return np.int64(Fault.READ_ONLY)
+            mark_bytes(address + low, high - low, STORED if stores else LOADED, memory)
         for piece in range(width // UNIT):
             place = inside + row * pitch + piece * UNIT
             place ^= (place // ALIGNMENT & (span // UNIT - 1)) * UNIT

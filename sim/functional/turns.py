@@ -60,13 +60,16 @@ class Turns:
                     place = self._turn(another)
                     continue
                 status, place = self._run(place)
-                if status == Status.WAITS:
-                    self.waiting.append(place)
-                    place = another() if self._may_start(place) else None
-                elif self.launch.ranks > 1:
-                    place = self._next_of_cluster(place, status, another)
-                else:
-                    place = self._without(place) if status == Status.BLOCK_ENDED else None
+                place = self._after(status, place, another)
+
+    def _after(self, status: int, place: Place, another: Callable[[], Place]) -> Place | None:
+        """Blocks have stopped: return the place of one that has not started, if one may start now."""
+        if status == Status.WAITS:
+            self.waiting.append(place)
+            return another() if self._may_start(place) else None
+        if self.launch.ranks > 1:
+            return self._next_of_cluster(place, status, another)
+        return self._without(place) if status == Status.BLOCK_ENDED else None
 
     def _may_start(self, place: Place) -> bool:
         """Return whether one more block may start; place: of one that waits."""

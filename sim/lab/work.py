@@ -159,7 +159,7 @@ def _kept(program: tuple[Any, ...]) -> tuple[Trace, str]:
         **dict(zip(("name", "listing", "launch", "warps", "blocks", "registers", "shared"), program, strict=True))
     )
     made = launch(state)
-    trace = sim.execute(made.launch)
+    trace = sim.execute(made.launch, threads=1)
     if trace.warp_instructions > MOST_ISSUES:
         raise UserError(
             f"the program executes {trace.warp_instructions:,} warp instructions; the lab takes {MOST_ISSUES:,}",

@@ -48,7 +48,7 @@ def run(launch: Launch, gpu: Gpu, share: float | None = None, wanted: Wanted = W
     each = _work(launch, share, limit)
     chosen = _plan(launch, gpu, (share, limit), each)
     blocks = np.arange(launch.blocks) if chosen is None else chosen.chosen
-    trace = execute(launch, limit, blocks=blocks)
+    trace = execute(launch, limit, blocks=blocks, threads=wanted.threads)
     result = engines.simulate(trace, gpu, None, wanted.engine, wanted.threads)
     if chosen is None:
         sample = Sample(launch.blocks, launch.blocks, trace.warp_instructions, ((0, launch.blocks),), 0.0, 0.0)

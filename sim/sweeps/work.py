@@ -54,7 +54,7 @@ def executed(launch: Launch | Failure) -> Trace | Failure:
     if isinstance(launch, Failure):
         return launch
     try:
-        return execute(copied(launch))
+        return execute(copied(launch), threads=1)
     except UserError as error:
         return Failure(str(error))
 

@@ -1,0 +1,101 @@
+"""Traces of blocks that follow each other, put together as if one thread had executed them all."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from isa.vocabulary import Operation
+from sim.functional.growth import MOST_SCATTERED
+from sim.functional.state import Store
+from sim.launch.launch import Launch
+from sim.traces.trace import PHASE, PHASE_SHIFT, SCATTERED, Trace, TraceArrays, bulk_copies, instruction_of
+
+
+class AgainError(Exception):
+    """One thread must execute the launch anew."""
+
+
+def joined(stores: Sequence[Store], phases: Sequence[int], launch: Launch) -> Store:
+    """Return one trace: what `execute` takes of a Store. phases: of barriers in shared memory, those that each part has begun and numbered.
+
+    Raises AgainError for what only one thread can tell apart.
+    """
+    accesses = [int(one.access_start[-1]) for one in stores]
+    rows = [int(one.scattered_rows[0]) for one in stores]
+    if sum(rows) >= MOST_SCATTERED // stores[0].scattered[0].nbytes:
+        raise AgainError  # one thread would have refused so many, and says so
+    base, stride = _of_all(stores, "access_base", accesses), _of_all(stores, "access_stride", accesses)
+    base += np.where(stride == SCATTERED, np.repeat(_before(rows), accesses), 0)
+    paths = _paths(stores)
+    total = stores[0]._replace(
+        access_start=np.concatenate([[0], *(one.access_start[1:] + start for one, start in zip(stores, _before(accesses), strict=True))]),
+        access_base=base,
+        access_stride=stride,
+        scattered_rows=np.array([sum(rows)]),
+        scattered=_of_all(stores, "scattered", rows),
+        found=_found(stores),
+        blocks=np.array([sum(int(one.blocks[0]) for one in stores)]),
+        **paths,
+        **{name: np.sum([getattr(one, name) for one in stores], axis=0) for name in ("executed", "active_lanes", "true_lanes", "parted")},
+    )
+    if any(phases[1:]):
+        _number_phases(total, np.repeat(_before(phases), accesses), launch)
+    return total
+
+
+def _before(counts: Sequence[int]) -> np.ndarray:
+    """Return int64: how many there are in the parts before each."""
+    return np.cumsum([0, *counts[:-1]])
+
+
+def _of_all(stores: Sequence[Store], name: str, counts: Sequence[int]) -> np.ndarray:
+    """Return the first entries of each part's array, one part after another."""
+    return np.concatenate([getattr(one, name)[:count] for one, count in zip(stores, counts, strict=True)])
+
+
+def _paths(stores: Sequence[Store]) -> dict[str, np.ndarray]:
+    """Return the different paths, in the order in which warps first took them, and that of each warp."""
+    counts = [int(one.paths[0]) for one in stores]
+    entries = [int(one.path_start[count]) for one, count in zip(stores, counts, strict=True)]
+    length = np.concatenate([np.diff(one.path_start[: count + 1]) for one, count in zip(stores, counts, strict=True)])
+    instruction, mask = _of_all(stores, "instruction", entries), _of_all(stores, "mask", entries)
+    _, first, which = np.unique(_of_all(stores, "path_hash", counts), return_index=True, return_inverse=True)
+    kept = np.sort(first)
+    number = np.searchsorted(kept, first)[which]  # of each part's paths
+    start, like = np.cumsum(length) - length, kept[number]
+    there = np.repeat(start[like] - start, length) + np.arange(len(mask))
+    if (length != length[like]).any() or (instruction[there] != instruction).any() or (mask[there] != mask).any():
+        raise AgainError  # two paths of one hash
+    is_kept = np.repeat(like == np.arange(len(like)), length)
+    warps = [number[before + one.warp_path] for one, before in zip(stores, _before(counts), strict=True)]
+    return {
+        "paths": np.array([len(kept)]),
+        "path_start": np.concatenate([[0], np.cumsum(length[kept])]),
+        "instruction": instruction[is_kept],
+        "mask": mask[is_kept],
+        "warp_path": np.concatenate(warps).astype(np.int32),
+    }
+
+
+def _found(stores: Sequence[Store]) -> np.ndarray:
+    """Return `Store.found`: Spaces of all parts; the barrier that all have found, -1 where they differ."""
+    found = stores[0].found.copy()
+    for one in stores[1:]:
+        found[:, 0] |= one.found[:, 0]
+        mine, other = found[:, 1], one.found[:, 1]
+        found[:, 1] = np.where((mine == 0) | (mine == other), other, np.where(other == 0, mine, -1))
+    return found
+
+
+def _number_phases(store: Store, before: np.ndarray, launch: Launch) -> None:
+    """Number the phases through, in place. before: int64 [accesses] phases of the parts before."""
+    arrays = TraceArrays(*(getattr(store, name) for name in TraceArrays._fields))
+    trace = Trace(launch, arrays, store.executed, store.active_lanes, store.true_lanes)
+    instruction, mask = instruction_of(trace)
+    barriers = (launch.program.encoded.operation[instruction] == Operation.MBARRIER) & (mask != 0)
+    counted = barriers & (store.access_base >> PHASE_SHIFT > 0)
+    copies = np.flatnonzero(bulk_copies(trace))
+    rows = store.access_base[copies]
+    store.access_base[counted] += before[counted] << PHASE_SHIFT
+    named = store.scattered[rows, PHASE] > 0
+    store.scattered[rows[named], PHASE] += before[copies[named]].astype(np.uint32)

@@ -1,0 +1,200 @@
+"""Threads that share a launch's blocks leave what one leaves, to the bit; where the order of blocks counts, one executes them."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import isa
+from isa.errors import UserError
+from sim.bench import COPY, elementwise
+from sim.compiled.cores import LEAST_INSTRUCTIONS
+from sim.functional import execute, joined, setup, team
+from sim.functional.marks import LOADED, STORED
+from sim.functional.state import Memory
+from sim.functional.team import Team
+from sim.launch.file import load_launch
+from sim.launch.launch import Launch
+from sim.traces.trace import Trace
+from tests.listings import FOLDER, PROGRAMS
+from tests.unit.mbarrier_programs import PING_PONG
+from tests.unit.mbarrier_programs import launch as of_phases
+
+SHARED = [f"cuda/{one}" for one in ("hgemm_tma.sm_90", "hgemm_async.sm_80", "mandelbrot.sm_90", "attention_wgmma.sm_90")]
+FEW = ("access/", "fft/", "cuda/copy.sm_90", "cuda/reduce.sm_52", "cuda/scan.sm_90", *SHARED)
+TOUCHING = [f"cuda/{one}" for one in ("hgemm_tma.sm_90", "hgemm_async.sm_80", "matvec_bulk.sm_90", "gather.sm_90", "histogram.sm_52")]
+PROGRAM = [pytest.param(name, marks=[] if name.startswith(FEW) else pytest.mark.slow) for name in PROGRAMS]
+HEAD = (
+    ".kernel f\n.param ptr x\nS2R R0, SR_TID.X\nS2R R1, SR_CTAID.X\nSHL R2, R1, 8\nIADD R3, R0, R2\nSHL R3, R3, 2\nIADD R3, R3, c[0x0][x]\n"
+)
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Give what came of each attempt to share blocks: "apart", or "again"."""
+    found: list[str] = []
+    share = Team._share
+
+    def noted(self: Team, *given: Any) -> None:
+        try:
+            share(self, *given)
+        except joined.AgainError:
+            found.append("again")
+            raise
+        found.append("apart")
+
+    monkeypatch.setattr(Team, "_share", noted)
+    return found
+
+
+def differences(one: Trace, other: Trace) -> list[str]:
+    """Return what differs of two traces."""
+    fields = [name for name in one.arrays._fields if not np.array_equal(getattr(one.arrays, name), getattr(other.arrays, name))]
+    fields += [
+        name
+        for name in ("executed", "active_lanes", "true_lanes", "parted")
+        if not np.array_equal(getattr(one, name), getattr(other, name))
+    ]
+    same = one.spun == other.spun and one.printed == other.printed
+    encoded = zip(one.program.encoded, other.program.encoded, strict=True)
+    return fields + ([] if same and all(np.array_equal(a, b) for a, b in encoded) else ["launch"])
+
+
+def compare(made: Callable[[], Launch], threads: int = 3) -> Trace:
+    """Execute a launch by one thread and by several; return the trace, which must be the same, as must be all arrays."""
+    alone, several = made(), made()
+    one, other = execute(alone, threads=1), execute(several, threads=threads)
+    assert not differences(one, other)
+    for a, b in zip(alone.args, several.args, strict=True):
+        assert not isinstance(a, np.ndarray) or a.tobytes() == b.tobytes()
+    return other
+
+
+@pytest.mark.parametrize("name", PROGRAM)
+def test_programs(name: str, shared: list[str]) -> None:
+    compare(lambda: load_launch(FOLDER / f"{name}.sass").launch)
+    if name in SHARED:
+        assert shared == ["apart"]
+
+
+def in_blocks(body: str, blocks: int = 32, words: int = 0) -> Callable[[], Launch]:
+    return lambda: Launch(isa.parse(f"{HEAD}{body}EXIT\n"), (blocks,), (256,), (np.arange(words or 256 * (blocks + 1), dtype=np.uint32),))
+
+
+CASES = {  # body -> what comes of sharing
+    "its own words, loaded and stored to": ("LDG R4, [R3]\nIADD R4, R4, 1\nSTG [R3], R4\n", ["apart"]),
+    "a word of the block before": ("LDG R4, [R3]\nIADD R4, R4, 1\nSTG [R3+1024], R4\n", ["again"]),
+    "a word of the block behind": ("LDG R4, [R3+1024]\nIADD R4, R4, 1\nSTG [R3], R4\n", ["again"]),
+    "all store to one word": ("MOV R5, c[0x0][x]\nSTG [R5], R1\n", ["again"]),
+    "parts of one word": ("SHL R5, R1, 1\nIADD R5, R5, c[0x0][x]\nSTG.U16 [R5], R1\n", ["again"]),
+    "a word for each block": ("SHL R5, R1, 2\nIADD R5, R5, c[0x0][x]\nSTG [R5], R1\n", ["apart"]),
+    "atomics": ("MOV R5, c[0x0][x]\nRED.ADD [R5], R1\n", []),
+    "atomics on shared memory": ("MOV R5, RZ\nATOMS.ADD R6, [R5], R1\nSTG [R3], R6\n", ["apart"]),
+    "a clock": ("S2R R4, SR_CLOCKLO\nSTG [R3], R4\n", []),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_words_that_blocks_tell_each_other(case: str, shared: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    executed, meeting, here = Team._executed, threading.Barrier(3), threading.local()
+
+    def together(self: Team, *given: Any) -> team.Part:
+        if not vars(here):  # else one thread may have done all before another begins
+            here.came = meeting.wait(60)
+        return executed(self, *given)
+
+    monkeypatch.setattr(Team, "_executed", together)
+    body, came = CASES[case]
+    compare(in_blocks((".shared 64\n" if "shared" in case else "") + body))
+    assert shared == came
+
+
+def test_a_wait_for_another_block(shared: list[str]) -> None:
+    """Block 31 stores the word that the others wait for: more blocks wait than a thread has."""
+    body = "MOV R5, c[0x0][x]\nISETP.EQ.AND P0, PT, R1, 31, PT\n@P0 BRA last\n"
+    body += "spin:\nLDG R4, [R5]\nISETP.EQ.AND P1, PT, R4, RZ, PT\n@P1 BRA spin\n"
+    compare(in_blocks(f"{body}EXIT\nlast:\nMOV R4, 1\nSTG [R5], R4\n"))
+    assert shared in ([], ["again"])
+
+
+@pytest.mark.parametrize("body", ["@P0 LDG R4, [R3+0x7000]\n", "@P0 BPT.TRAP\n", "again:\n@P0 BRA again\n"])
+def test_a_mistake_is_that_of_one_thread(body: str) -> None:
+    made = in_blocks(f"STG [R3], R1\nISETP.GE.AND P0, PT, R1, 28, PT\n{body}")
+    errors, arrays = [], []
+    for threads in (1, 3):
+        launch = made()
+        with pytest.raises(UserError) as caught:
+            execute(launch, limit=3000, threads=threads)
+        errors.append(str(caught.value))
+        arrays.append(launch.args[0])
+    assert errors[0] == errors[1]
+    assert np.array_equal(*arrays)
+
+
+def test_chosen_blocks() -> None:
+    launch = in_blocks("LDG R4, [R3]\nIADD R4, R4, 1\nSTG [R3], R4\n")()
+    blocks = np.arange(1, 32, 3)
+    assert not differences(*(execute(launch, blocks=blocks, threads=threads) for threads in (1, 3)))
+
+
+def test_phases_are_numbered_through(shared: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each block's barriers have phases of their own, as one thread numbers them; that all blocks store the same is left out of account."""
+    monkeypatch.setattr(team, "are_apart", lambda marks, memory: True)
+
+    def made() -> Launch:
+        launch, _ = of_phases(PING_PONG)
+        return Launch(launch.program, (12,), launch.block, (np.zeros(256, np.uint32),))
+
+    trace = compare(made)
+    assert (trace.arrays.access_base >> 32).max() > 12
+    assert shared == ["apart"]
+
+
+def test_two_paths_of_one_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = setup.allocate_store(1, 2)
+    stores = []
+    for instruction in range(2):
+        one = store._replace(instruction=np.full(4, instruction, np.int32), path_start=np.array([0, 1]), paths=np.ones(1, np.int64))
+        stores.append(one)
+    launch = Launch(isa.parse(".kernel f\nEXIT"), (2,), (32,))
+    with pytest.raises(joined.AgainError):
+        joined.joined(stores, [0, 0], launch)
+    stores[1] = stores[0]
+    assert joined.joined(stores, [0, 0], launch).paths[0] == 1
+
+
+def test_by_default_launches_of_some_length_are_shared(shared: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SIMTLAB_THREADS", raising=False)
+    monkeypatch.setattr("sim.compiled.cores.cores", lambda: 2)
+    length = execute(elementwise(COPY, 64), threads=1).warp_instructions // 64
+    for blocks in (LEAST_INSTRUCTIONS // length // 2, 2 * LEAST_INSTRUCTIONS // length):
+        execute(elementwise(COPY, blocks))
+    assert shared == ["apart"]
+
+
+@pytest.mark.parametrize("name", TOUCHING)
+def test_all_that_a_launch_touches_is_marked(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words that are not marked may hold anything: with others there the launch does the same, and they are what they were."""
+    allocate, memories = setup.allocate_memory, []
+
+    def executed(unmarked: np.ndarray | None) -> Trace:
+        def marking(*given: Any) -> Memory:
+            memory = allocate(*given)
+            memory = memory._replace(marks=np.zeros(memory.words.size, np.uint8))
+            if unmarked is not None:
+                memory.words[unmarked] ^= 0x5A5A5A5A
+            memories.append(memory)
+            return memory
+
+        monkeypatch.setattr(setup, "allocate_memory", marking)
+        return execute(load_launch(FOLDER / f"{name}.sass").launch, threads=1)
+
+    one = executed(None)
+    marks, words = memories[0].marks, memories[0].words
+    assert set(np.unique(marks).tolist()) >= {0, LOADED, STORED}
+    other = executed(marks == 0)
+    assert not differences(one, other)
+    assert np.array_equal(marks, memories[1].marks)
+    assert np.array_equal(np.where(marks == 0, words ^ np.uint32(0x5A5A5A5A), words), memories[1].words)
