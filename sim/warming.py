@@ -24,7 +24,8 @@ from sim.compiled.apart import Apart
 from sim.compiled.cores import cores
 from sim.functional import execute, families
 from sim.functional.families import Family
-from sim.functional.turns import Place, Turns
+from sim.functional.making import Place
+from sim.functional.turns import Turns
 from sim.functional.warp import run as executor
 from sim.gpus.loader import load
 from sim.gpus.model import Gpu

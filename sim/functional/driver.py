@@ -32,7 +32,7 @@ from sim.launch.launch import Launch
 from sim.launch.placement import Places
 
 if TYPE_CHECKING:
-    from sim.functional.turns import Place
+    from sim.functional.making import Place
 
 ARGUMENT = 4  # the first register of arguments
 MOST_PRINTED = 1 << 20  # bytes, as CUDA's buffer has by default; here the first ones are kept

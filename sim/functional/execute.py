@@ -15,14 +15,15 @@ from sim.functional.checks import check_launch, initial_registers
 from sim.functional.code import Literals, resolve
 from sim.functional.constants import build
 from sim.functional.device import copy_back
-from sim.functional.families import Family, link, needed
+from sim.functional.families import link, needed
 from sim.functional.hazards import asked, hazards
 from sim.functional.joined import AgainError
+from sim.functional.making import Maker
 from sim.functional.registers import check_registers
 from sim.functional.resolved import resolved
-from sim.functional.state import Memory, Store
+from sim.functional.state import Store
 from sim.functional.team import Team, may_be_shared
-from sim.functional.turns import Place, Turns
+from sim.functional.turns import Turns
 from sim.launch.launch import Launch
 from sim.launch.placement import Places
 from sim.traces.trace import Trace, TraceArrays
@@ -62,27 +63,14 @@ def execute(
     initial = initial_registers(launch, code.registers, places)
     uses_local = bool(np.isin(code.space, (Space.LOCAL, Space.GENERIC)).any())
     memory = setup.allocate_memory(launch, places, banks, uses_local, checks)
-    count = launch.blocks if blocks is None else len(blocks)
-    every = np.zeros(0, np.int64) if blocks is None else np.ascontiguousarray(blocks, np.int64)
-    order, addresses = _order(launch), np.zeros(len(Family), np.int64)
-
-    def place(memory: Memory, chosen: np.ndarray = every, order: Sequence[np.ndarray] = order) -> Place:
-        log = setup.allocate_log(launch.warps_per_block, limit)
-        machine = setup.allocate_machine(launch, code, literals.rows(), initial, log, {"clock": order[1], "families": addresses})
-        return Place(machine._replace(chosen=chosen), memory, log, setup.allocate_progress(launch.warps_per_block, *order))
-
-    def part(places_in_order: np.ndarray, marks: np.ndarray) -> Place:
-        own = setup.of_another_block(launch, memory, 0, None)._replace(begun=np.zeros(1, np.int64), marks=marks)
-        return place(own, places_in_order if blocks is None else every[places_in_order], _order(launch))
-
-    blocks_of = setup.Blocks(launch, memory, order[0])
+    maker = Maker(launch, code, (literals.rows(), initial), limit, blocks)
     if runner is Turns and threads != 1 and is_compiled() and not checks and may_be_shared(launch, code):
-        runner = partial(Team, threads=threads, part=part)
-    turns = runner(launch, places, code, setup.allocate_store(count * launch.warps_per_block, len(launch.program)), limit)
-    first, again = place(memory), False
+        runner = partial(Team, threads=threads, apart=maker.apart)
+    turns = runner(launch, places, code, setup.allocate_store(maker.count * launch.warps_per_block, len(launch.program)), limit)
+    first, again = maker.first(memory), False
     link(needed(code.family), code, first.machine, memory, first.log, turns.store, first.progress)
     try:
-        turns.execute(first, lambda: place(blocks_of.another()))
+        turns.execute(first, maker.another)
     except AgainError:
         again = True
     except UserError as error:
@@ -94,17 +82,12 @@ def execute(
     if again:
         return execute(launch, limit, check, blocks=blocks, threads=1)
     store = turns.store
-    spun = int(order[1][0]) - int(store.executed.sum())
+    spun = int(maker.order.clock[0]) - int(store.executed.sum())
     printed = turns.driver.text()
-    timed = launch if blocks is None else replace(launch, grid=(count,))
+    timed = launch if blocks is None else replace(launch, grid=(maker.count,))
     counts = store.executed, store.active_lanes, store.true_lanes
     trace = Trace(resolved(timed, store.found), arrays(store), *counts, spun, printed=printed, parted=store.parted)
     return replace(trace, hazards=hazards(trace, places, memory)) if checks else trace
-
-
-def _order(launch: Launch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return int64 [1] each, of blocks that none before has begun: `Progress.next`, `clock` and `patient`."""
-    return np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, launch.ranks > 1, np.int64)
 
 
 def arrays(store: Store) -> TraceArrays:

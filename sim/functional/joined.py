@@ -15,29 +15,28 @@ class AgainError(Exception):
     """One thread must execute the launch anew."""
 
 
-def joined(stores: Sequence[Store], phases: Sequence[int], launch: Launch) -> Store:
+def joined(stores: list[Store], phases: Sequence[int], launch: Launch) -> Store:
     """Return one trace: what `execute` takes of a Store. phases: of barriers in shared memory, those that each part has begun and numbered.
 
-    Raises AgainError for what only one thread can tell apart.
+    The list is emptied, so that little is in memory twice. Raises AgainError for what only one thread can tell apart.
     """
-    accesses = [int(one.access_start[-1]) for one in stores]
-    rows = [int(one.scattered_rows[0]) for one in stores]
-    if sum(rows) >= MOST_SCATTERED // stores[0].scattered[0].nbytes:
+    first, parts = stores[0], {name: [getattr(one, name) for one in stores] for name in Store._fields}
+    stores.clear()
+    accesses = [int(one[-1]) for one in parts["access_start"]]
+    rows = [int(one[0]) for one in parts["scattered_rows"]]
+    if sum(rows) >= MOST_SCATTERED // first.scattered[0].nbytes:
         raise AgainError  # one thread would have refused so many, and says so
-    base, stride = _of_all(stores, "access_base", accesses), _of_all(stores, "access_stride", accesses)
-    base += np.where(stride == SCATTERED, np.repeat(_before(rows), accesses), 0)
-    paths = _paths(stores)
-    total = stores[0]._replace(
-        access_start=np.concatenate([[0], *(one.access_start[1:] + start for one, start in zip(stores, _before(accesses), strict=True))]),
-        access_base=base,
-        access_stride=stride,
+    total = first._replace(
+        **_paths(parts),
+        access_start=np.concatenate([[0], *(one[1:] + n for one, n in zip(parts["access_start"], _before(accesses), strict=True))]),
+        access_base=_together(parts.pop("access_base"), accesses),
+        access_stride=_together(parts.pop("access_stride"), accesses),
         scattered_rows=np.array([sum(rows)]),
-        scattered=_of_all(stores, "scattered", rows),
-        found=_found(stores),
-        blocks=np.array([sum(int(one.blocks[0]) for one in stores)]),
-        **paths,
-        **{name: np.sum([getattr(one, name) for one in stores], axis=0) for name in ("executed", "active_lanes", "true_lanes", "parted")},
+        scattered=_together(parts.pop("scattered"), rows),
+        found=_found(parts["found"]),
+        **{name: np.sum(parts[name], axis=0) for name in ("executed", "active_lanes", "true_lanes", "parted", "blocks")},
     )
+    total.access_base[:] += np.where(total.access_stride == SCATTERED, np.repeat(_before(rows), accesses), 0)
     if any(phases[1:]):
         _number_phases(total, np.repeat(_before(phases), accesses), launch)
     return total
@@ -48,18 +47,18 @@ def _before(counts: Sequence[int]) -> np.ndarray:
     return np.cumsum([0, *counts[:-1]])
 
 
-def _of_all(stores: Sequence[Store], name: str, counts: Sequence[int]) -> np.ndarray:
+def _together(arrays: Sequence[np.ndarray], counts: Sequence[int]) -> np.ndarray:
     """Return the first entries of each part's array, one part after another."""
-    return np.concatenate([getattr(one, name)[:count] for one, count in zip(stores, counts, strict=True)])
+    return np.concatenate([one[:count] for one, count in zip(arrays, counts, strict=True)])
 
 
-def _paths(stores: Sequence[Store]) -> dict[str, np.ndarray]:
+def _paths(parts: dict[str, list[np.ndarray]]) -> dict[str, np.ndarray]:
     """Return the different paths, in the order in which warps first took them, and that of each warp."""
-    counts = [int(one.paths[0]) for one in stores]
-    entries = [int(one.path_start[count]) for one, count in zip(stores, counts, strict=True)]
-    length = np.concatenate([np.diff(one.path_start[: count + 1]) for one, count in zip(stores, counts, strict=True)])
-    instruction, mask = _of_all(stores, "instruction", entries), _of_all(stores, "mask", entries)
-    _, first, which = np.unique(_of_all(stores, "path_hash", counts), return_index=True, return_inverse=True)
+    counts = [int(one[0]) for one in parts["paths"]]
+    starts = [one[: count + 1] for one, count in zip(parts["path_start"], counts, strict=True)]
+    entries, length = [int(one[-1]) for one in starts], np.concatenate([np.diff(one) for one in starts])
+    instruction, mask = _together(parts["instruction"], entries), _together(parts["mask"], entries)
+    _, first, which = np.unique(_together(parts["path_hash"], counts), return_index=True, return_inverse=True)
     kept = np.sort(first)
     number = np.searchsorted(kept, first)[which]  # of each part's paths
     start, like = np.cumsum(length) - length, kept[number]
@@ -67,7 +66,7 @@ def _paths(stores: Sequence[Store]) -> dict[str, np.ndarray]:
     if (length != length[like]).any() or (instruction[there] != instruction).any() or (mask[there] != mask).any():
         raise AgainError  # two paths of one hash
     is_kept = np.repeat(like == np.arange(len(like)), length)
-    warps = [number[before + one.warp_path] for one, before in zip(stores, _before(counts), strict=True)]
+    warps = [number[before + one] for one, before in zip(parts["warp_path"], _before(counts), strict=True)]
     return {
         "paths": np.array([len(kept)]),
         "path_start": np.concatenate([[0], np.cumsum(length[kept])]),
@@ -77,12 +76,12 @@ def _paths(stores: Sequence[Store]) -> dict[str, np.ndarray]:
     }
 
 
-def _found(stores: Sequence[Store]) -> np.ndarray:
+def _found(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Return `Store.found`: Spaces of all parts; the barrier that all have found, -1 where they differ."""
-    found = stores[0].found.copy()
-    for one in stores[1:]:
-        found[:, 0] |= one.found[:, 0]
-        mine, other = found[:, 1], one.found[:, 1]
+    found = parts[0].copy()
+    for one in parts[1:]:
+        found[:, 0] |= one[:, 0]
+        mine, other = found[:, 1], one[:, 1]
         found[:, 1] = np.where((mine == 0) | (mine == other), other, np.where(other == 0, mine, -1))
     return found
 

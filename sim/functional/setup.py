@@ -35,7 +35,7 @@ LOG_ACCESSES = 256
 
 
 def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: np.ndarray, log: Log, shared: Mapping[str, Any]) -> Machine:
-    """Return a machine for one block. literals: uint32 [rows, 32]; initial: uint32 [registers, 32]; shared: `clock` and `families`."""
+    """Return a machine for one block. literals: uint32 [rows, 32]; initial: uint32 [registers, 32]; shared: clock, families, chosen."""
     warps = launch.warps_per_block
     rows = np.zeros((len(literals) + warps * code.registers, LANES), np.uint32)
     rows[: len(literals)] = literals
@@ -55,7 +55,6 @@ def allocate_machine(launch: Launch, code: Code, literals: np.ndarray, initial: 
         thread=np.stack([thread % shape[0], thread // shape[0] % shape[1], thread // (shape[0] * shape[1])]).astype(np.uint32),
         block=np.zeros(3, np.int64),
         grid_shape=np.array((*launch.grid, 1, 1)[:3], np.int64),
-        chosen=np.zeros(0, np.int64),
         block_shape=np.array(shape, np.int64),
         cluster_shape=np.array(launch.cluster_shape or (1, 1, 1), np.int64),
         rank=np.zeros(1, np.int64),
@@ -145,19 +144,6 @@ def of_another_block(launch: Launch, memory: Memory, rank: int, of: Memory | Non
     names = ("shadow", "value", "now", "known", "group", "together")
     watch = memory.watch._replace(**{name: getattr(memory.watch, name).copy() for name in names})
     return memory._replace(watch=watch, **own)
-
-
-class Blocks:
-    """Memory of one block after another: those of a cluster share it."""
-
-    def __init__(self, launch: Launch, first: Memory, following: np.ndarray) -> None:
-        self.launch, self.latest, self.following = launch, first, following
-
-    def another(self) -> Memory:
-        """Return the memories of the block that starts next."""
-        rank = int(self.following[0]) % self.launch.ranks
-        self.latest = of_another_block(self.launch, self.latest, rank, self.latest if rank else None)
-        return self.latest
 
 
 def allocate_log(warps: int, limit: int) -> Log:

@@ -17,8 +17,9 @@ from isa.vocabulary import PREDICATE_BASE, UNIFORM_BASE, UNIFORM_PREDICATE_BASE,
 from sim.functional.code import first_uniform
 from sim.functional.execute import execute
 from sim.functional.growth import ROOM
+from sim.functional.making import Place
 from sim.functional.state import Status
-from sim.functional.turns import Place, Turns
+from sim.functional.turns import Turns
 from sim.launch.launch import Launch
 
 MOST_STEPS = 20_000  # warp instructions of a launch: about a second

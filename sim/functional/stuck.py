@@ -13,7 +13,7 @@ from sim.launch.placement import Places
 from sim.traces.trace import ADDRESS, SCATTERED
 
 if TYPE_CHECKING:
-    from sim.functional.turns import Place
+    from sim.functional.making import Place
 
 SHOWN = 12  # warps
 FORMS = (Form.LOAD, Form.ATOM)

@@ -21,10 +21,11 @@ from isa.vocabulary import Space
 from sim.compiled.cores import LEAST_WINDOW, threads_for
 from sim.functional.flags import EVERY
 from sim.functional.joined import AgainError, joined
+from sim.functional.making import Place
 from sim.functional.marks import allocate_marks, are_apart
 from sim.functional.setup import allocate_store
 from sim.functional.state import Code, Status, Store
-from sim.functional.turns import Place, Turns
+from sim.functional.turns import Turns
 from sim.launch.launch import Launch
 
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI, Special.GLOBALTIMERLO, Special.GLOBALTIMERHI)
@@ -52,10 +53,10 @@ class Part(NamedTuple):
 class Team(Turns):
     """A launch whose blocks several threads execute. Its `execute` raises AgainError when one should have."""
 
-    def __init__(self, *given: Any, threads: int | None, part: Callable[[np.ndarray, np.ndarray], Place]) -> None:
-        """threads: wanted, None = as many as gain. part: makes what blocks with these numbers need, given a thread's marks."""
+    def __init__(self, *given: Any, threads: int | None, apart: Callable[[np.ndarray, np.ndarray], Place]) -> None:
+        """threads: wanted, None = as many as gain. apart: `Maker.apart`."""
         super().__init__(*given)
-        self.threads, self.part = threads, part
+        self.threads, self.apart = threads, apart
 
     def execute(self, place: Place | None, another: Callable[[], Place]) -> None:
         assert place is not None
@@ -104,13 +105,15 @@ class Team(Turns):
         count = first * self.launch.warps_per_block
         done = self.store._replace(warp_path=self.store.warp_path[:count], access_start=self.store.access_start[: count + 1])
         phases = [int(place.memory.begun[0]), *(part.phases for part in parts)]
-        self.store = joined([done, *(part.store for part in parts)], phases, self.launch)
         place.progress.clock[0] += sum(part.clock for part in parts)
+        stores = [done, *(part.store for part in parts)]
+        parts.clear()
+        self.store = joined(stores, phases, self.launch)
 
     def _executed(self, blocks: np.ndarray, marks: np.ndarray) -> Part:
         """Execute blocks, which must not wait for others."""
         store = allocate_store(len(blocks) * self.launch.warps_per_block, len(self.code.operation))
-        turns, place = Turns(self.launch, self.places, self.code, store, self.limit), self.part(blocks, marks)
+        turns, place = Turns(self.launch, self.places, self.code, store, self.limit), self.apart(blocks, marks)
         try:
             status, place = turns._run(place)
         except UserError as error:  # a mistake, or what it looks like when others stored in between

@@ -6,7 +6,6 @@ Everything here depends on the launch alone, so results are the same on every ma
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from sim.functional.checks import explain, no_end
 from sim.functional.driver import Driver
 from sim.functional.growth import ROOM, grow_log, grow_store
 from sim.functional.hazards import with_found
+from sim.functional.making import Place
 from sim.functional.setup import allocate_log, allocate_progress
-from sim.functional.state import Code, Log, Machine, Memory, Progress, Status, Store
+from sim.functional.state import Code, Log, Status, Store
 from sim.functional.stuck import no_progress
 from sim.functional.warp import run
 from sim.launch.launch import Launch
@@ -25,15 +25,6 @@ LOG_STATUSES = (Status.LOG_FULL, Status.ROWS_FULL, Status.WARP_ACCESSES_FULL)
 STOPS = (Status.DONE, Status.WAITS, Status.BLOCK_ENDED)
 MOST_WAITING = 4224  # blocks: 32 on each of 132 SMs
 MOST_BYTES = 1 << 30  # of blocks that wait, and again of paths whose turn has not come
-
-
-class Place(NamedTuple):
-    """What one block needs while it is executed."""
-
-    machine: Machine
-    memory: Memory
-    log: Log
-    progress: Progress
 
 
 def size(*tuples: tuple[object, ...]) -> int:

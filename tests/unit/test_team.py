@@ -160,9 +160,9 @@ def test_two_paths_of_one_hash(monkeypatch: pytest.MonkeyPatch) -> None:
         stores.append(one)
     launch = Launch(isa.parse(".kernel f\nEXIT"), (2,), (32,))
     with pytest.raises(joined.AgainError):
-        joined.joined(stores, [0, 0], launch)
+        joined.joined(list(stores), [0, 0], launch)
     stores[1] = stores[0]
-    assert joined.joined(stores, [0, 0], launch).paths[0] == 1
+    assert joined.joined(list(stores), [0, 0], launch).paths[0] == 1
 
 
 def test_by_default_launches_of_some_length_are_shared(shared: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
