@@ -10,7 +10,7 @@ VARIABLE = "SIMTLAB_THREADS"
 # More threads than one are taken by default from here on. The first three are chosen, not measured.
 LEAST_INSTRUCTIONS = 200_000  # of warps, which take under a tenth of a second: less gains nothing that a user would notice
 LEAST_WINDOW = 16  # cycles between two meetings of the threads
-LEAST_SMS = 4  # for each thread: with fewer they wait for each other
+LEAST_UNITS = 4  # SMs or blocks for each thread: with fewer they wait for each other
 MOST = 8  # threads; measured on 16 cores: kernels that load and store gain nothing from more, as one thread serves L2 for all
 
 
@@ -29,16 +29,16 @@ def _quota(file: Path) -> int | None:
         return None
 
 
-def threads_for(instructions: int, sms: int, window: int, wanted: int | None) -> int:
-    """Return how many threads share so many SMs that execute so many warp instructions, and meet every `window` cycles.
+def threads_for(instructions: int, units: int, window: int, wanted: int | None) -> int:
+    """Return how many threads share so many SMs, or blocks, that execute so many warp instructions, and meet every `window` cycles.
 
     wanted: None = what the environment's SIMTLAB_THREADS says; if nothing, as many as gain. Raises UserError for what is no number.
     """
     if wanted is None:
         wanted = from_environment()
     if wanted is None:
-        wanted = min(cores(), sms // LEAST_SMS, MOST) if instructions >= LEAST_INSTRUCTIONS and window >= LEAST_WINDOW else 1
-    return max(1, min(wanted, sms))
+        wanted = min(cores(), units // LEAST_UNITS, MOST) if instructions >= LEAST_INSTRUCTIONS and window >= LEAST_WINDOW else 1
+    return max(1, min(wanted, units))
 
 
 def check_threads(threads: object) -> None:

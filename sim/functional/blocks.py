@@ -6,9 +6,8 @@ from sim.compiled.kernel import inner
 from sim.functional.barriers import at_different_barriers, open_complete
 from sim.functional.clusters import begin_cluster, leave_cluster, place_in_grid
 from sim.functional.divergence import settle
-from sim.functional.growth import ROOM
 from sim.functional.paths import commit_ended, lend_row
-from sim.functional.spins import LOOK, has_spinners, let_spin, time_out
+from sim.functional.spins import LOOK, has_spinners, let_spin, look_at, time_out
 from sim.functional.state import NOBODY, Code, Log, Machine, Memory, Progress, Spin, Status, Store, Turn
 from sim.functional.watch import start_watch
 
@@ -89,7 +88,7 @@ def all_stopped(code: Code, machine: Machine, memory: Memory, log: Log, store: S
     progress.block[0] = progress.next[0]
     progress.next[0] += 1
     start_block(machine.chosen[progress.block[0]] if machine.chosen.size else progress.block[0], code, machine, memory, log)
-    progress.committed[0] = 0
+    progress.committed[0], progress.seen[0], progress.timed_out[0] = 0, -1, 0
     return Status.RUNNING
 
 
@@ -131,28 +130,29 @@ def start_warp(w: int, code: Code, machine: Machine, log: Log) -> None:
     for register in range(code.registers):
         for k in range(lanes):
             machine.rows[first + register, k] = machine.initial[register, k]
-    for p in range(15):
+    for p in range(machine.predicates.shape[1]):
         machine.predicates[w, p] = 0 if p != 7 else machine.predicates[w, p]
     for limit in range(code.iterations.size):
         machine.iterations[w, limit] = 0
     machine.products[w], machine.held[w], machine.came[w] = 0, code.held, 0
+    machine.votes[w], machine.reduced[w] = 0, 0
     machine.carry[w], machine.pc[w], machine.depth[w], machine.waiting[w], machine.ended[w] = 0, 0, 0, 0, 0
     machine.active[w] = machine.alive[w] = machine.existing[w]
     machine.reconverge[w] = code.operation.size
     if code.converges:
         start_registers(w, machine)
+    for column in range(machine.turn.shape[1]):
+        machine.turn[w, column] = 0
+    machine.turn[w, Turn.CHOSEN_AT] = -1
     log.length[w], log.hash[w], log.accesses[w] = 0, 0, 0
-    log.pause[w] = min(LOOK, log.instruction.shape[1] - ROOM)
     for column in range(machine.spin.shape[1]):
         machine.spin[w, column] = 0
     machine.spin[w, Spin.STEP] = LOOK
+    look_at(w, LOOK, machine, log)
 
 
 @inner
 def start_registers(w: int, machine: Machine) -> None:
-    """Empty the convergence registers of a warp, and what is known of whose turn it is."""
+    """Empty the convergence registers of a warp."""
     for barrier in range(machine.barrier.shape[1]):
         machine.barrier[w, barrier], machine.blocked[w, barrier] = 0, 0
-    for column in range(machine.turn.shape[1]):
-        machine.turn[w, column] = 0
-    machine.turn[w, Turn.CHOSEN_AT] = -1

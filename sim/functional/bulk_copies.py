@@ -64,6 +64,7 @@ def copy_bulk(i: int, w: int, mask: int, code: Code, machine: Machine, memory: M
         keep_access(w, mask, np.int64(0), np.int64(0), machine, log, store)
         return Status.RUNNING
     k, problem = first_bit(mask), np.int64(-1)
+    machine.target[:] = 0  # the trace keeps all of it
     if code.function[i] > 1:
         problem = copy_tile(i, w, k, code, machine, memory, progress)
     elif code.function[i] == 0 and code.flags[i] & CLUSTER:

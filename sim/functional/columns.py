@@ -123,3 +123,4 @@ class Spin(IntEnum):
     SEARCHED = 11  # the path's length when a long round was last looked for
     TIMED_OUT = 12  # 1 = it looks at a phase next, and goes on whether that is over or not
     PHASE_OF = 13  # where in shared memory the barrier is whose phase it waited for last
+    LOOK = 14  # the path's length at which it is looked at next, or gets room before

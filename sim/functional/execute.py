@@ -8,7 +8,7 @@ import numpy as np
 
 from isa.errors import UserError
 from isa.vocabulary import Space
-from sim.compiled.cores import check_threads
+from sim.compiled.cores import check_threads, from_environment
 from sim.compiled.kernel import is_compiled
 from sim.functional import setup
 from sim.functional.checks import check_launch, initial_registers
@@ -45,9 +45,9 @@ def execute(
     `Trace.hazards` then tells; without them nothing is watched, and nothing slower. runner: who calls the
     kernel (see `stepping`). blocks: int64, ascending: only these of the grid are executed, and the trace is that of a launch of so many;
     the caller's arrays stay as they are then. threads: how many share the blocks where their order does not count (`team`); the result is
-    the same with any number, None = as many as gain. Raises UserError for arguments that do not fit the program and for mistakes of the
-    program: accesses outside every array or misaligned, divergent barriers, no progress. After a mistake the arrays hold what was stored
-    up to it.
+    the same with any number, None = what SIMTLAB_THREADS says, else as many as gain; `runner` and `check` have one. Raises UserError for
+    arguments that do not fit the program and for mistakes of the program: accesses outside every array or misaligned, divergent barriers,
+    no progress. After a mistake the arrays hold what was stored up to it.
     """
     if not isinstance(launch, Launch):
         hint = "write sim.Launch(isa.load(listing), grid, block, args), or sim.launch.file.load_launch(listing).launch"
@@ -56,6 +56,20 @@ def execute(
     check_threads(threads)
     check_launch(launch, blocks is not None)
     check_registers(launch.program)
+    several = runner is Turns and not checks and is_compiled() and (launch.blocks if blocks is None else len(blocks)) > 1
+    count = 1 if not several else from_environment() if threads is None else threads
+    try:
+        return _execute(launch, limit, checks, (runner, count), blocks)
+    except AgainError:
+        pass  # outside of this clause nothing of the attempt is left in memory
+    return _execute(launch, limit, checks, (runner, 1), blocks)
+
+
+def _execute(
+    launch: Launch, limit: int, checks: tuple[str, ...], how: tuple[Callable[..., Turns], int | None], blocks: np.ndarray | None
+) -> Trace:
+    """Execute a launch. how: who calls the kernel, and by how many threads. Raises UserError, and AgainError where one should have."""
+    runner, threads = how
     places = Places(launch)
     placed, literals = places.allocations, Literals()
     banks = build(launch, places)
@@ -64,23 +78,23 @@ def execute(
     uses_local = bool(np.isin(code.space, (Space.LOCAL, Space.GENERIC)).any())
     memory = setup.allocate_memory(launch, places, banks, uses_local, checks)
     maker = Maker(launch, code, (literals.rows(), initial), limit, blocks)
-    if runner is Turns and threads != 1 and is_compiled() and not checks and may_be_shared(launch, code):
+    if threads != 1 and may_be_shared(launch, code):
         runner = partial(Team, threads=threads, apart=maker.apart)
     turns = runner(launch, places, code, setup.allocate_store(maker.count * launch.warps_per_block, len(launch.program)), limit)
-    first, again = maker.first(memory), False
+    first = maker.first(memory)
     link(needed(code.family), code, first.machine, memory, first.log, turns.store, first.progress)
-    try:
-        turns.execute(first, maker.another)
-    except AgainError:
-        again = True
-    except UserError as error:
-        raise turns.driver.with_printed(error) from None
-    finally:
-        if blocks is None and not again:
+
+    def leave() -> None:
+        if blocks is None:
             copy_back(placed, memory.written[: len(placed)], memory.words)
         places.finish()
-    if again:
-        return execute(launch, limit, check, blocks=blocks, threads=1)
+
+    try:
+        turns.execute(first, maker.another)
+    except UserError as error:
+        leave()
+        raise turns.driver.with_printed(error) from None
+    leave()
     store = turns.store
     spun = int(maker.order.clock[0]) - int(store.executed.sum())
     printed = turns.driver.text()

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from isa.vocabulary import Operation
-from sim.functional.growth import MOST_SCATTERED
 from sim.functional.state import Store
 from sim.launch.launch import Launch
 from sim.traces.trace import PHASE, PHASE_SHIFT, SCATTERED, Trace, TraceArrays, bulk_copies, instruction_of
@@ -16,16 +15,17 @@ class AgainError(Exception):
 
 
 def joined(stores: list[Store], phases: Sequence[int], launch: Launch) -> Store:
-    """Return one trace: what `execute` takes of a Store. phases: of barriers in shared memory, those that each part has begun and numbered.
+    """Return one trace: what `execute` takes of a Store; hashes and buckets stay those of the first part.
 
-    The list is emptied, so that little is in memory twice. Raises AgainError for what only one thread can tell apart.
+    phases: how many phases of barriers in shared memory each part has begun. The list is emptied, so that little is in memory twice.
+    Raises AgainError for what only one thread can tell apart.
     """
     first, parts = stores[0], {name: [getattr(one, name) for one in stores] for name in Store._fields}
     stores.clear()
     accesses = [int(one[-1]) for one in parts["access_start"]]
     rows = [int(one[0]) for one in parts["scattered_rows"]]
-    if sum(rows) >= MOST_SCATTERED // first.scattered[0].nbytes:
-        raise AgainError  # one thread would have refused so many, and says so
+    for base, stride, count, n in zip(parts["access_base"], parts["access_stride"], accesses, _before(rows), strict=True):
+        np.add(base[:count], n, out=base[:count], where=stride[:count] == SCATTERED)
     total = first._replace(
         **_paths(parts),
         access_start=np.concatenate([[0], *(one[1:] + n for one, n in zip(parts["access_start"], _before(accesses), strict=True))]),
@@ -36,7 +36,6 @@ def joined(stores: list[Store], phases: Sequence[int], launch: Launch) -> Store:
         found=_found(parts["found"]),
         **{name: np.sum(parts[name], axis=0) for name in ("executed", "active_lanes", "true_lanes", "parted", "blocks")},
     )
-    total.access_base[:] += np.where(total.access_stride == SCATTERED, np.repeat(_before(rows), accesses), 0)
     if any(phases[1:]):
         _number_phases(total, np.repeat(_before(phases), accesses), launch)
     return total

@@ -9,7 +9,8 @@ from sim.compiled.kernel import inner, outlined
 from sim.functional.state import FULL, Machine, Memory
 
 LOADED, STORED = np.uint8(1), np.uint8(3)  # the low bit: touched
-EIGHT = 8  # marks that are compared at once, as one word
+EIGHT = 8  # marks in a word
+AT_ONCE = 1 << 16  # such words that are compared at once
 STORED_IN_EIGHT = np.uint64(0x0202020202020202)
 
 
@@ -54,12 +55,12 @@ def are_apart(marks: list[np.ndarray], memory: Memory) -> bool:
     """Return whether no word that one thread has stored to was touched by another. marks: of each thread, as `Memory.marks`."""
     for array in np.flatnonzero(memory.written):
         first, end = ((int(one[array]) - memory.base) >> 2 for one in (memory.start, memory.end))
-        part = slice(first // EIGHT, end // EIGHT + 1)
-        words = [one.view(np.uint64)[part] for one in marks]
-        every, twice = words[0].copy(), np.zeros_like(words[0])
-        for one in words[1:]:
-            twice |= every & one
-            every |= one
-        if (twice << np.uint64(1) & every & STORED_IN_EIGHT).any():
-            return False
+        for start in range(first // EIGHT, end // EIGHT + 1, AT_ONCE):
+            words = [one.view(np.uint64)[start : min(start + AT_ONCE, end // EIGHT + 1)] for one in marks]
+            every, twice = words[0].copy(), np.zeros_like(words[0])
+            for one in words[1:]:
+                twice |= every & one
+                every |= one
+            if (twice << np.uint64(1) & every & STORED_IN_EIGHT).any():
+                return False
     return True

@@ -26,6 +26,13 @@ EARLIEST = np.int64(8192)  # length of a path in which a long round is looked fo
 FOREVER = np.int64(1 << 20)  # entries
 
 
+@inner
+def look_at(w: int, length: int, machine: Machine, log: Log) -> None:
+    """Look at the warp's path when it is so long: that does not depend on how long a path the log has room for."""
+    machine.spin[w, Spin.LOOK] = length
+    log.pause[w] = min(length, log.instruction.shape[1] - ROOM)
+
+
 @outlined
 def look(w: int, code: Code, machine: Machine, log: Log, store: Store, progress: Progress) -> int:
     """See whether the warp spins, and let it give way if so; or ask for room. Return a Status."""
@@ -33,14 +40,17 @@ def look(w: int, code: Code, machine: Machine, log: Log, store: Store, progress:
     room = log.instruction.shape[1] - ROOM
     if length >= room:
         return Status.LOG_FULL
+    if length < spin[Spin.LOOK]:  # there is room now
+        look_at(w, spin[Spin.LOOK], machine, log)
+        return Status.RUNNING
     if spin[Spin.PERIOD] > 0 and spin[Spin.START] >= 0:
         if length < spin[Spin.START] + spin[Spin.PERIOD]:
-            log.pause[w] = min(spin[Spin.START] + spin[Spin.PERIOD], room)
+            look_at(w, spin[Spin.START] + spin[Spin.PERIOD], machine, log)
         else:
             conclude(w, code, machine, log, store, progress)
         return Status.RUNNING
     period = spin[Spin.PERIOD] if spin[Spin.PERIOD] > 0 else period_of(w, code, machine, log, store)
-    log.pause[w] = min(length + (period if period > 0 else spin[Spin.STEP]), room)
+    look_at(w, length + (period if period > 0 else spin[Spin.STEP]), machine, log)
     if period > 0:
         begin(w, period, code, machine, log, store)
     return Status.RUNNING
@@ -66,7 +76,7 @@ def conclude(w: int, code: Code, machine: Machine, log: Log, store: Store, progr
         else:
             spin[Spin.STEP] = min(4 * spin[Spin.STEP], 32 * LOOK)
             progress.moves[0] += 1
-    log.pause[w] = min(log.length[w] + spin[Spin.STEP], log.instruction.shape[1] - ROOM)
+    look_at(w, log.length[w] + spin[Spin.STEP], machine, log)
 
 
 @outlined
@@ -243,7 +253,7 @@ def let_spin(machine: Machine, log: Log) -> None:
     """Let every warp that spins, or waits for a phase, look once more."""
     for w in range(machine.waiting.size):
         if machine.waiting[w] == SPINS:
-            log.pause[w] = log.length[w]
+            look_at(w, log.length[w], machine, log)
         machine.waiting[w] = max(machine.waiting[w], np.int64(0))
 
 

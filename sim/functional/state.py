@@ -158,7 +158,7 @@ class Memory(NamedTuple):
     written: np.ndarray  # uint8 [arrays] 1 = stored to
     seen: np.ndarray  # int64 [arrays] first address as the program has it, ascending; none: the same as start
     latest: np.ndarray  # int64 [1] array of the latest access, tried first
-    marks: np.ndarray  # uint8 [words]: LOADED, STORED (`sim.functional.marks`), by this thread; empty where one executes all
+    marks: np.ndarray  # uint8 [words, in groups of 8]: LOADED, STORED by this thread (`sim.functional.marks`); empty where one executes all
     touched: np.ndarray  # uint8 [1] 1 = this block has used local memory, which is zeroed before the next
     shared: np.ndarray  # uint32: of the block
     shared_bytes: int

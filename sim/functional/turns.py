@@ -1,8 +1,8 @@
 """Blocks in turns: when every warp of a block spins or waits for one that does, the next block starts; when none is left, all take turns.
 
-A launch in which nothing spins runs block after block, in launch order, in one call of the kernel. A block that waits keeps its place:
-registers, shared and local memory, the paths of its warps. Paths go to the trace in launch order whatever the order of execution.
-Everything here depends on the launch alone, so results are the same on every machine.
+Where nothing spins, one call of the kernel executes block after block, in launch order (where several threads do, each its own: `team`).
+A block that waits keeps its place: registers, shared and local memory, the paths of its warps. Paths go to the trace in launch order
+whatever the order of execution. Everything here depends on the launch alone, so results are the same on every machine.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """The executor's loop: one instruction of one warp after another; blocks in launch order, warps one at a time.
 
 A warp runs until it waits at a barrier, spins or ends; then the next one of its block runs; when all of them wait, the barrier
-opens; when all have ended, the next block starts. One call executes the whole grid, or returns for more room, or because the block
-waits for another one.
+opens; when all have ended, the next block starts. One call executes all blocks that it is given, or returns for more room, or because
+the block waits for another one.
 """
 
 from typing import Any

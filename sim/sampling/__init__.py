@@ -44,11 +44,10 @@ def run(launch: Launch, gpu: Gpu, share: float | None = None, wanted: Wanted = W
     blocks that wait for others, timelines and checks.
     """
     _check(gpu, share, wanted)
-    limit = LIMIT if wanted.limit is None else wanted.limit
-    each = _work(launch, share, limit)
-    chosen = _plan(launch, gpu, (share, limit), each)
+    each = _work(launch, share, wanted)
+    chosen = _plan(launch, gpu, (share, wanted), each)
     blocks = np.arange(launch.blocks) if chosen is None else chosen.chosen
-    trace = execute(launch, limit, blocks=blocks, threads=wanted.threads)
+    trace = _executed(launch, wanted, blocks)
     result = engines.simulate(trace, gpu, None, wanted.engine, wanted.threads)
     if chosen is None:
         sample = Sample(launch.blocks, launch.blocks, trace.warp_instructions, ((0, launch.blocks),), 0.0, 0.0)
@@ -73,14 +72,19 @@ def _check(gpu: Gpu, share: float | None, wanted: Wanted) -> None:
         raise UserError(message, hint="leave the sample out, or set blocks.order to launch")
 
 
-def _work(launch: Launch, share: float | None, limit: int) -> np.ndarray:
+def _executed(launch: Launch, wanted: Wanted, blocks: np.ndarray) -> Trace:
+    """Execute some blocks."""
+    return execute(launch, LIMIT if wanted.limit is None else wanted.limit, blocks=blocks, threads=wanted.threads)
+
+
+def _work(launch: Launch, share: float | None, wanted: Wanted) -> np.ndarray:
     """Return int64: the warp instructions of blocks spread over the launch, in launch order.
 
     Where they differ, more of them are executed, without being timed: they do most to make an estimate good.
     """
 
     def of(count: int) -> np.ndarray:
-        return work_of_blocks(execute(launch, limit, blocks=spread(0, launch.blocks, min(count, launch.blocks), 1)))
+        return work_of_blocks(_executed(launch, wanted, spread(0, launch.blocks, min(count, launch.blocks), 1)))
 
     work = of(PILOT if int(of(1)[0]) * PILOT < LEAST else FEW)
     if _is_even(work):
@@ -94,12 +98,12 @@ def _is_even(work: np.ndarray) -> bool:
     return bool((work == work[0]).all())
 
 
-def _plan(launch: Launch, gpu: Gpu, most: tuple[float | None, int], each: np.ndarray) -> Plan | None:
-    """Return which blocks to execute, None for all of them. most: share of the blocks, limit. each: work of blocks.
+def _plan(launch: Launch, gpu: Gpu, most: tuple[float | None, Wanted], each: np.ndarray) -> Plan | None:
+    """Return which blocks to execute, None for all of them. most: share of the blocks, and how to run. each: work of blocks.
 
     Raises UserError where a sample would be most of a launch that is too long to be executed whole.
     """
-    (share, limit), work, even = most, float(each.mean()), _is_even(each)
+    (share, wanted), work, even = most, float(each.mean()), _is_even(each)
     places = (
         gpu.sms * residency(gpu, launch.block, launch.registers_per_thread, launch.shared_per_block, launch.program.architecture).blocks
     )
@@ -107,7 +111,7 @@ def _plan(launch: Launch, gpu: Gpu, most: tuple[float | None, int], each: np.nda
     affordable = waves * share if share is not None else max(SHARE * waves, LEAST / (work * places))
     if affordable < waves and (found := plan(launch.blocks, places, 0, affordable, even)) is not None:
         hierarchy = gpu.l2 is not None and gpu.memory.kind == "hierarchy"
-        return plan(launch.blocks, places, _cold(launch, gpu, places, limit), affordable, even) if hierarchy else found
+        return plan(launch.blocks, places, _cold(launch, gpu, places, wanted), affordable, even) if hierarchy else found
     if work * launch.blocks > WHOLE:
         message = (
             f"{launch.blocks:,} blocks of some {work:,.0f} warp instructions are {waves:.1f} waves of the {places:,} that {gpu.name} "
@@ -117,13 +121,13 @@ def _plan(launch: Launch, gpu: Gpu, most: tuple[float | None, int], each: np.nda
     return None
 
 
-def _cold(launch: Launch, gpu: Gpu, places: int, limit: int) -> int:
+def _cold(launch: Launch, gpu: Gpu, places: int, wanted: Wanted) -> int:
     """Return after how many waves L2 holds what it does from then on: when they have touched more than fits; 0 where that never is."""
     assert gpu.l2 is not None
     seen = np.zeros((1 << 32) // LINE, bool)
     touched = []
     for wave in range(2):
-        seen[_lines(execute(launch, limit, blocks=np.arange(wave * places, (wave + 1) * places)))] = True
+        seen[_lines(_executed(launch, wanted, np.arange(wave * places, (wave + 1) * places)))] = True
         touched.append(int(np.count_nonzero(seen)) * LINE)
     grown = touched[1] - touched[0]
     if touched[0] + grown * (launch.blocks // places - 1) <= gpu.l2.bytes:

@@ -1,7 +1,8 @@
 """Threads that share a launch's blocks leave what one leaves, to the bit; where the order of blocks counts, one executes them."""
 
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from isa.errors import UserError
 from sim.bench import COPY, elementwise
 from sim.compiled.cores import LEAST_INSTRUCTIONS
 from sim.functional import execute, joined, setup, team
+from sim.functional.making import Place
 from sim.functional.marks import LOADED, STORED
-from sim.functional.state import Memory
+from sim.functional.state import Memory, Status
 from sim.functional.team import Team
+from sim.functional.turns import Turns
 from sim.launch.file import load_launch
 from sim.launch.launch import Launch
 from sim.traces.trace import Trace
@@ -26,9 +29,8 @@ SHARED = [f"cuda/{one}" for one in ("hgemm_tma.sm_90", "hgemm_async.sm_80", "man
 FEW = ("access/", "fft/", "cuda/copy.sm_90", "cuda/reduce.sm_52", "cuda/scan.sm_90", *SHARED)
 TOUCHING = [f"cuda/{one}" for one in ("hgemm_tma.sm_90", "hgemm_async.sm_80", "matvec_bulk.sm_90", "gather.sm_90", "histogram.sm_52")]
 PROGRAM = [pytest.param(name, marks=[] if name.startswith(FEW) else pytest.mark.slow) for name in PROGRAMS]
-HEAD = (
-    ".kernel f\n.param ptr x\nS2R R0, SR_TID.X\nS2R R1, SR_CTAID.X\nSHL R2, R1, 8\nIADD R3, R0, R2\nSHL R3, R3, 2\nIADD R3, R3, c[0x0][x]\n"
-)
+HEAD = ".kernel f\n.param ptr x\n.shared 64\nS2R R0, SR_TID.X\nS2R R1, SR_CTAID.X\nSHL R2, R1, 8\nIADD R3, R0, R2\n"
+HEAD += "SHL R3, R3, 2\nIADD R3, R3, c[0x0][x]\n"
 
 
 @pytest.fixture
@@ -79,10 +81,13 @@ def test_programs(name: str, shared: list[str]) -> None:
         assert shared == ["apart"]
 
 
-def in_blocks(body: str, blocks: int = 32, words: int = 0) -> Callable[[], Launch]:
-    return lambda: Launch(isa.parse(f"{HEAD}{body}EXIT\n"), (blocks,), (256,), (np.arange(words or 256 * (blocks + 1), dtype=np.uint32),))
+def in_blocks(body: str, blocks: int = 32, block: int = 256) -> Callable[[], Launch]:
+    return lambda: Launch(isa.parse(f"{HEAD}{body}EXIT\n"), (blocks,), (block,), (np.arange(256 * (blocks + 1), dtype=np.uint32),))
 
 
+SPIN = "ISETP.GE.AND P0, PT, R0, 32, PT\n@P0 BRA last\nMOV R5, RZ\nspin:\nLDS R4, [R5]\nISETP.EQ.AND P1, PT, R4, RZ, PT\n@P1 BRA spin\n"
+SPIN += "STG [R3], R4\nEXIT\nlast:\nMOV R4, 1\nSTS [RZ], R4\n"
+BULK = "".join(f"MOV R{6 + k}, {value}\nR2UR UR{6 + k}, R{6 + k}\n" for k, value in enumerate(("R3", "RZ", "RZ", "RZ", "4")))
 CASES = {  # body -> what comes of sharing
     "its own words, loaded and stored to": ("LDG R4, [R3]\nIADD R4, R4, 1\nSTG [R3], R4\n", ["apart"]),
     "a word of the block before": ("LDG R4, [R3]\nIADD R4, R4, 1\nSTG [R3+1024], R4\n", ["again"]),
@@ -93,6 +98,13 @@ CASES = {  # body -> what comes of sharing
     "atomics": ("MOV R5, c[0x0][x]\nRED.ADD [R5], R1\n", []),
     "atomics on shared memory": ("MOV R5, RZ\nATOMS.ADD R6, [R5], R1\nSTG [R3], R6\n", ["apart"]),
     "a clock": ("S2R R4, SR_CLOCKLO\nSTG [R3], R4\n", []),
+    # what a block could find of the one before it
+    "a warp that spins": (SPIN, ["apart"]),
+    "what BAR.RED found": ("B2R.RESULT R5\nSTG [R3], R5\nISETP.GE.AND P0, PT, R1, R0, PT\nMOV R5, 1\nBAR.RED.POPC 0x0, P0\n", ["apart"]),
+    "a bulk copy before other accesses": (
+        f"ISETP.NE.AND P0, PT, R0, RZ, PT\n{BULK}@!P0 UBLKCP.G.S [UR6], [UR8], UR10\nSTG [R3+128], R1\n",
+        ["apart"],
+    ),
 }
 
 
@@ -107,20 +119,27 @@ def test_words_that_blocks_tell_each_other(case: str, shared: list[str], monkeyp
 
     monkeypatch.setattr(Team, "_executed", together)
     body, came = CASES[case]
-    compare(in_blocks((".shared 64\n" if "shared" in case else "") + body))
+    compare(in_blocks(body, block=64))
     assert shared == came
 
 
-def test_a_wait_for_another_block(shared: list[str]) -> None:
-    """Block 31 stores the word that the others wait for: more blocks wait than a thread has."""
-    body = "MOV R5, c[0x0][x]\nISETP.EQ.AND P0, PT, R1, 31, PT\n@P0 BRA last\n"
-    body += "spin:\nLDG R4, [R5]\nISETP.EQ.AND P1, PT, R4, RZ, PT\n@P1 BRA spin\n"
-    compare(in_blocks(f"{body}EXIT\nlast:\nMOV R4, 1\nSTG [R5], R4\n"))
-    assert shared in ([], ["again"])
+@pytest.mark.parametrize(("from_block", "came"), [(0, []), (8, ["again"])])
+def test_a_wait_for_another_block(from_block: int, came: list[str], shared: list[str]) -> None:
+    """Block 31 stores the word that blocks wait for: the first, which runs alone, or only later ones."""
+    body = f"MOV R5, c[0x0][x]\nISETP.EQ.AND P0, PT, R1, 31, PT\n@P0 BRA last\nISETP.LT.AND P2, PT, R1, {from_block}, PT\n@P2 EXIT\n"
+    body += "spin:\nLDG R4, [R5]\nISETP.EQ.AND P1, PT, R4, RZ, PT\n@P1 BRA spin\nEXIT\nlast:\nMOV R4, 1\nSTG [R5], R4\n"
+
+    def made() -> Launch:
+        launch = in_blocks(body)()
+        launch.args[0][:] = 0
+        return launch
+
+    compare(made)
+    assert shared == came
 
 
 @pytest.mark.parametrize("body", ["@P0 LDG R4, [R3+0x7000]\n", "@P0 BPT.TRAP\n", "again:\n@P0 BRA again\n"])
-def test_a_mistake_is_that_of_one_thread(body: str) -> None:
+def test_a_mistake_is_that_of_one_thread(body: str, shared: list[str]) -> None:
     made = in_blocks(f"STG [R3], R1\nISETP.GE.AND P0, PT, R1, 28, PT\n{body}")
     errors, arrays = [], []
     for threads in (1, 3):
@@ -131,16 +150,91 @@ def test_a_mistake_is_that_of_one_thread(body: str) -> None:
         arrays.append(launch.args[0])
     assert errors[0] == errors[1]
     assert np.array_equal(*arrays)
+    assert shared == ["again"]
 
 
-def test_chosen_blocks() -> None:
+@pytest.mark.parametrize("blocks", [[], [3], range(1, 32, 3)])
+def test_chosen_blocks(blocks: Sequence[int], shared: list[str]) -> None:
     launch = in_blocks("LDG R4, [R3]\nIADD R4, R4, 1\nSTG [R3], R4\n")()
-    blocks = np.arange(1, 32, 3)
-    assert not differences(*(execute(launch, blocks=blocks, threads=threads) for threads in (1, 3)))
+    before = launch.args[0].copy()
+    assert not differences(*(execute(launch, blocks=np.array(blocks, np.int64), threads=threads) for threads in (1, 3)))
+    assert np.array_equal(launch.args[0], before)
+    assert shared == ["apart"] * (len(blocks) > 1)
+
+
+def test_no_part_is_left_out(monkeypatch: pytest.MonkeyPatch, shared: list[str]) -> None:
+    """A thread that finds nothing left does not stop another that has taken a part and not begun it."""
+
+    class Slow(threading.Event):
+        def is_set(self) -> bool:
+            time.sleep(0.01)
+            return super().is_set()
+
+    monkeypatch.setattr(team, "Event", Slow)
+    compare(in_blocks("STG [R3], R1\n"))
+    assert shared == ["apart"]
+
+
+def test_too_little_memory_for_several(monkeypatch: pytest.MonkeyPatch, shared: list[str]) -> None:
+    def refuse(memory: Memory) -> np.ndarray:
+        raise MemoryError
+
+    monkeypatch.setattr(team, "allocate_marks", refuse)
+    compare(in_blocks("STG [R3], R1\n"))
+    assert shared == ["again"]
+
+
+def test_more_scattered_addresses_than_one_thread_keeps(monkeypatch: pytest.MonkeyPatch, shared: list[str]) -> None:
+    monkeypatch.setattr(team, "MOST_ROWS", 40)
+    compare(in_blocks("XMAD R4, R0, R0, R3\nLOP3.LUT R4, R4, 0xffc, RZ, 0xc0, !PT\nIADD R4, R4, c[0x0][x]\nLDG R5, [R4]\n"))
+    assert shared == ["again"]
+
+
+def test_a_wrong_number_of_threads_is_found_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIMTLAB_THREADS", "many")
+    launch = in_blocks("STG [R3], R1\n")()
+    before = launch.args[0].copy()
+    with pytest.raises(UserError, match="many is not a number of threads"):
+        execute(launch)
+    assert np.array_equal(launch.args[0], before)
+
+
+# Of Machine, what blocks share, and what is at rest between them
+LASTING = {"lanes", "rows", "floats", "initial", "thread", "grid_shape", "chosen", "block_shape", "cluster_shape", "rank", "existing"}
+LASTING |= {"predicates", "length", "clock", "families", "ended"}
+
+
+class Scrambled(Turns):
+    """Leaves garbage after the first block wherever that could have left something."""
+
+    def execute(self, place: Place | None, another: Callable[[], Place]) -> None:
+        assert place is not None
+        every = self.store.warp_path
+        self.store = self.store._replace(warp_path=every[: self.launch.warps_per_block])
+        status, place = self._run(place)
+        assert status == Status.DONE
+        self.store = self.store._replace(warp_path=every)
+        machine, memory, log, progress = place
+        found = [getattr(machine, name) for name in machine._fields if name not in LASTING]
+        found += [machine.rows[:10], machine.rows[machine.base :], machine.predicates[:, :7], machine.predicates[:, 8:]]
+        found += [memory.shared, memory.local, log.length, log.hash, log.accesses, log.pause, log.instruction, log.mask]
+        found += [log.access_base, log.access_stride, progress.report, memory.phases if memory.begun[0] else np.zeros(0)]
+        for one in found:
+            if isinstance(one, np.ndarray):
+                one[...] = np.random.default_rng(0).integers(1, 6, one.shape)
+        memory.touched[0], progress.seen[0], progress.timed_out[0] = 1, progress.moves[0], 1 + progress.moves[0]
+        super().execute(place, another)
+
+
+@pytest.mark.parametrize("name", [*FEW[2:], *CASES])
+def test_a_block_finds_nothing_of_the_one_before(name: str) -> None:
+    body, _ = CASES.get(name, ("", []))
+    made = in_blocks(body, block=64) if body else lambda: load_launch(FOLDER / f"{name}.sass").launch
+    assert not differences(execute(made(), threads=1), execute(made(), runner=Scrambled))
 
 
 def test_phases_are_numbered_through(shared: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each block's barriers have phases of their own, as one thread numbers them; that all blocks store the same is left out of account."""
+    """Each block's barriers have phases of their own, as one thread numbers them. All blocks store to the same words, hence the patch."""
     monkeypatch.setattr(team, "are_apart", lambda marks, memory: True)
 
     def made() -> Launch:
@@ -193,7 +287,7 @@ def test_all_that_a_launch_touches_is_marked(name: str, monkeypatch: pytest.Monk
 
     one = executed(None)
     marks, words = memories[0].marks, memories[0].words
-    assert set(np.unique(marks).tolist()) >= {0, LOADED, STORED}
+    assert {LOADED, STORED} <= set(np.unique(marks).tolist())
     other = executed(marks == 0)
     assert not differences(one, other)
     assert np.array_equal(marks, memories[1].marks)
