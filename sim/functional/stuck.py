@@ -54,7 +54,7 @@ def no_progress(launch: Launch, places: Places, waiting: "list[Place]", executed
     if blocks < launch.blocks:
         hint = "only a sample of the blocks is executed, and what is waited for may be in another one: leave the sample out"
     program = launch.program
-    first = _loop(*spins[0])[0] if spins else int(phases[0][0].machine.pc[phases[0][1]]) if phases else 0
+    first = min(_loop(*spins[0])) if spins else int(phases[0][0].machine.pc[phases[0][1]]) if phases else 0
     line = program.instructions[first].line
     return UserError("\n  ".join([message, f"kernel {program.name}", *shown, *more]), path=program.path, line=line, hint=hint)
 
