@@ -140,7 +140,9 @@ def line_ticks(gpu: "Gpu", launch: "Launch") -> np.ndarray:
 def ticks_before(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms]: ticks for which the port of constants serves other SMs of the GPC first, when all begin and ask at once."""
     gpcs = gpcs_of(gpu, launch)
-    before = np.array([np.count_nonzero(gpcs[:m] == gpcs[m]) for m in range(gpu.sms)], np.int64)
+    order = np.argsort(gpcs, kind="stable")  # those of a GPC one after another
+    before = np.empty(gpu.sms, np.int64)
+    before[order] = np.arange(gpu.sms) - np.searchsorted(gpcs[order], gpcs[order])
     return np.minimum(before, sms_with_blocks(gpu, launch) - 1) * round(TICKS * gpu.constants.port_cycles)
 
 

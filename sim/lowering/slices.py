@@ -8,6 +8,7 @@ slices leaves out another eight for each 32 KB, each once in 160 KB. Which part 
 fewer slices correspondingly less lies on as many as a power of two.
 """
 
+from functools import lru_cache
 from itertools import pairwise
 from math import gcd
 
@@ -95,12 +96,19 @@ def gpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     A chip of fewer SMs than its GPCs have leaves the others out, one of more goes round again.
     """
     sizes, early = _sizes(gpu, launch)
+    later = min(max(launch.blocks - early, 0) if launch.cluster_shape is None else sum(sizes), sum(sizes))
+    return _gpcs(sizes, early, later, gpu.sms)
+
+
+@lru_cache(maxsize=256)
+def _gpcs(sizes: tuple[int, ...], early: int, later: int, sms: int) -> np.ndarray:
+    """Return `gpcs_of` by the numbers that it depends on: a run asks for it often. later: SMs that get a block after the early ones."""
     last = len(sizes) - 1
     places = [(place % 2, place // 2, gpc != last, gpc) for gpc, size in enumerate(sizes) for place in range(size - early * (gpc == last))]
     order = np.array([gpc for *_, gpc in sorted(places)], np.int64)
-    later = max(launch.blocks - early, 0) if launch.cluster_shape is None else len(order)
-    gpcs = np.concatenate((np.full(early, last), np.sort(order[:later]), order[later:]))
-    return np.resize(gpcs, gpu.sms).astype(np.uint8)
+    gpcs = np.resize(np.concatenate((np.full(early, last), np.sort(order[:later]), order[later:])), sms).astype(np.uint8)
+    gpcs.flags.writeable = False
+    return gpcs
 
 
 def tpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
