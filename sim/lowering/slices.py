@@ -47,6 +47,16 @@ def set_of(line: int, sets: int) -> int:
     return (line ^ LOWER[line >> 9 & 511] ^ UPPER[line >> 18 & 511]) & (sets - 1)
 
 
+# Which bits of a set's number make the two of its bank of tags, on an H200 whose L1 looks four lines up in a cycle: ../h200/tags.csv
+BANK_BITS = (0b010110101, 0b111011010)
+TAG_BANKS = np.array([sum((number & bits).bit_count() % 2 << k for k, bits in enumerate(BANK_BITS)) for number in range(512)], np.int64)
+
+
+def bank_of_tags(number: int, banks: int) -> int:
+    """Return which bank has the tags of a set of L1: one line is looked up in each in a cycle. As measured where there are four."""
+    return (number & ~3 | TAG_BANKS[number & 511]) % banks
+
+
 def lanes_of(channels: int) -> int:
     """Return on how many slices of a part so many KB lie by the hash: the greatest power of two of them, 32 at most."""
     return min(LANES, 1 << (max(channels // 2, 1).bit_length() - 1))

@@ -109,12 +109,15 @@ def test_wide_loads_take_their_registers_one_after_another(run) -> None:
     assert issued[3] - issued[2] == 40 + 3 * 2
 
 
-PASSES = ROUND | {"l1__tags_per_cycle": 4, "l1__pass_latency": 2}
+PASSES = ROUND | {"l1__tags_per_cycle": 4, "l1__pass_latency": 2, "l1__sets": 512}
 
 
 @pytest.mark.parametrize(
     ("stride", "longer"),
-    [(0, 0), (4, 0), (8, 2 * 1), (16, 2 * 3), (32, 1 + 2 * 7), (128, 7 + 2 * 31), (132, 7)],  # lookups of four lines, then passes
+    [
+        *((0, 0), (4, 0), (8, 2 * 1), (16, 2 * 3), (32, 1 + 2 * 7), (128, 7 + 2 * 31), (132, 7)),  # lookups of four lines, then passes
+        *((388, 10), (644, 9), (772, 10), (900, 13), (1540, 13), (2564, 8)),  # lookups: lines of the busiest bank (h200/tags.csv)
+    ],
 )
 def test_a_hit_looks_lines_up_and_passes_over_banks(run, stride: int, longer: int) -> None:
     listing = "LDG R0, [R8]\nFADD R1, R0, R0\nLDG R2, [R8]\nFADD R3, R2, R2\nEXIT"

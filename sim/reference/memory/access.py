@@ -52,6 +52,7 @@ class Access:
         self.pieces = 0  # of a copy to shared memory: past L1 each of its lines in as many as it has lines there
         self.begins = self.taken  # the moment in which it begins to read them
         self.packets: list[int] = []  # of each request, if it is an atomic's
+        self.turns: list[int] = []  # how many cycles after the first each line is looked up
         self.phase = lsu.memory.phase_of(warp.next_access) if decoded.phase else 0  # of a barrier in shared memory; 0 = none
         if warp.lanes:
             self._describe(lsu.memory.addresses(warp.next_access, warp.mask))
@@ -87,6 +88,12 @@ class Access:
             elif self.lsu.numbers.leaving_lines and self.kind is Kind.STORE:
                 self.store_passes = self._passes_of_l1(addresses)
         self.packets = coalescer.packets(addresses, self.requests) if self.kind.updates else [0] * len(self.requests)
+        self.turns = self.lsu.l1.turns([request.line for request in self.requests])
+
+    @property
+    def lookups(self) -> int:
+        """The cycles in which its lines are looked up."""
+        return max(self.turns, default=-1) + 1
 
     def _passes_of_l1(self, addresses: coalescer.Addresses) -> int:
         """Return the passes over L1's banks; a word of local memory has a bank for each lane."""

@@ -9,13 +9,13 @@ A load that lacks words of a sector of which others are there invalidates the li
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from sim.lowering.memory import SEARCHED, SECTORS
-from sim.lowering.slices import place_of, set_of
+from sim.lowering.memory import MOST_REQUESTS, SEARCHED, SECTORS
+from sim.lowering.slices import bank_of_tags, place_of, set_of
 from sim.policies import Replacement
 from sim.reference.memory.replacement import Ways
 
@@ -83,6 +83,7 @@ class L1:
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
         self.set_of = set_of if numbers.l1_decoupled else place_of
         self.room, self.taken = int(numbers.l1_data), 0  # lines
+        self.banks = int(numbers.tags)  # of tags; 0: not modelled
         self.hand = 0  # set from which the next line is sought that gives up its data
         self.uses = count(1)
         policy, sets = int(numbers.l1_replacement), int(numbers.l1_sets)
@@ -97,6 +98,20 @@ class L1:
     def _ways(self, number: int) -> Ways | None:
         """Return the ways of a line's set, with another policy than LRU."""
         return self.ways_of[self.set_of(number, len(self.sets))] if self.ways_of else None
+
+    def turns(self, lines: list[int]) -> list[int]:
+        """Return how many cycles after the first each line is looked up: those of one bank of tags one after another."""
+        if not self.banks:
+            return list(range(len(lines)))
+        if self.banks >= MOST_REQUESTS:
+            return [0] * len(lines)
+        before: Counter[int] = Counter()
+        found = []
+        for line in lines:
+            bank = int(bank_of_tags(self.set_of(line, len(self.sets)), self.banks))
+            found.append(before[bank])
+            before[bank] += 1
+        return found
 
     def peek(self, number: int) -> Line | None:
         """Return a line if it has a place, without using it."""

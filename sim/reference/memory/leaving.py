@@ -22,7 +22,6 @@ class Leaving:
 
     def __init__(self, numbers: Hierarchy) -> None:
         self.lines, self.cycles, self.most = int(numbers.leaving_lines), int(numbers.leaving_cycles), int(numbers.store_lines)
-        self.tags = max(int(numbers.tags), 1)
         self.entered = self.found = 0  # when the last store did, when its lines had been looked up
         self.last = self.first = self.pressed = (
             0  # when the last leaves, when the first of those one after another did, until when all are closed
@@ -31,7 +30,7 @@ class Leaving:
     def enter(self, access: Access) -> None:
         """Let a store enter L1: the unit may take it later, when what its lines wait for behind L1 is free."""
         self.entered = max(access.arrival.cycle, self.found)
-        self.found = self.entered - (-len(access.requests) // self.tags)
+        self.found = self.entered + access.lookups
 
     def write(self, line: Line | None, words: set[int], access: Access, k: int) -> None:
         """The store that has entered L1 left `words` readable in its k-th line: it joins what leaves, or the line loses all others."""

@@ -136,7 +136,7 @@ class LoadStoreUnit:
             busy = [(access.passes * int(numbers.pass_cycles), "shared.pass_cycles", f"{access.passes} passes over the banks")]
         elif access.passes or (access.kind is Kind.STORE and numbers.tags):
             busy = [
-                (self._lookups(access), "l1.tags_per_cycle", f"{lines} lines"),
+                (access.lookups, "l1.tags_per_cycle", f"{lines} lines"),
                 (access.pieces * int(numbers.line_cycles), "l1.line_cycles", f"{access.pieces} pieces of lines"),
             ]
         else:
@@ -159,10 +159,6 @@ class LoadStoreUnit:
             return False
         lines = ((request, self.l1.peek(request.line)) for request in access.requests)
         return all(line is not None and not line.lacks(request) for request, line in lines)
-
-    def _lookups(self, access: Access) -> int:
-        """Return the cycles in which the lines of a load or a store are looked up, some at a time."""
-        return -(-len(access.requests) // int(self.numbers.tags))
 
     def _share(self, access: Access) -> None:
         """Access shared memory: the time is known."""
@@ -233,7 +229,7 @@ class LoadStoreUnit:
         numbers, lines = self.numbers, len(access.requests)
         first = access.begins.then(access.begins.cycle + max(int(numbers.l1_latency), 1), "l1.latency", access.taken.work)
         if access.passes:
-            found = first.then(first.cycle + self._lookups(access) - 1, "l1.tags_per_cycle", note=f"{lines} lines")
+            found = first.then(first.cycle + access.lookups - 1, "l1.tags_per_cycle", note=f"{lines} lines")
             return found.then(
                 found.cycle + int(numbers.pass_latency) * (access.passes - 1), "l1.pass_latency", note=f"{access.passes} passes"
             )
@@ -250,7 +246,7 @@ class LoadStoreUnit:
         if not access.passes:
             return there
         begins, work, note = latest(there, self.banks), access.arrival.work, f"{len(access.requests)} lines, {access.passes} passes"
-        reading = max(access.passes, self._lookups(access))
+        reading = max(access.passes, access.lookups)
         self.banks = begins.then(begins.cycle + reading, BANKS, work, note)
         return begins.then(begins.cycle + reading - 1, BANKS, work, note)
 
@@ -281,7 +277,8 @@ class LoadStoreUnit:
         """Send sectors of line k to L2, or ask for them."""
         request, looked_up = access.requests[k], self._looked_up(access)
         if access.passes:
-            start = looked_up.then(looked_up.cycle + k // int(self.numbers.tags), "l1.tags_per_cycle", note=f"{k} lines before")
+            turn = access.turns[k]
+            start = looked_up.then(looked_up.cycle + turn, "l1.tags_per_cycle", note=f"{turn} lines of its bank before")
         else:
             ahead = sum(access.packets[:k]) if access.kind.updates else k
             start = looked_up.then(looked_up.cycle + ahead * int(self.numbers.line_cycles), "l1.line_cycles", note=f"{ahead} lines before")

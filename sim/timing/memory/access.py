@@ -5,10 +5,12 @@ import numpy as np
 from sim.compiled.kernel import first_bit, inner, outlined
 from sim.gpus.path import SECTOR
 from sim.lowering.accesses import ATOMIC, GLOBAL, LOAD, SHARED, STORE
+from sim.lowering.memory import MOST_REQUESTS
+from sim.lowering.slices import bank_of_tags
 from sim.result.causes import Tally
 from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, count_packets, has_lane, lane_address, local
-from sim.timing.memory.l1 import prefetch_set
+from sim.timing.memory.l1 import l1_set, prefetch_set
 from sim.timing.memory.requests import sector_count, weight_of
 from sim.timing.memory.state import Memory
 from sim.timing.state import Machine
@@ -17,6 +19,8 @@ from sim.traces.trace import ADDRESS, PHASE_SHIFT, RANK_SHIFT, SCATTERED, TraceA
 LOAD_REQUESTS, LOCAL_REQUESTS = int(Tally.LOAD_REQUESTS), int(Tally.LOCAL_REQUESTS)
 STORE_REQUESTS, ATOMIC_REQUESTS = int(Tally.STORE_REQUESTS), int(Tally.ATOMIC_REQUESTS)
 
+tag_bank = inner(bank_of_tags)
+
 
 @inner
 def describe(
@@ -24,7 +28,7 @@ def describe(
 ) -> None:
     """Find what an access needs: passes over the banks, or requests."""
     entry = memory.entries[m, number, place]
-    entry.requests, entry.passes, entry.needed, entry.weight, entry.packets, entry.further = 0, 0, 0, 0, 0, 0
+    entry.requests, entry.passes, entry.needed, entry.weight, entry.packets, entry.further, entry.lookups = 0, 0, 0, 0, 0, 0, 0
     if mask == np.uint32(0):
         return
     width = np.int64(op.width)
@@ -54,6 +58,9 @@ def describe(
             entry.passes = passes_of_l1(op, access, mask, mh, memory, trace)
         elif mh.leaving_lines and op.access == STORE:
             entry.needed = passes_of_l1(op, access, mask, mh, memory, trace)
+    entry.lookups = entry.requests
+    if mh.tags:
+        entry.lookups = find_turns(np.int64(entry.requests), line, memory.entry_turn[m, number, place], mh, memory)
     packets = memory.entry_packets[m, number, place]
     if op.access >= ATOMIC:
         count_packets(access, mask, entry.requests, line, packets, trace)
@@ -127,9 +134,27 @@ def count_sectors(m: int, number: int, place: int, op: np.record, memory: Memory
 
 
 @inner
-def lookups(entry: np.record, mh: np.record) -> int:
-    """Return the cycles in which the lines of an access are looked up, some at a time."""
-    return (np.int64(entry.requests) + max(mh.tags, np.int64(1)) - 1) // max(mh.tags, np.int64(1))
+def find_turns(requests: int, line: np.ndarray, turn: np.ndarray, mh: np.record, memory: Memory) -> int:
+    """Note in which cycle each line is looked up, one in each bank of tags; return in how many all are."""
+    if requests > 1 and mh.tags < MOST_REQUESTS:
+        return turns_of_several(requests, line, turn, mh, memory.bank_rows)
+    for k in range(requests):
+        turn[k] = 0
+    return min(requests, np.int64(1))
+
+
+@outlined
+def turns_of_several(requests: int, line: np.ndarray, turn: np.ndarray, mh: np.record, count: np.ndarray) -> int:
+    """Return the same where lines may be in each other's way. count: scratch."""
+    most = np.int64(0)
+    for bank in range(mh.tags):
+        count[bank] = 0
+    for k in range(requests):
+        bank = tag_bank(l1_set(line[k], mh), mh.tags)
+        turn[k] = count[bank]
+        count[bank] += 1
+        most = max(most, count[bank])
+    return most
 
 
 @inner
@@ -142,7 +167,7 @@ def data_cycles(op: np.record, mh: np.record) -> int:
 def hit_takes_longer(entry: np.record, op: np.record, mh: np.record) -> int:
     """Return the cycles that a load's further lines, passes or registers take beyond the latency of a hit."""
     if entry.passes:
-        return lookups(entry, mh) - 1 + mh.pass_latency * (np.int64(entry.passes) - 1)
+        return np.int64(entry.lookups) - 1 + mh.pass_latency * (np.int64(entry.passes) - 1)
     registers = max(np.int64(op.width) >> 2, np.int64(1))
     extra = max(entry.requests * mh.line_cycles - 1, data_cycles(op, mh) - 1, mh.word_cycles * (registers - 1))
     return max(extra, np.int64(0))

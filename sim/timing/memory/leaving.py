@@ -9,7 +9,6 @@ import numpy as np
 
 from sim.compiled.kernel import inner
 from sim.lowering.memory import HANDED_ON
-from sim.timing.memory.access import lookups
 from sim.timing.memory.l1 import NO_SECTORS
 from sim.timing.memory.state import Memory
 
@@ -18,7 +17,7 @@ from sim.timing.memory.state import Memory
 def enters(m: int, entry: np.record, mh: np.record, memory: Memory) -> int:
     """Let a store enter L1, and return when: the unit may take it later, when what its lines wait for behind L1 is free."""
     begins = max(entry.issued + mh.latency, memory.units[m].found)
-    memory.units[m].found = begins + lookups(entry, mh)
+    memory.units[m].found = begins + np.int64(entry.lookups)
     return begins
 
 

@@ -15,7 +15,7 @@ from sim.gpus.path import L1_LOOKUP
 from sim.lowering.accesses import ATOMIC, LOAD, SHARED, STORE
 from sim.lowering.core import Code, Hardware
 from sim.result.causes import Tally
-from sim.timing.memory.access import count_sectors, data_cycles, hit_takes_longer, lookups
+from sim.timing.memory.access import count_sectors, data_cycles, hit_takes_longer
 from sim.timing.memory.issue_queue import NOTHING, WAITS, choose_queue, open_row, plan
 from sim.timing.memory.l1 import NO_SECTORS, fetched, find_for_load, lacks, readable, store, whole_sectors
 from sim.timing.memory.leaving import enters, first_closes, hand_on, press
@@ -69,7 +69,7 @@ def busy(entry: np.record, op: np.record, mh: np.record) -> int:
         return max(mh.interval, entry.passes * mh.pass_cycles)
     pieces = (entry.requests + entry.further) * mh.line_cycles if op.landing else np.int64(0)
     if entry.passes or (mh.tags and op.access == STORE):  # a load through L1 passes over its banks when all its lines are there
-        return max(mh.interval, lookups(entry, mh), pieces)
+        return max(mh.interval, np.int64(entry.lookups), pieces)
     sent = entry.weight if op.access >= ATOMIC else entry.requests
     return max(mh.interval, sent * mh.line_cycles, pieces, data_cycles(op, mh))
 
@@ -138,7 +138,7 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
     start = now + L1_LOOKUP
     for k in range(entry.requests):
         if entry.passes:
-            start = now + L1_LOOKUP + k // mh.tags
+            start = now + L1_LOOKUP + np.int64(memory.entry_turn[m, number, place, k])
         if op.cached and mh.l1_sets:
             tell_lookup(m, number, place, np.int64(k), now, hw, sm)
             look_up(m, number, place, k, a, start, op, mh, memory)
@@ -149,7 +149,7 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
         if entry.passes == 0:
             start += mh.line_cycles * (np.int64(memory.entry_packets[m, number, place, k]) if op.access >= ATOMIC else np.int64(1))
     access = memory.accesses[m, a]
-    access.reading = max(np.int64(entry.passes), lookups(entry, mh)) if entry.passes else np.int64(0)
+    access.reading = np.int64(max(entry.passes, entry.lookups)) if entry.passes else np.int64(0)
     access.ready = now + max(mh.l1_latency, np.int64(1)) + hit_takes_longer(entry, op, mh)
     access.issued, access.log, access.sectors = entry.issued, entry.log, sectors
     access.slot, access.instruction, access.ticket = entry.slot, entry.instruction, entry.ticket

@@ -70,6 +70,7 @@ Entry = records.kind(  # an instruction that waits for the load/store unit
     ("passes", "u4"),  # over the banks of shared memory or, for a load, of L1
     ("needed", "u4"),  # passes that its width alone needs; of a store all of them, over L1's banks
     ("weight", "u4"),  # places of the port that all its requests take
+    ("lookups", "u4"),  # cycles in which its lines are looked up
 )
 Access = records.kind(  # a load under way
     ("issued", "i8"),
@@ -201,6 +202,7 @@ class Memory(NamedTuple):
     entry_sectors: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
     entry_words: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
     entry_packets: np.ndarray  # uint8 [m, queue, depth, MOST_REQUESTS] of atomics
+    entry_turn: np.ndarray  # uint8 [same] which of its lines is looked up how many cycles after the first
     accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no MSHR while all others wait
     mshrs: Any  # Mshr [m, pending]
     lines: Any  # Line [m, sets * ways]
@@ -252,6 +254,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         entry_sectors=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
         entry_words=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
         entry_packets=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint8),
+        entry_turn=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint8),
         accesses=room.records(Access, used, pending + 1),
         mshrs=room.records(Mshr, used, pending),
         lines=room.records(Line, used, int(mh.l1_sets * mh.l1_ways)),
