@@ -164,7 +164,7 @@ class L1(Section):
         1, description="cycles of the unit per line that is touched; with tags_per_cycle of no load, of a store until the next"
     )
     tags_per_cycle: Annotated[int, Field(ge=0, le=128)] = Field(
-        0, description="lines looked up per cycle, one in each of so many banks of tags (128: any), a load's data then read in passes; 0 = only line_cycles"
+        0, description="lines looked up per cycle, one in each bank of tags (128: any); loads then read in passes; 0 = only line_cycles"
     )
     pass_latency: Annotated[int, Field(ge=0, le=64)] = Field(
         0, description="cycles by which each further pass delays a hit (with tags_per_cycle)"

@@ -41,6 +41,17 @@ __global__ void chain(const int *a, const int *words, long long *times, int *out
     if (threadIdx.x == 0) times[0] = start, times[1] = stop;
 }
 
+// Each warp of a block loads the same 32 words once, which are in L2.
+__global__ void wait(const int *a, const int *words, long long *times, int *out) {
+    const int *p = a + words[threadIdx.x & 31];
+    __syncthreads();
+    long long start = clock64();
+    int sum = load(p);
+    if (sum == 77) *out = 1;
+    long long stop = clock64();
+    if ((threadIdx.x & 31) == 0) times[threadIdx.x / 32 * 2] = start, times[threadIdx.x / 32 * 2 + 1] = stop;
+}
+
 int *a, *words, *out;
 long long *times;
 
@@ -58,7 +69,17 @@ void measure(const char *what, int number, const std::vector<int> &at) {
         cudaMemcpy(host, times, 16, cudaMemcpyDeviceToHost);
         best[1] = std::min(best[1], (host[1] - host[0]) / 32.);
     }
-    printf("%s,%d,%.3f,%.2f,", what, number, best[0], best[1]);
+    double span[2] = {1e9, 1e9};
+    for (int several = 0; several < 2; several++)
+        for (int again = 0; again < 9; again++) {
+            int warps = several ? 32 : 8;
+            wait<<<1, 32 * warps>>>(a, words, times, out);
+            cudaMemcpy(host, times, 16 * warps, cudaMemcpyDeviceToHost);
+            long long least = host[1], most = host[1];
+            for (int w = 0; w < warps; w++) least = std::min(least, host[2 * w + 1]), most = std::max(most, host[2 * w + 1]);
+            span[several] = std::min(span[several], (most - least) / (warps - 1.));
+        }
+    printf("%s,%d,%.3f,%.2f,%.2f,%.2f,", what, number, best[0], best[1], span[0], span[1]);
     for (int k = 0; k < 32; k++) printf("%d%s", at[k], k < 31 ? " " : "\n");
 }
 unsigned state = 1;
@@ -68,13 +89,13 @@ int main() {
     cudaMalloc(&a, 1 << 26), cudaMalloc(&words, 128), cudaMalloc(&out, 4), cudaMalloc(&times, 1024);
     cudaMemset(a, 0, 1 << 26);
     std::vector<int> at(32);
-    printf("what,number,rate,chain,words\n");
+    printf("what,number,rate,chain,wait_8,wait_32,words\n");
     for (int bit = 2; bit < 15; bit++)
         for (int more = 0; more < 4; more++) {
             int number = (1 << bit) + more;
-        for (int k = 0; k < 32; k++) at[k] = 32 * (k / 16 * number) + k;  // two lines, so many apart
-        measure("pair", number, at);
-    }
+            for (int k = 0; k < 32; k++) at[k] = 32 * (k / 16 * number) + k;  // two lines, so many apart
+            measure("pair", number, at);
+        }
     for (int number : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 32, 64, 128}) {
         for (int k = 0; k < 32; k++) at[k] = 32 * k * number + k;  // a line for each lane, in banks of their own
         measure("lines", number, at);

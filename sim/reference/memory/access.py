@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from isa.vocabulary import Space
+from sim.gpus.path import LINE
 from sim.reference.clock import after
 from sim.reference.decode import Kind
 from sim.reference.memory import banks, coalescer, far
@@ -53,6 +54,7 @@ class Access:
         self.begins = self.taken  # the moment in which it begins to read them
         self.packets: list[int] = []  # of each request, if it is an atomic's
         self.turns: list[int] = []  # how many cycles after the first each line is looked up
+        self.reading = 0  # cycles in which a load that had to wait looks them up again and reads them
         self.phase = lsu.memory.phase_of(warp.next_access) if decoded.phase else 0  # of a barrier in shared memory; 0 = none
         if warp.lanes:
             self._describe(lsu.memory.addresses(warp.next_access, warp.mask))
@@ -89,11 +91,23 @@ class Access:
                 self.store_passes = self._passes_of_l1(addresses)
         self.packets = coalescer.packets(addresses, self.requests) if self.kind.updates else [0] * len(self.requests)
         self.turns = self.lsu.l1.turns([request.line for request in self.requests])
+        if self.passes:
+            self.reading = max(self.passes, self.lookups, self._passes_of_turns(addresses))
 
     @property
     def lookups(self) -> int:
         """The cycles in which its lines are looked up."""
         return max(self.turns, default=-1) + 1
+
+    def _passes_of_turns(self, addresses: coalescer.Addresses) -> int:
+        """Return the passes over L1's banks when the lines that are looked up in one cycle are read before those of the next."""
+        if self.decoded.space == Space.LOCAL:
+            return 0
+        turn: dict[int, int] = {}
+        for request, cycle in zip(self.requests, self.turns, strict=True):
+            turn.setdefault(request.line, cycle)
+        of_turns = [{k: at for k, at in addresses.items() if turn[at // LINE] == now} for now in range(self.lookups)]
+        return sum(self._passes_of_l1(lanes) for lanes in of_turns if lanes)
 
     def _passes_of_l1(self, addresses: coalescer.Addresses) -> int:
         """Return the passes over L1's banks; a word of local memory has a bank for each lane."""

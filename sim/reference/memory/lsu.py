@@ -246,9 +246,8 @@ class LoadStoreUnit:
         if not access.passes:
             return there
         begins, work, note = latest(there, self.banks), access.arrival.work, f"{len(access.requests)} lines, {access.passes} passes"
-        reading = max(access.passes, access.lookups)
-        self.banks = begins.then(begins.cycle + reading, BANKS, work, note)
-        return begins.then(begins.cycle + reading - 1, BANKS, work, note)
+        self.banks = begins.then(begins.cycle + access.reading, BANKS, work, note)
+        return begins.then(begins.cycle + access.reading - 1, BANKS, work, note)
 
     def _look_up(self, access: Access, load: Load, k: int, request: Request) -> None:
         """Look line k of a load up in L1; wait for what is missing, and fetch what nobody else is fetching."""

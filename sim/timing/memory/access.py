@@ -29,6 +29,7 @@ def describe(
     """Find what an access needs: passes over the banks, or requests."""
     entry = memory.entries[m, number, place]
     entry.requests, entry.passes, entry.needed, entry.weight, entry.packets, entry.further, entry.lookups = 0, 0, 0, 0, 0, 0, 0
+    entry.reading = 0
     if mask == np.uint32(0):
         return
     width = np.int64(op.width)
@@ -60,7 +61,12 @@ def describe(
             entry.needed = passes_of_l1(op, access, mask, mh, memory, trace)
     entry.lookups = entry.requests
     if mh.tags:
-        entry.lookups = find_turns(np.int64(entry.requests), line, memory.entry_turn[m, number, place], mh, memory)
+        turn = memory.entry_turn[m, number, place]
+        entry.lookups = find_turns(np.int64(entry.requests), line, turn, mh, memory)
+        if entry.passes:
+            entry.reading = max(entry.passes, entry.lookups)
+            if entry.passes > 1 and entry.lookups > 1 and op.memory == GLOBAL:
+                entry.reading = max(entry.reading, passes_of_turns((access, mask, width), entry, line, turn, mh, memory, trace))
     packets = memory.entry_packets[m, number, place]
     if op.access >= ATOMIC:
         count_packets(access, mask, entry.requests, line, packets, trace)
@@ -115,6 +121,27 @@ def passes_of_l1(op: np.record, access: int, mask: int, mh: np.record, memory: M
     if op.memory == GLOBAL:
         return wavefronts(access, mask, np.int64(op.width), False, mh, memory.bank_rows, memory.bank_count, trace)
     return fewest(mask, np.int64(op.width), mh)
+
+
+@outlined
+def passes_of_turns(
+    lanes: tuple[int, int, int], entry: np.record, line: np.ndarray, turn: np.ndarray, mh: np.record, memory: Memory, trace: TraceArrays
+) -> int:
+    """Return the passes over L1's banks when the lines of one look-up are read before those of the next. lanes: access, mask, width."""
+    access, mask, width = lanes
+    passes = np.int64(0)
+    for now in range(entry.lookups):
+        members = np.uint32(0)
+        for lane in range(32):
+            if has_lane(mask, lane):
+                number, k = (lane_address(access, lane, trace) & ADDRESS) >> 7, np.int64(0)
+                while k < entry.requests - 1 and line[k] != number:
+                    k += 1
+                if turn[k] == now:
+                    members |= np.uint32(1) << np.uint32(lane)
+        if members != np.uint32(0):
+            passes += wavefronts(access, members, width, False, mh, memory.bank_rows, memory.bank_count, trace)
+    return passes
 
 
 @inner

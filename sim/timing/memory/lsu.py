@@ -149,7 +149,7 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
         if entry.passes == 0:
             start += mh.line_cycles * (np.int64(memory.entry_packets[m, number, place, k]) if op.access >= ATOMIC else np.int64(1))
     access = memory.accesses[m, a]
-    access.reading = np.int64(max(entry.passes, entry.lookups)) if entry.passes else np.int64(0)
+    access.reading = entry.reading
     access.ready = now + max(mh.l1_latency, np.int64(1)) + hit_takes_longer(entry, op, mh)
     access.issued, access.log, access.sectors = entry.issued, entry.log, sectors
     access.slot, access.instruction, access.ticket = entry.slot, entry.instruction, entry.ticket

@@ -71,6 +71,7 @@ Entry = records.kind(  # an instruction that waits for the load/store unit
     ("needed", "u4"),  # passes that its width alone needs; of a store all of them, over L1's banks
     ("weight", "u4"),  # places of the port that all its requests take
     ("lookups", "u4"),  # cycles in which its lines are looked up
+    ("reading", "u4"),  # cycles in which a load that had to wait looks them up again and reads them, 0 = not over L1's banks
 )
 Access = records.kind(  # a load under way
     ("issued", "i8"),
