@@ -106,6 +106,13 @@ AIMED = {
     "half-warps never in order": Aimed(f"{BY_LANE.format(2)}{loads(0)}", "g80"),
     # the second load hits, and passes over the banks twice
     "further passes over L1 take no longer": Aimed(f"{BY_LANE.format(3)}{loads(0, 0)}", "h100"),
+    # a line for each lane, four to a look-up, of which each two have a word in the same bank: a second warp waits for the reading
+    "loads that waited read all lines at once": Aimed(
+        "S2R R7, SR_TID.X\nLOP3.LUT R7, R7, 0x1f, RZ, 0xc0, !PT\nSHL R8, R7, 7\nSHR R9, R7, 1\nSHL R9, R9, 2\n"
+        f"IADD R2, R2, R8\nIADD R2, R2, R9\n{loads(0)}",
+        "h100",
+        threads=64,
+    ),
     # the third line drives out line 0, the oldest: the last store finds line 1
     "the newest of the lines kept of stores leaves": Aimed(stores(0, 1, 2, 1, 2, 1), "h100", KEEPS_TWO),
     # the second store meets the line while it leaves: the last load does not find what the first one brought

@@ -151,6 +151,11 @@ def without(name: str) -> Callable[[Right], Right]:
     return mutate
 
 
+def any_lines(right: Right) -> Right:
+    """Return a rule without banks of tags."""
+    return lambda self, lines: [k // self.banks for k in range(len(lines))] if self.banks else right(self, lines)
+
+
 REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "a load does not join the fetch of another": (L1, "find", joins_nobody),
     "L1 evicts first in, first out": (L1, "find", lambda right: lambda self, number: self._set_of(number).get(number)),
@@ -161,6 +166,8 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
     "lanes of an atomic share a row": (banks, "passes", lambda right: lambda rule, at, width, atomic: right(rule, at, width, False)),
     "queues of the load/store unit one deeper": (Queue, "__init__", lambda right: lambda self, sm, depth: right(self, sm, depth + 1)),
     "L1 has room for the data of all its tags": (L1, "_take_room", lambda right: lambda self: True),
+    "any lines of L1 are looked up at once": (L1, "turns", any_lines),
+    "loads that waited read all lines at once": (Access, "_passes_of_turns", lambda right: lambda self, addresses: 0),
     "write-back lost": (Slice, "_write_back", lambda right: lambda self, line, queue: None),
     "loads of all GPCs join": (RequestCoalescer, "join", joins_any_gpc),
     "a read may be joined for ever": (RequestCoalescer, "note", never_over),
