@@ -241,6 +241,9 @@ class Memory(NamedTuple):
     tallies: np.ndarray  # int64 [TALLIES]
 
 
+OF_REQUESTS = {"line": "i8", "set": "i8", "sectors": "u4", "words": "u4", "packets": "u1", "turn": "u1"}  # of an entry of a queue
+
+
 def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: bool, copies: bool) -> Memory:
     """Return empty queues and caches. owned: L1 has to know which warp brought each line. copies: the program has bulk copies."""
     used = sms if mh.modelled else 1
@@ -250,12 +253,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         units=room.records(Unit, used),
         queues=room.records(Queue, used, queues),
         entries=room.records(Entry, used, queues, depth),
-        entry_line=room.zeros((used, queues, depth, MOST_REQUESTS), np.int64),
-        entry_set=room.zeros((used, queues, depth, MOST_REQUESTS), np.int64),
-        entry_sectors=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
-        entry_words=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint32),
-        entry_packets=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint8),
-        entry_turn=room.zeros((used, queues, depth, MOST_REQUESTS), np.uint8),
+        **{f"entry_{name}": room.zeros((used, queues, depth, MOST_REQUESTS), kind) for name, kind in OF_REQUESTS.items()},
         accesses=room.records(Access, used, pending + 1),
         mshrs=room.records(Mshr, used, pending),
         lines=room.records(Line, used, int(mh.l1_sets * mh.l1_ways)),
