@@ -293,8 +293,7 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
     for field in ("next", "arrival", "response", "copy_next"):
         memory.units[field] = never
     memory.units.free_mshrs = pending
-    memory.ring["free"] = NONE
-    memory.units["replaced"] = NONE
+    memory.ring["free"] = memory.units["replaced"] = NONE
     if lines:
         memory.l2_order.reshape(-1, int(mh.l2_ways))[:] = np.arange(int(mh.l2_ways), dtype=np.uint16)[::-1].copy()
     memory.units["mshr"] = memory.units["access"] = NONE
