@@ -153,7 +153,7 @@ def without(name: str) -> Callable[[Right], Right]:
 
 def any_lines(right: Right) -> Right:
     """Return a rule without banks of tags."""
-    return lambda self, lines: [k // self.banks for k in range(len(lines))] if self.banks else right(self, lines)
+    return lambda self, lines: [k // self.tag_banks for k in range(len(lines))]
 
 
 REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {

@@ -54,15 +54,7 @@ LATE = pytest.mark.xfail(reason="lines leave four cycles later here", strict=Tru
 CASCADE = pytest.mark.xfail(
     reason="the next store brings a 29th line: the H100 gives up 16 lines, here 1", strict=True, raises=AssertionError
 )
-BANKS = pytest.mark.xfail(
-    reason="lines that enter by banks of tags take longer: 22 sectors are lost, 10 there", strict=True, raises=AssertionError
-)
-MISSED = {
-    ("136 bytes apart", 28, 15): BANKS,
-    ("136 bytes apart", 28, 16): LATE,
-    ("128 bytes apart", 28, 28): LATE,
-    ("136 bytes apart", 28, 0): CASCADE,
-}
+MISSED = {("136 bytes apart", 28, 16): LATE, ("128 bytes apart", 28, 28): LATE, ("136 bytes apart", 28, 0): CASCADE}
 
 
 def marked(loses: bool) -> list[object]:

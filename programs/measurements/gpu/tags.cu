@@ -1,4 +1,4 @@
-// How many lines of L1 does an SM look up in a cycle, and which of them at once? Loads that hit, whose lanes want a word each.
+// How many lines of L1 does an SM look up in a cycle, and which of them at once? Loads whose lanes want a word each, that hit or wait for L2.
 // A program by itself: nvcc -O3 -arch=sm_90 -std=c++17 -o tags tags.cu && ./tags
 // It prints what ../h200/tags.csv holds. All arrays are of zeros.
 #include <algorithm>
@@ -11,7 +11,7 @@ __device__ __forceinline__ int load(const int *p) {
     asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(p));
     return value;
 }
-// Each warp loads 32 words of four arrays again and again; step: 0.
+// Each warp loads 32 words of four arrays again and again; step: 0, which the compiler does not know.
 __global__ void rate(const int *a, const int *words, long long *times, int *out, int loops, int step) {
     const int *p = a + words[threadIdx.x & 31];
     int sum = 0;

@@ -90,20 +90,20 @@ class Access:
             elif self.lsu.numbers.leaving_lines and self.kind is Kind.STORE:
                 self.store_passes = self._passes_of_l1(addresses)
         self.packets = coalescer.packets(addresses, self.requests) if self.kind.updates else [0] * len(self.requests)
-        self.turns = self.lsu.l1.turns([request.line for request in self.requests])
         if self.passes:
+            self.turns = self.lsu.l1.turns([request.line for request in self.requests])
             self.reading = max(self.passes, self.lookups, self._passes_of_turns(addresses))
 
     @property
     def lookups(self) -> int:
-        """The cycles in which its lines are looked up."""
-        return max(self.turns, default=-1) + 1
+        """The cycles in which its lines are looked up: of a load through L1 by banks of tags, else any lines together."""
+        return max(self.turns) + 1 if self.turns else -(-len(self.requests) // max(int(self.lsu.numbers.tags), 1))
 
     def _passes_of_turns(self, addresses: coalescer.Addresses) -> int:
         """Return the passes over L1's banks when the lines that are looked up in one cycle are read before those of the next."""
         if self.decoded.space == Space.LOCAL:
             return 0
-        turn: dict[int, int] = {}
+        turn: dict[int, int] = {}  # of several requests of one line, the first's
         for request, cycle in zip(self.requests, self.turns, strict=True):
             turn.setdefault(request.line, cycle)
         of_turns = [{k: at for k, at in addresses.items() if turn[at // LINE] == now} for now in range(self.lookups)]

@@ -83,7 +83,7 @@ class L1:
         self.sets: list[OrderedDict[int, Line]] = [OrderedDict() for _ in range(numbers.l1_sets)]  # empty: there is no L1
         self.set_of = set_of if numbers.l1_decoupled else place_of
         self.room, self.taken = int(numbers.l1_data), 0  # lines
-        self.banks = int(numbers.tags)  # of tags; 0: not modelled
+        self.tag_banks = int(numbers.tags)
         self.hand = 0  # set from which the next line is sought that gives up its data
         self.uses = count(1)
         policy, sets = int(numbers.l1_replacement), int(numbers.l1_sets)
@@ -101,14 +101,12 @@ class L1:
 
     def turns(self, lines: list[int]) -> list[int]:
         """Return how many cycles after the first each line is looked up: those of one bank of tags one after another."""
-        if not self.banks:
-            return list(range(len(lines)))
-        if self.banks >= MOST_REQUESTS:
+        if self.tag_banks >= MOST_REQUESTS:
             return [0] * len(lines)
         before: Counter[int] = Counter()
         found = []
         for line in lines:
-            bank = int(bank_of_tags(self.set_of(line, len(self.sets)), self.banks))
+            bank = int(bank_of_tags(self.set_of(line, len(self.sets)), self.tag_banks))
             found.append(before[bank])
             before[bank] += 1
         return found

@@ -4,7 +4,7 @@
                                                   -> L1 -> requests ... answers -> registers
 
 Peak rate: one instruction per `lsu.interval` cycles, one pass over the banks per `shared.pass_cycles`, one line per `l1.line_cycles`; where
-loads pass over the banks of L1, `l1.tags_per_cycle` lines and one pass of theirs per cycle.
+loads pass over the banks of L1, `l1.tags_per_cycle` lines of different banks and one pass of theirs per cycle.
 """
 
 from __future__ import annotations

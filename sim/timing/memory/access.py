@@ -59,14 +59,13 @@ def describe(
             entry.passes = passes_of_l1(op, access, mask, mh, memory, trace)
         elif mh.leaving_lines and op.access == STORE:
             entry.needed = passes_of_l1(op, access, mask, mh, memory, trace)
-    entry.lookups = entry.requests
-    if mh.tags:
+    entry.lookups = (np.int64(entry.requests) + max(mh.tags, np.int64(1)) - 1) // max(mh.tags, np.int64(1))
+    if entry.passes:
         turn = memory.entry_turn[m, number, place]
         entry.lookups = find_turns(np.int64(entry.requests), line, turn, mh, memory)
-        if entry.passes:
-            entry.reading = max(entry.passes, entry.lookups)
-            if entry.passes > 1 and entry.lookups > 1 and op.memory == GLOBAL:
-                entry.reading = max(entry.reading, passes_of_turns((access, mask, width), entry, line, turn, mh, memory, trace))
+        entry.reading = max(entry.passes, entry.lookups)
+        if entry.passes > 1 and entry.lookups > 1 and op.memory == GLOBAL:
+            entry.reading = max(entry.reading, passes_of_turns((access, mask, width), entry, line, turn, mh, memory, trace))
     packets = memory.entry_packets[m, number, place]
     if op.access >= ATOMIC:
         count_packets(access, mask, entry.requests, line, packets, trace)
@@ -162,7 +161,7 @@ def count_sectors(m: int, number: int, place: int, op: np.record, memory: Memory
 
 @inner
 def find_turns(requests: int, line: np.ndarray, turn: np.ndarray, mh: np.record, memory: Memory) -> int:
-    """Note in which cycle each line is looked up, one in each bank of tags; return in how many all are."""
+    """Note in which cycle each line of a load is looked up, one in each bank of tags; return in how many all are."""
     if requests > 1 and mh.tags < MOST_REQUESTS:
         return turns_of_several(requests, line, turn, mh, memory.bank_rows)
     for k in range(requests):
@@ -172,7 +171,7 @@ def find_turns(requests: int, line: np.ndarray, turn: np.ndarray, mh: np.record,
 
 @outlined
 def turns_of_several(requests: int, line: np.ndarray, turn: np.ndarray, mh: np.record, count: np.ndarray) -> int:
-    """Return the same where lines may be in each other's way. count: scratch."""
+    """Note and return the same, lines of one bank one after another. count: scratch."""
     most = np.int64(0)
     for bank in range(mh.tags):
         count[bank] = 0
