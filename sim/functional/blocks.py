@@ -115,6 +115,7 @@ def start_block(block: int, code: Code, machine: Machine, memory: Memory, log: L
         for word in range(memory.local.size):
             memory.local[word] = 0
         memory.touched[0] = 0
+    memory.latest[0] = 0
     for number in range(machine.passed.size):
         machine.passed[number], machine.expected[number] = 0, NOBODY
     if memory.watch.asked[0]:

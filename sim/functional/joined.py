@@ -9,6 +9,8 @@ from sim.functional.state import Store
 from sim.launch.launch import Launch
 from sim.traces.trace import PHASE, PHASE_SHIFT, SCATTERED, Trace, TraceArrays, bulk_copies, instruction_of
 
+NUMBERED = (Operation.MBARRIER, Operation.CLUSTER_BARRIER)  # whose accesses name phases
+
 
 class AgainError(Exception):
     """One thread must execute the launch anew."""
@@ -90,7 +92,7 @@ def _number_phases(store: Store, before: np.ndarray, launch: Launch) -> None:
     arrays = TraceArrays(*(getattr(store, name) for name in TraceArrays._fields))
     trace = Trace(launch, arrays, store.executed, store.active_lanes, store.true_lanes)
     instruction, mask = instruction_of(trace)
-    barriers = (launch.program.encoded.operation[instruction] == Operation.MBARRIER) & (mask != 0)
+    barriers = np.isin(launch.program.encoded.operation[instruction], NUMBERED) & (mask != 0)
     counted = barriers & (store.access_base >> PHASE_SHIFT > 0)
     copies = np.flatnonzero(bulk_copies(trace))
     rows = store.access_base[copies]

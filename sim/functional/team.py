@@ -100,7 +100,7 @@ class Team(Turns):
 
     def _parts(self, edges: list[int], marks: list[np.ndarray]) -> list[Part]:
         """Execute the blocks between each two edges, by as many threads as there are marks."""
-        tasks, failed = iter(list(enumerate(pairwise(edges)))), Event()
+        tasks, failed, alone = iter(list(enumerate(pairwise(edges)))), Event(), int(self.store.scattered_rows[0])
         parts: list[Any] = [None] * (len(edges) - 1)
 
         def work(mine: np.ndarray) -> None:
@@ -109,7 +109,7 @@ class Team(Turns):
                     if failed.is_set():
                         break
                     parts[k] = self._executed(np.arange(start, end), mine)
-                    if sum(int(part.store.scattered_rows[0]) for part in parts if part) >= MOST_ROWS:
+                    if alone + sum(int(part.store.scattered_rows[0]) for part in parts if part) >= MOST_ROWS:
                         raise AgainError
             except BaseException:
                 failed.set()
@@ -122,9 +122,12 @@ class Team(Turns):
                     others.append(pool.submit(work, one))
             except RuntimeError:  # no more threads can be had: those there are take all parts
                 pass
-            work(marks[0])
-            for other in others:
-                other.result()
+            try:
+                work(marks[0])
+                while others:
+                    others.pop(0).result()
+            finally:
+                others.clear()  # what they raised would keep the attempt in memory
         return parts
 
     def _executed(self, blocks: np.ndarray, marks: np.ndarray) -> Part:

@@ -209,7 +209,7 @@ def test_bench_measures_every_part(tmp_path: Path) -> None:
     result = simtlab("bench", "--repeats", "2", "--scale", "0.002", "--no-compile", "--json", tmp_path / "b.json")
     assert result.exit_code == 0, result.output
     rates = json.loads((tmp_path / "b.json").read_text())["rates"]
-    shared = {f"both, {min(cores(), MOST)} threads"} if cores() > 1 else set()
+    shared = {f"{part}, {min(cores(), MOST)} threads" for part in ("both", "functional")} if cores() > 1 else set()
     assert {rate["part"] for rate in rates} == {"timing", "functional", "reading", "both", "growth", "simpy"} | shared
     assert all(len(rate["seconds"]) == 2 and rate["million_per_second"] > 0 for rate in rates)
 

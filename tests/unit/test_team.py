@@ -1,7 +1,9 @@
 """Threads that share a launch's blocks leave what one leaves, to the bit; where the order of blocks counts, one executes them."""
 
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -98,6 +100,7 @@ CASES = {  # body -> what comes of sharing
     "atomics": ("MOV R5, c[0x0][x]\nRED.ADD [R5], R1\n", []),
     "atomics on shared memory": ("MOV R5, RZ\nATOMS.ADD R6, [R5], R1\nSTG [R3], R6\n", ["apart"]),
     "a clock": ("S2R R4, SR_CLOCKLO\nSTG [R3], R4\n", []),
+    "a barrier of clusters of one block": ("UCGABAR_ARV\nUCGABAR_WAIT\nSTG [R3], R1\n", ["apart"]),
     # what a block could find of the one before it
     "a warp that spins": (SPIN, ["apart"]),
     "what BAR.RED found": ("B2R.RESULT R5\nSTG [R3], R5\nISETP.GE.AND P0, PT, R1, R0, PT\nMOV R5, 1\nBAR.RED.POPC 0x0, P0\n", ["apart"]),
@@ -185,9 +188,40 @@ def test_too_little_memory_for_several(monkeypatch: pytest.MonkeyPatch, shared: 
 
 
 def test_more_scattered_addresses_than_one_thread_keeps(monkeypatch: pytest.MonkeyPatch, shared: list[str]) -> None:
-    monkeypatch.setattr(team, "MOST_ROWS", 40)
-    compare(in_blocks("XMAD R4, R0, R0, R3\nLOP3.LUT R4, R4, 0xffc, RZ, 0xc0, !PT\nIADD R4, R4, c[0x0][x]\nLDG R5, [R4]\n"))
+    """The blocks that run alone count, too: of 32 blocks with eight rows each one did."""
+    body = "XMAD R4, R0, R0, R3\nLOP3.LUT R4, R4, 0xffc, RZ, 0xc0, !PT\nIADD R4, R4, c[0x0][x]\nLDG R5, [R4]\n"
+    monkeypatch.setattr(team, "MOST_ROWS", 31 * 8 + 1)
+    compare(in_blocks(body))
     assert shared == ["again"]
+
+
+def test_nothing_is_left_of_an_attempt_that_another_thread_gave_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    executed, begun, first = Team._executed, threading.Event(), threading.get_ident()
+    kept: list[weakref.ref[np.ndarray]] = []
+
+    def given_up(self: Team, *given: Any) -> team.Part:
+        if threading.get_ident() != first:
+            begun.set()
+            raise joined.AgainError
+        assert begun.wait(60)
+        return executed(self, *given)
+
+    allocate = setup.allocate_memory
+
+    def noted(*given: Any) -> Memory:
+        assert not any(one() is not None for one in kept)
+        memory = allocate(*given)
+        kept.append(weakref.ref(memory.words))
+        return memory
+
+    monkeypatch.setattr(Team, "_executed", given_up)
+    monkeypatch.setattr(setup, "allocate_memory", noted)
+    gc.disable()
+    try:
+        execute(in_blocks("STG [R3], R1\n")(), threads=3)
+    finally:
+        gc.enable()
+    assert len(kept) == 2
 
 
 def test_a_wrong_number_of_threads_is_found_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,6 +257,7 @@ class Scrambled(Turns):
             if isinstance(one, np.ndarray):
                 one[...] = np.random.default_rng(0).integers(1, 6, one.shape)
         memory.touched[0], progress.seen[0], progress.timed_out[0] = 1, progress.moves[0], 1 + progress.moves[0]
+        memory.latest[0] = len(memory.start) - 1
         super().execute(place, another)
 
 

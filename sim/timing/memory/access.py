@@ -171,7 +171,7 @@ def find_turns(requests: int, line: np.ndarray, turn: np.ndarray, mh: np.record,
 
 @outlined
 def turns_of_several(requests: int, line: np.ndarray, turn: np.ndarray, mh: np.record, count: np.ndarray) -> int:
-    """Note and return the same, lines of one bank one after another. count: scratch."""
+    """Do what `find_turns` does, lines of one bank one after another. count: scratch."""
     most = np.int64(0)
     for bank in range(mh.tags):
         count[bank] = 0

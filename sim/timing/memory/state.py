@@ -203,7 +203,7 @@ class Memory(NamedTuple):
     entry_sectors: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
     entry_words: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
     entry_packets: np.ndarray  # uint8 [m, queue, depth, MOST_REQUESTS] of atomics
-    entry_turn: np.ndarray  # uint8 [same] which of its lines is looked up how many cycles after the first
+    entry_turn: np.ndarray  # uint8 [same] of a load with passes: how many cycles after the first each line is looked up
     accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no MSHR while all others wait
     mshrs: Any  # Mshr [m, pending]
     lines: Any  # Line [m, sets * ways]
