@@ -94,7 +94,7 @@ def execute(launch: "Launch", limit: int | None = None, check: Sequence[str] = (
     limit: instructions that one warp may execute, default 2**24; more counts as a loop without end. check: "race", "init" or both:
     `trace.hazards` then tells which accesses of shared memory no barrier orders, and what is read unwritten; it may take ten times longer.
     threads: how many share the blocks where these tell each other nothing, None = as for `simulate`; the same result with any number.
-    Raises UserError for a loop without end, an access outside its array, a barrier in divergent code, a check that does not exist.
+    Raises UserError for a loop without end, an access outside its array, a barrier in divergent code, no such check or number of threads.
 
     >>> import isa, numpy as np, sim
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nEXIT;")

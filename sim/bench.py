@@ -150,12 +150,9 @@ def rates(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
     for name, launch in programs.items():
         trace = execute(launch)
         n = trace.warp_instructions
-        yield from _functional(f"{name}, {launch.blocks} blocks", launch, n, repeats)
+        yield from _by_threads("functional", f"{name}, {launch.blocks} blocks", n, partial(execute, launch), repeats)
         yield _rate("timing", f"{name}, h100, {launch.blocks} blocks", n, partial(simulate, trace, gpu, threads=1), repeats)
-        yield _rate("both", f"{name}, h100, {launch.blocks} blocks", n, partial(_both, launch, gpu), repeats)
-        if THREADS > 1:
-            work = partial(_both, launch, gpu, threads=THREADS)
-            yield _rate(f"both, {THREADS} threads", f"{name}, h100, {launch.blocks} blocks", n, work, repeats)
+        yield from _by_threads("both", f"{name}, h100, {launch.blocks} blocks", n, partial(_both, launch, gpu), repeats)
 
 
 def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
@@ -163,17 +160,14 @@ def memory(repeats: int = 5, scale: float = 1.0) -> Iterator[Rate]:
     for name, listing in (("copy", COPY), ("saxpy", SAXPY)):
         launch = elementwise(listing, _scaled(12_000, scale))
         trace = execute(launch)
-        yield from _functional(f"{name}, {launch.blocks} blocks", launch, trace.warp_instructions, repeats)
+        yield from _by_threads("functional", f"{name}, {launch.blocks} blocks", trace.warp_instructions, partial(execute, launch), repeats)
         with tempfile.TemporaryDirectory() as folder:
             written, what = writer.write([trace], folder), f"trace of {name}, {launch.blocks} blocks"
             yield _rate("reading", what, trace.warp_instructions, partial(reader.read, written), repeats)
         for key, gpu in ((key, load(key)) for key in ("gtx480", "h100")):
             what = f"{name}, {key}, {launch.blocks} blocks"
             yield _rate("timing", what, trace.warp_instructions, partial(simulate, trace, gpu, threads=1), repeats)
-            yield _rate("both", what, trace.warp_instructions, partial(_both, launch, gpu), repeats)
-            if THREADS > 1:
-                work = partial(_both, launch, gpu, threads=THREADS)
-                yield _rate(f"both, {THREADS} threads", what, trace.warp_instructions, work, repeats)
+            yield from _by_threads("both", what, trace.warp_instructions, partial(_both, launch, gpu), repeats)
 
 
 def growth(repeats: int = 3, scale: float = 1.0) -> Iterator[Rate]:
@@ -252,10 +246,11 @@ def _both(launch: Launch, gpu: Gpu, threads: int = 1) -> Result:
     return simulate(execute(launch, threads=threads), gpu, threads=threads)
 
 
-def _functional(name: str, launch: Launch, instructions: int, repeats: int) -> Iterator[Rate]:
+def _by_threads(part: str, program: str, instructions: int, work: Callable[..., object], repeats: int) -> Iterator[Rate]:
+    """Measure what takes `threads=` by one thread, and by as many as there are cores."""
     for threads in sorted({1, THREADS}):
-        part = "functional" if threads == 1 else f"functional, {threads} threads"
-        yield _rate(part, name, instructions, partial(execute, launch, threads=threads), repeats)
+        name = part if threads == 1 else f"{part}, {threads} threads"
+        yield _rate(name, program, instructions, partial(work, threads=threads), repeats)
 
 
 def _scaled(passes: int, scale: float) -> int:

@@ -29,10 +29,11 @@ def _quota(file: Path) -> int | None:
         return None
 
 
-def threads_for(instructions: int, units: int, window: int, wanted: int | None) -> int:
-    """Return how many threads share so many SMs, or blocks, that execute so many warp instructions, and meet every `window` cycles.
+def threads_for(instructions: int, units: int, wanted: int | None, window: int = LEAST_WINDOW) -> int:
+    """Return how many threads share so many SMs, or blocks, that execute so many warp instructions.
 
-    wanted: None = what the environment's SIMTLAB_THREADS says; if nothing, as many as gain. Raises UserError for what is no number.
+    wanted: None = what the environment's SIMTLAB_THREADS says; if nothing, as many as gain. window: cycles after which threads meet that
+    time a launch; those that execute blocks do not meet. Raises UserError for what is no number.
     """
     if wanted is None:
         wanted = from_environment()

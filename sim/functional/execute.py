@@ -17,7 +17,7 @@ from sim.functional.constants import build
 from sim.functional.device import copy_back
 from sim.functional.families import link, needed
 from sim.functional.hazards import asked, hazards
-from sim.functional.joined import AgainError
+from sim.functional.joined import NotParallelError
 from sim.functional.making import Maker
 from sim.functional.registers import check_registers
 from sim.functional.resolved import resolved
@@ -60,7 +60,7 @@ def execute(
     count = 1 if not several else from_environment() if threads is None else threads
     try:
         return _execute(launch, limit, checks, (runner, count), blocks)
-    except AgainError:
+    except NotParallelError:
         pass  # outside of this clause nothing of the attempt is left in memory
     return _execute(launch, limit, checks, (runner, 1), blocks)
 
@@ -68,7 +68,7 @@ def execute(
 def _execute(
     launch: Launch, limit: int, checks: tuple[str, ...], how: tuple[Callable[..., Turns], int | None], blocks: np.ndarray | None
 ) -> Trace:
-    """Execute a launch. how: who calls the kernel, and by how many threads. Raises UserError, and AgainError where one should have."""
+    """Execute a launch. how: who calls the kernel, by how many threads. Raises UserError; NotParallelError where one thread must."""
     runner, threads = how
     places = Places(launch)
     placed, literals = places.allocations, Literals()
@@ -77,11 +77,11 @@ def _execute(
     initial = initial_registers(launch, code.registers, places)
     uses_local = bool(np.isin(code.space, (Space.LOCAL, Space.GENERIC)).any())
     memory = setup.allocate_memory(launch, places, banks, uses_local, checks)
-    maker = Maker(launch, code, (literals.rows(), initial), limit, blocks)
+    maker = Maker(launch, code, memory, (literals.rows(), initial), limit, blocks)
     if threads != 1 and may_be_shared(launch, code):
         runner = partial(Team, threads=threads, apart=maker.apart)
     turns = runner(launch, places, code, setup.allocate_store(maker.count * launch.warps_per_block, len(launch.program)), limit)
-    first = maker.first(memory)
+    first = maker.first()
     link(needed(code.family), code, first.machine, memory, first.log, turns.store, first.progress)
 
     def leave() -> None:

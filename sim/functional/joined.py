@@ -4,23 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isa.vocabulary import Operation
 from sim.functional.state import Store
 from sim.launch.launch import Launch
-from sim.traces.trace import PHASE, PHASE_SHIFT, SCATTERED, Trace, TraceArrays, bulk_copies, instruction_of
-
-NUMBERED = (Operation.MBARRIER, Operation.CLUSTER_BARRIER)  # whose accesses name phases
+from sim.traces.trace import NUMBERED, PHASE, PHASE_SHIFT, SCATTERED, Trace, TraceArrays, bulk_copies, instruction_of
 
 
-class AgainError(Exception):
-    """One thread must execute the launch anew."""
+class NotParallelError(Exception):
+    """The blocks cannot be executed in parallel: one thread must execute the launch anew."""
 
 
 def joined(stores: list[Store], phases: Sequence[int], launch: Launch) -> Store:
     """Return one trace: what `execute` takes of a Store; hashes and buckets stay those of the first part.
 
     phases: how many phases of barriers in shared memory each part has begun. The list is emptied, so that little is in memory twice.
-    Raises AgainError for what only one thread can tell apart.
+    Raises NotParallelError for what only one thread can tell apart.
     """
     first, parts = stores[0], {name: [getattr(one, name) for one in stores] for name in Store._fields}
     stores.clear()
@@ -65,7 +62,7 @@ def _paths(parts: dict[str, list[np.ndarray]]) -> dict[str, np.ndarray]:
     start, like = np.cumsum(length) - length, kept[number]
     there = np.repeat(start[like] - start, length) + np.arange(len(mask))
     if (length != length[like]).any() or (instruction[there] != instruction).any() or (mask[there] != mask).any():
-        raise AgainError  # two paths of one hash
+        raise NotParallelError  # two paths of one hash
     is_kept = np.repeat(like == np.arange(len(like)), length)
     warps = [number[before + one] for one, before in zip(parts["warp_path"], _before(counts), strict=True)]
     return {

@@ -30,18 +30,21 @@ class Order(NamedTuple):
 class Maker:
     """Makes one place after another for the blocks of a launch."""
 
-    def __init__(self, launch: Launch, code: Code, rows: tuple[np.ndarray, np.ndarray], limit: int, chosen: np.ndarray | None) -> None:
-        """rows: those of literals, uint32 [n, 32], and what each warp starts with. chosen: int64, the blocks to execute, None = all."""
-        self.launch, self.code, self.rows, self.limit = launch, code, rows, limit
+    def __init__(
+        self, launch: Launch, code: Code, memory: Memory, rows: tuple[np.ndarray, np.ndarray], limit: int, chosen: np.ndarray | None
+    ) -> None:
+        """memory: of the launch. rows: those of literals, uint32 [n, 32], and what each warp starts with. chosen: int64, the blocks to
+        execute, None = all.
+        """
+        self.launch, self.code, self.latest, self.rows, self.limit = launch, code, memory, rows, limit
         self.chosen = np.zeros(0, np.int64) if chosen is None else np.ascontiguousarray(chosen, np.int64)
         self.count = launch.blocks if chosen is None else len(chosen)
         self.families = np.zeros(len(Family), np.int64)
         self.order = self._order()
 
-    def first(self, memory: Memory) -> Place:
+    def first(self) -> Place:
         """Return the place of the first block, with the launch's memory."""
-        self.latest = memory
-        return self._place(memory, self.order, self.chosen)
+        return self._place(self.latest, self.order, self.chosen)
 
     def another(self) -> Place:
         """Return that of the block that starts next; those of a cluster share memory."""

@@ -1,4 +1,4 @@
-"""Which words of device memory a thread has loaded and stored to, where several threads execute a launch (`sim.functional.team`).
+"""Read and write sets: which words of device memory a thread has loaded and stored to, where several execute a launch (`team`).
 
 Whatever touches device memory marks it. A word that one thread has stored to and another has touched makes the order of the two count.
 """

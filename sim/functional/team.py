@@ -18,10 +18,10 @@ from isa.errors import UserError
 from isa.functions import Special
 from isa.operations import Form
 from isa.vocabulary import Space
-from sim.compiled.cores import LEAST_WINDOW, threads_for
+from sim.compiled.cores import threads_for
 from sim.functional.flags import EVERY
 from sim.functional.growth import MOST_SCATTERED
-from sim.functional.joined import AgainError, joined
+from sim.functional.joined import NotParallelError, joined
 from sim.functional.making import Place
 from sim.functional.marks import allocate_marks, are_apart
 from sim.functional.setup import allocate_store
@@ -30,8 +30,8 @@ from sim.functional.turns import Turns
 from sim.launch.launch import Launch
 
 CLOCKS = (Special.CLOCKLO, Special.CLOCKHI, Special.GLOBALTIMERLO, Special.GLOBALTIMERHI)
-ALONE, PARTS = 64, 8  # one block in so many runs before the others; parts for each thread
-MOST = 64  # threads
+ALONE, PARTS = 64, 8  # one block in so many runs before the others; parts for each thread. Chosen, not measured
+MOST_THREADS = 64
 MOST_ROWS = MOST_SCATTERED // (4 * LANES)  # of scattered addresses: more one thread refuses, and says so
 
 
@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
 
 class Team(Turns):
-    """A launch whose blocks several threads execute. Its `execute` raises AgainError when one thread must execute it instead."""
+    """A launch whose blocks several threads execute. Its `execute` raises NotParallelError when one thread must execute it instead."""
 
     def __init__(self, *given: Any, threads: int | None, apart: Callable[[np.ndarray, np.ndarray], Place]) -> None:
         """threads: wanted, None = as many as gain. apart: `Maker.apart`."""
@@ -74,14 +74,14 @@ class Team(Turns):
             super().execute(self._after(status, place, another), another)
             return
         left = self.blocks - first
-        threads = threads_for(int(self.store.executed.sum()) * left // first, min(left, MOST), LEAST_WINDOW, self.threads)
+        threads = threads_for(int(self.store.executed.sum()) * left // first, min(left, MOST_THREADS), self.threads)
         if threads > 1:
             self._share(first, threads, place)
         else:
             super().execute(place, another)
 
     def _share(self, first: int, threads: int, place: Place) -> None:
-        """Let threads execute all blocks from `first` on. place: of those before. Raises AgainError."""
+        """Let threads execute all blocks from `first` on. place: of those before. Raises NotParallelError."""
         count = first * self.launch.warps_per_block
         done = self.store._replace(warp_path=self.store.warp_path[:count], access_start=self.store.access_start[: count + 1])
         parts = [Part(done, int(place.memory.begun[0]), 0)]
@@ -89,14 +89,14 @@ class Team(Turns):
             marks = [allocate_marks(place.memory) for _ in range(threads)]
             parts += self._parts(np.unique(np.linspace(first, self.blocks, PARTS * threads + 1).astype(np.int64)).tolist(), marks)
             if not are_apart(marks, place.memory):
-                raise AgainError
+                raise NotParallelError
             del marks
             place.progress.clock[0] += sum(part.clock for part in parts)
             stores, phases = [part.store for part in parts], [part.phases for part in parts]
             parts.clear()
             self.store = joined(stores, phases, self.launch)
         except MemoryError:
-            raise AgainError from None  # one thread needs less
+            raise NotParallelError from None  # one thread needs less
 
     def _parts(self, edges: list[int], marks: list[np.ndarray]) -> list[Part]:
         """Execute the blocks between each two edges, by as many threads as there are marks."""
@@ -110,7 +110,7 @@ class Team(Turns):
                         break
                     parts[k] = self._executed(np.arange(start, end), mine)
                     if alone + sum(int(part.store.scattered_rows[0]) for part in parts if part) >= MOST_ROWS:
-                        raise AgainError
+                        raise NotParallelError
             except BaseException:
                 failed.set()
                 raise
@@ -137,7 +137,7 @@ class Team(Turns):
         try:
             status, place = turns._run(place)
         except UserError as error:  # a mistake, or what it looks like when others stored in between
-            raise AgainError from error
+            raise NotParallelError from error
         if status != Status.DONE:
-            raise AgainError
+            raise NotParallelError
         return Part(turns.store, int(place.memory.begun[0]), int(place.progress.clock[0]))

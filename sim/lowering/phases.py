@@ -21,6 +21,7 @@ from sim.traces.trace import (
     APART,
     BYTES,
     DIMENSIONS,
+    NUMBERED,
     PHASE,
     PHASE_SHIFT,
     PHASES,
@@ -153,7 +154,7 @@ def counts_of_phases(trace: Trace, gpu: Gpu) -> np.ndarray:
     Raises UserError for a GPU of fixed latencies, which has no unit that could wait.
     """
     encoded = trace.program.encoded
-    barriers, bulk = np.isin(encoded.operation, (Operation.MBARRIER, Operation.CLUSTER_BARRIER)), encoded.operation == Operation.BULK_COPY
+    barriers, bulk = np.isin(encoded.operation, NUMBERED), encoded.operation == Operation.BULK_COPY
     if not (barriers | bulk).any():
         return np.zeros(1, np.int64)
     if gpu.memory.kind == "fixed":

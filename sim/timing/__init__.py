@@ -47,7 +47,7 @@ def simulate(trace: Trace, gpu: Gpu, timeline: tuple[int, int] | None = None, th
     known = hw.block_policy < OTHERS and hw.groups.size == 1
     used = min(int(hw.sms), launch.blocks) if known else int(hw.sms)
     units = int(np.count_nonzero(hw.code_sharing.units < used)) or used
-    count = min(threads_for(trace.warp_instructions, used, usual_window(launch.blocks, hw), threads), units)
+    count = min(threads_for(trace.warp_instructions, used, threads, usual_window(launch.blocks, hw)), units)
     machines, chips = members(sm, count if timeline is None and is_compiled() else 1)
     link(needed(hw, code, sm), hw, code, machines[0], trace.arrays)
     while _advance(hw, code, machines, trace.arrays, form(units, chips)) == LOG_FULL:

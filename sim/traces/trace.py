@@ -19,6 +19,7 @@ from sim.traces.hazard import Hazard
 
 FLOPS = {Operation.FADD: 1, Operation.FMUL: 1, Operation.FFMA: 2}
 ACCESSES = (Operation.LOAD, Operation.STORE, Operation.ATOM, Operation.MBARRIER, Operation.BULK_COPY, Operation.CLUSTER_BARRIER)
+NUMBERED = (Operation.MBARRIER, Operation.CLUSTER_BARRIER)  # whose accesses name phases
 # From this bit on, above an address or a row, the base has of SYNCS the number of a phase; of LDGSTS how many pieces its lines have beyond
 # one each: what goes to another line of shared memory is a piece of its own.
 PHASE_SHIFT = np.int64(32)

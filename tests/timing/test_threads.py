@@ -105,20 +105,20 @@ def test_no_more_threads_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_how_many_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SIMTLAB_THREADS", raising=False)
     monkeypatch.setattr(cores_of, "cores", lambda: 16)
-    assert threads_for(LEAST_INSTRUCTIONS, 132, 60, None) == MOST
-    assert threads_for(LEAST_INSTRUCTIONS, 15, 50, None) == 3
-    assert threads_for(LEAST_INSTRUCTIONS, 4, 60, None) == 1  # one SM would wait for another
-    assert threads_for(LEAST_INSTRUCTIONS - 1, 132, 60, None) == 1  # over before the threads have begun
-    assert threads_for(LEAST_INSTRUCTIONS, 16, 1, None) == 1  # they would meet in every cycle
-    assert threads_for(10, 16, 1, 3) == 3
+    assert threads_for(LEAST_INSTRUCTIONS, 132, None, 60) == MOST
+    assert threads_for(LEAST_INSTRUCTIONS, 15, None, 50) == 3
+    assert threads_for(LEAST_INSTRUCTIONS, 4, None, 60) == 1  # one SM would wait for another
+    assert threads_for(LEAST_INSTRUCTIONS - 1, 132, None, 60) == 1  # over before the threads have begun
+    assert threads_for(LEAST_INSTRUCTIONS, 16, None, 1) == 1  # they would meet in every cycle
+    assert threads_for(10, 16, 3, 1) == 3
     quota = tmp_path / "cpu.max"
     for text, allowed in (("max 100000", None), ("150000 100000", 2), ("50000 100000", 1), ("", None)):
         quota.write_text(text)
         assert cores_of._quota(quota) == allowed
     assert cores_of._quota(tmp_path / "nothing") is None
     monkeypatch.setenv("SIMTLAB_THREADS", "5")
-    assert threads_for(10, 16, 1, None) == 5
-    assert threads_for(10, 16, 1, 2) == 2
+    assert threads_for(10, 16, None, 1) == 5
+    assert threads_for(10, 16, 2, 1) == 2
 
 
 @pytest.mark.parametrize("text", ["0", "two", "-1", "1.5"])

@@ -44,7 +44,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     def noted(self: Team, *given: Any) -> None:
         try:
             share(self, *given)
-        except joined.AgainError:
+        except joined.NotParallelError:
             found.append("again")
             raise
         found.append("apart")
@@ -202,7 +202,7 @@ def test_nothing_is_left_of_an_attempt_that_another_thread_gave_up(monkeypatch: 
     def given_up(self: Team, *given: Any) -> team.Part:
         if threading.get_ident() != first:
             begun.set()
-            raise joined.AgainError
+            raise joined.NotParallelError
         assert begun.wait(60)
         return executed(self, *given)
 
@@ -288,7 +288,7 @@ def test_two_paths_of_one_hash(monkeypatch: pytest.MonkeyPatch) -> None:
         one = store._replace(instruction=np.full(4, instruction, np.int32), path_start=np.array([0, 1]), paths=np.ones(1, np.int64))
         stores.append(one)
     launch = Launch(isa.parse(".kernel f\nEXIT"), (2,), (32,))
-    with pytest.raises(joined.AgainError):
+    with pytest.raises(joined.NotParallelError):
         joined.joined(list(stores), [0, 0], launch)
     stores[1] = stores[0]
     assert joined.joined(list(stores), [0, 0], launch).paths[0] == 1

@@ -87,27 +87,33 @@ class Access:
         if self.requests and self.decoded.cached and self.lsu.l1.sets:
             if self.lsu.numbers.tags and self.kind is Kind.LOAD:
                 self.passes = self._passes_of_l1(addresses)
+                self.turns = self.lsu.l1.turns([request.line for request in self.requests])
+                self.reading = max(self.passes, self.lookups, self._passes_of_turns(addresses))
             elif self.lsu.numbers.leaving_lines and self.kind is Kind.STORE:
                 self.store_passes = self._passes_of_l1(addresses)
         self.packets = coalescer.packets(addresses, self.requests) if self.kind.updates else [0] * len(self.requests)
-        if self.passes:
-            self.turns = self.lsu.l1.turns([request.line for request in self.requests])
-            self.reading = max(self.passes, self.lookups, self._passes_of_turns(addresses))
 
     @property
     def lookups(self) -> int:
         """The cycles in which its lines are looked up: of a load through L1 by banks of tags, else any lines together."""
         return max(self.turns) + 1 if self.turns else -(-len(self.requests) // max(int(self.lsu.numbers.tags), 1))
 
+    @property
+    def looked_up(self) -> str:
+        """What its look-ups in L1 take time for, in words."""
+        lines = f"{len(self.requests)} lines"
+        return f"{lines}, {self.lookups} of one bank of tags" if self.turns else lines
+
     def _passes_of_turns(self, addresses: coalescer.Addresses) -> int:
         """Return the passes over L1's banks when the lines that are looked up in one cycle are read before those of the next."""
         if self.decoded.space == Space.LOCAL:
             return 0
-        turn: dict[int, int] = {}  # of several requests of one line, the first's
-        for request, cycle in zip(self.requests, self.turns, strict=True):
-            turn.setdefault(request.line, cycle)
-        of_turns = [{k: at for k, at in addresses.items() if turn[at // LINE] == now} for now in range(self.lookups)]
-        return sum(self._passes_of_l1(lanes) for lanes in of_turns if lanes)
+        passes = 0
+        for now in range(self.lookups):
+            lines = {request.line for request, turn in zip(self.requests, self.turns, strict=True) if turn == now}
+            if lanes := {lane: address for lane, address in addresses.items() if address // LINE in lines}:
+                passes += self._passes_of_l1(lanes)
+        return passes
 
     def _passes_of_l1(self, addresses: coalescer.Addresses) -> int:
         """Return the passes over L1's banks; a word of local memory has a bank for each lane."""

@@ -136,7 +136,7 @@ class LoadStoreUnit:
             busy = [(access.passes * int(numbers.pass_cycles), "shared.pass_cycles", f"{access.passes} passes over the banks")]
         elif access.passes or (access.kind is Kind.STORE and numbers.tags):
             busy = [
-                (access.lookups, "l1.tags_per_cycle", f"{lines} lines"),
+                (access.lookups, "l1.tags_per_cycle", access.looked_up),
                 (access.pieces * int(numbers.line_cycles), "l1.line_cycles", f"{access.pieces} pieces of lines"),
             ]
         else:
@@ -229,7 +229,7 @@ class LoadStoreUnit:
         numbers, lines = self.numbers, len(access.requests)
         first = access.begins.then(access.begins.cycle + max(int(numbers.l1_latency), 1), "l1.latency", access.taken.work)
         if access.passes:
-            found = first.then(first.cycle + access.lookups - 1, "l1.tags_per_cycle", note=f"{lines} lines")
+            found = first.then(first.cycle + access.lookups - 1, "l1.tags_per_cycle", note=access.looked_up)
             return found.then(
                 found.cycle + int(numbers.pass_latency) * (access.passes - 1), "l1.pass_latency", note=f"{access.passes} passes"
             )

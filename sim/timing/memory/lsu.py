@@ -5,7 +5,7 @@ address unit of its port, it may be taken; 3. the unit takes the head that was i
 request table and the port towards L2 have room, of stores only the first (`issue_queue.py`); 4. shared memory and L1 hits are
 answered, the rest goes out.
 Peak rate: one instruction per `interval` cycles, one pass over the banks per `pass_cycles`, one line per `line_cycles`; where
-loads pass over the banks of L1, `tags` lines and one pass of theirs per cycle.
+loads pass over the banks of L1, `tags` lines of different banks and one pass of theirs per cycle.
 """
 
 import numpy as np
