@@ -21,7 +21,7 @@ SMALL = 4096  # bytes
 WINDOWS, UNTIL, CLOSED = 0, 1, 2  # words of the first row: windows opened so far, the end of the last, 1 when there will be no more
 TURNS = 1  # first of the rows with the turns taken of each share, over all windows
 SUMS = ("stalls", "slots", "issues")  # what each thread has for itself: these of a Machine and its clock_log,
-OF_MEMORY = ("bank_rows", "bank_count", "tallies")  # and these of its Memory
+OF_MEMORY = ("bank_rows", "bank_count", "lane_turn", "tallies")  # and these of its Memory
 PEAKS = (int(Tally.MSHR_PEAK), int(Tally.PORT_PEAK))
 
 

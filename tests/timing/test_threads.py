@@ -43,6 +43,7 @@ def launches() -> dict[str, sim.Launch]:
         "sgemm": load_launch(FOLDER / "sgemm/sgemm_4.sass").launch,
         "atomics": load_launch(FOLDER / "cuda/histogram.sm_90.sass").launch,
         "divergence": load_launch(FOLDER / "cuda/mandelbrot.sm_90.sass").launch,
+        "gather": load_launch(FOLDER / "cuda/gather.sm_90.sass").launch,
     }
 
 
@@ -52,7 +53,7 @@ def launches() -> dict[str, sim.Launch]:
 def test_any_number_of_threads(name: str, gpu: str) -> None:
     launch = launches()[name]
     machine = sim.gpu(gpu)
-    if name in ("atomics", "divergence", "sgemm"):
+    if name in ("atomics", "divergence", "sgemm", "gather"):
         machine = sim.gpu("gtx480" if gpu in ("g80", "gtx460") else gpu).replace({"limits.registers_per_thread": 255})
     trace = execute(launch)
     alone = simulate(trace, machine, threads=1)

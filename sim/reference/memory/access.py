@@ -108,12 +108,11 @@ class Access:
         """Return the passes over L1's banks when the lines that are looked up in one cycle are read before those of the next."""
         if self.decoded.space == Space.LOCAL:
             return 0
-        passes = 0
-        for now in range(self.lookups):
-            lines = {request.line for request, turn in zip(self.requests, self.turns, strict=True) if turn == now}
-            if lanes := {lane: address for lane, address in addresses.items() if address // LINE in lines}:
-                passes += self._passes_of_l1(lanes)
-        return passes
+        turn: dict[int, int] = {}  # of several requests of one line, the first's
+        for request, cycle in zip(self.requests, self.turns, strict=True):
+            turn.setdefault(request.line, cycle)
+        of_turns = [{k: at for k, at in addresses.items() if turn[at // LINE] == now} for now in range(self.lookups)]
+        return sum(self._passes_of_l1(lanes) for lanes in of_turns if lanes)
 
     def _passes_of_l1(self, addresses: coalescer.Addresses) -> int:
         """Return the passes over L1's banks; a word of local memory has a bank for each lane."""

@@ -10,7 +10,7 @@ from sim.lowering.slices import bank_of_tags
 from sim.result.causes import Tally
 from sim.timing.memory.banks import fewest, wavefronts
 from sim.timing.memory.coalescer import coalesce, count_packets, has_lane, lane_address, local
-from sim.timing.memory.l1 import prefetch_set
+from sim.timing.memory.l1 import l1_set, prefetch_set
 from sim.timing.memory.requests import sector_count, weight_of
 from sim.timing.memory.state import Memory
 from sim.timing.state import Machine
@@ -62,7 +62,7 @@ def describe(
     entry.lookups = (np.int64(entry.requests) + max(mh.tags, np.int64(1)) - 1) // max(mh.tags, np.int64(1))
     if entry.passes:
         turn = memory.entry_turn[m, number, place]
-        entry.lookups = find_turns(np.int64(entry.requests), memory.entry_set[m, number, place], turn, mh, memory)
+        entry.lookups = find_turns(np.int64(entry.requests), line, turn, mh, memory)
         entry.reading = max(entry.passes, entry.lookups)
         if entry.passes > 1 and entry.lookups > 1 and op.memory == GLOBAL:
             entry.reading = max(entry.reading, passes_of_turns((access, mask, width), entry, line, turn, mh, memory, trace))
@@ -122,28 +122,23 @@ def passes_of_l1(op: np.record, access: int, mask: int, mh: np.record, memory: M
     return fewest(mask, np.int64(op.width), mh)
 
 
-@inner
-def lanes_of_line(access: int, mask: int, line: int, trace: TraceArrays) -> int:
-    """Return the lanes of `mask` whose addresses lie in a line."""
-    found = np.uint32(0)
-    for lane in range(32):
-        if has_lane(mask, lane) and (lane_address(access, lane, trace) & ADDRESS) // LINE == line:
-            found |= np.uint32(1) << np.uint32(lane)
-    return found
-
-
 @outlined
 def passes_of_turns(
     lanes: tuple[int, int, int], entry: np.record, line: np.ndarray, turn: np.ndarray, mh: np.record, memory: Memory, trace: TraceArrays
 ) -> int:
     """Return the passes over L1's banks when the lines of one look-up are read before those of the next. lanes: access, mask, width."""
     access, mask, width = lanes
+    for lane in range(32):
+        number, k = (lane_address(access, lane, trace) & ADDRESS) // LINE, np.int64(0)
+        while k < entry.requests - 1 and line[k] != number:  # of several requests of one line, the first
+            k += 1
+        memory.lane_turn[lane] = turn[k]
     passes = np.int64(0)
     for now in range(entry.lookups):
         members = np.uint32(0)
-        for k in range(entry.requests):
-            if turn[k] == now:
-                members |= lanes_of_line(access, mask, line[k], trace)
+        for lane in range(32):
+            members |= np.uint32(memory.lane_turn[lane] == now) << np.uint32(lane)
+        members &= mask
         if members != np.uint32(0):
             passes += wavefronts(access, members, width, False, mh, memory.bank_rows, memory.bank_count, trace)
     return passes
@@ -166,23 +161,21 @@ def count_sectors(m: int, number: int, place: int, op: np.record, memory: Memory
 
 
 @inner
-def find_turns(requests: int, first: np.ndarray, turn: np.ndarray, mh: np.record, memory: Memory) -> int:
-    """Note in which cycle each line of a load is looked up, one in each bank of tags; return in how many all are. first: as `entry_set`."""
+def find_turns(requests: int, line: np.ndarray, turn: np.ndarray, mh: np.record, memory: Memory) -> int:
+    """Return in how many cycles a load's lines are looked up, one in each bank of tags; where several, note in which each is."""
     if requests > 1 and mh.tags < MOST_REQUESTS:
-        return turns_of_several(requests, first, turn, mh, memory.bank_rows)
-    for k in range(requests):
-        turn[k] = 0
+        return turns_of_several(requests, line, turn, mh, memory.bank_rows)
     return min(requests, np.int64(1))
 
 
 @outlined
-def turns_of_several(requests: int, first: np.ndarray, turn: np.ndarray, mh: np.record, count: np.ndarray) -> int:
+def turns_of_several(requests: int, line: np.ndarray, turn: np.ndarray, mh: np.record, count: np.ndarray) -> int:
     """Do what `find_turns` does, lines of one bank one after another. count: scratch."""
     most = np.int64(0)
     for bank in range(mh.tags):
         count[bank] = 0
     for k in range(requests):
-        bank = tag_bank(first[k] // mh.l1_ways, mh.tags)
+        bank = tag_bank(l1_set(line[k], mh), mh.tags)
         turn[k] = count[bank]
         count[bank] += 1
         most = max(most, count[bank])

@@ -137,7 +137,7 @@ def take_load(m: int, number: int, place: int, now: int, hw: Hardware, code: Cod
     a = open_access(m, memory)
     start = now + L1_LOOKUP
     for k in range(entry.requests):
-        if entry.passes:
+        if entry.lookups > 1 and entry.passes:
             start = now + L1_LOOKUP + np.int64(memory.entry_turn[m, number, place, k])
         if op.cached and mh.l1_sets:
             tell_lookup(m, number, place, np.int64(k), now, hw, sm)

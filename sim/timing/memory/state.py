@@ -203,7 +203,7 @@ class Memory(NamedTuple):
     entry_sectors: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
     entry_words: np.ndarray  # uint32 [m, queue, depth, MOST_REQUESTS] masks
     entry_packets: np.ndarray  # uint8 [m, queue, depth, MOST_REQUESTS] of atomics
-    entry_turn: np.ndarray  # uint8 [same] of a load with passes: how many cycles after the first each line is looked up
+    entry_turn: np.ndarray  # uint8 [same] of a load with passes and several lookups: how many cycles after the first each line is looked up
     accesses: Any  # Access [m, pending + 1]: one more, for a load that needs no MSHR while all others wait
     mshrs: Any  # Mshr [m, pending]
     lines: Any  # Line [m, sets * ways]
@@ -237,6 +237,7 @@ class Memory(NamedTuple):
     l2_copy: np.ndarray  # int64 [same] cycle in which the other part of L2 has it, of those `copied`
     bank_rows: np.ndarray  # int64 [128] scratch of one access: distinct rows
     bank_count: np.ndarray  # int64 [32] scratch: of them, per bank
+    lane_turn: np.ndarray  # uint8 [32] scratch: `entry_turn` of each lane's line
     clock: np.ndarray  # int64 [1] requests served
     tallies: np.ndarray  # int64 [TALLIES]
 
@@ -287,14 +288,13 @@ def allocate(mh: np.record, sms: int, never: int, room: records.Room, owned: boo
         l2_copy=room.zeros(lines * SECTORS if mh.far else 1, np.int64),
         bank_rows=room.zeros(128, np.int64),
         bank_count=room.zeros(32, np.int64),
+        lane_turn=room.zeros(32, np.uint8),
         clock=room.zeros(1, np.int64),
         tallies=room.zeros(TALLIES, np.int64),
     )
-    for field in ("next", "arrival", "response", "copy_next"):
-        memory.units[field] = never
+    memory.units["next"] = memory.units["arrival"] = memory.units["response"] = memory.units["copy_next"] = never
     memory.units.free_mshrs = pending
-    memory.ring["free"] = memory.units["replaced"] = NONE
+    memory.ring["free"] = memory.units["replaced"] = memory.units["mshr"] = memory.units["access"] = NONE
     if lines:
         memory.l2_order.reshape(-1, int(mh.l2_ways))[:] = np.arange(int(mh.l2_ways), dtype=np.uint16)[::-1].copy()
-    memory.units["mshr"] = memory.units["access"] = NONE
     return memory
