@@ -10,7 +10,7 @@ from sim.result.result import Result
 from sim.traces.ensemble import members
 from sim.traces.trace import Trace
 
-SHORT, MEMBERS, FEWER = 400_000, 21, 5  # warp instructions of a launch that has as many members, and those of a longer one
+SHORT, MEMBERS, FEWER = 400_000, 20, 5  # warp instructions of a launch that has as many members, and those of a longer one
 
 
 def placed(trace: Trace, gpu: Gpu) -> list[Result]:

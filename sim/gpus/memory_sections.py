@@ -271,7 +271,9 @@ class L2(Section):
 
 
 class Dram(Section):
-    model_config = needs("dram", l2="channels", l2_queues="depth", dram_writes="write_cost turnaround write_batch")
+    model_config = needs(
+        "dram", l2="channels", l2_queues="depth", dram_writes="write_cost turnaround write_batch", refreshed="refresh refresh_interval"
+    )
 
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")
     efficiency: Annotated[float, Field(gt=0, le=1)] = Field(1.0, description="share of the pin bandwidth that streams reach")
@@ -288,9 +290,7 @@ class Dram(Section):
     )
     write_batch: Positive = Field(8, description="lines that a channel with turnarounds gathers before it turns to writing")
     latency: Count = Field(description="cycles from a load's issue to its dependent's, missing every cache, unloaded")
-    refresh: Count = Field(
-        0, json_schema_extra={"clock": "dram"}, description="cycles that a bank is away while it is refreshed; 0 = never"
-    )
+    refresh: Count = Field(0, json_schema_extra={"clock": "dram"}, description="cycles that a bank is away to be refreshed; 0 = never")
     refresh_interval: Positive = Field(
         8000, json_schema_extra={"clock": "dram"}, description="cycles from one refresh of a bank to the next"
     )

@@ -88,6 +88,8 @@ class Hardware(NamedTuple):
     prefetched_lines: np.int64
     prefetch_ticks: np.int64  # per line
     code_burst: np.int64  # lines more than one that an SM's part of a port takes at once after a pause
+    code_at: np.int64  # of sim.lowering.fetch.Behind
+    constants_at: np.int64
     code_sharing: Sharing
     constant_near: np.ndarray  # int64 [2] cycles until a line comes to the cache of operands, to that of LDC
     constant_far: np.int64

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sim.gpus.path import TICKS
+from sim.lowering.memory import away
 from sim.lowering.slices import fills_in_order, gpcs_of, sides_of, tpcs_of
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 LINE_INSTRUCTIONS, LINE = 8, 128  # bytes
 CODE, CONSTANTS = 0, 1  # columns of `line_ticks`
 LONG_AGO = -(1 << 40)  # tick: a port has had nothing to do
+# 128-byte lines of device memory beyond all arrays where code and constants of placement 0 begin, which no refresh meets as a launch
+# starts; those of each further one lie PLACE lines on, where another bank of DRAM has them
+CODE_AT, CONSTANTS_AT, PLACE = 1 << 25, 1 << 26, 1 << 10
 
 
 class Level(NamedTuple):
@@ -44,9 +48,20 @@ class Fetch(NamedTuple):
 
 def cycles_behind(gpu: "Gpu") -> int:
     """Return the cycles until 256 bytes of constants come to the level behind an SM's caches: from L2, or through it from DRAM."""
-    # In a dirty L2, which stands for launches that are repeated, they are taken to be there from the launch before: not measured.
-    is_cold = gpu.l2 is not None and gpu.l2.start == "cold"
-    return gpu.constants.far + (gpu.constants.cold if is_cold else 0)
+    return gpu.constants.far + (gpu.constants.cold if starts_cold(gpu) else 0)
+
+
+def starts_cold(gpu: "Gpu") -> bool:
+    """Return whether L2 has neither code nor constants as a launch starts.
+
+    In a dirty L2, which stands for launches that are repeated, they are taken to be there from the launch before: not measured.
+    """
+    return gpu.l2 is not None and gpu.l2.start == "cold"
+
+
+def code_is_in_dram(gpu: "Gpu") -> bool:
+    """Return whether code and constants come from the DRAM that is modelled."""
+    return starts_cold(gpu) and gpu.memory.kind == "hierarchy"
 
 
 def fetching(gpu: "Gpu", instructions: int) -> Fetch:
@@ -76,6 +91,8 @@ def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
         "prefetched_lines": fetch.prefetched,
         "prefetch_ticks": round(TICKS * gpu.fetch.prefetch_cycles),
         "code_burst": 0 if fetch.is_shared else gpu.fetch.ahead,
+        "code_at": behind(gpu, launch).code,
+        "constants_at": behind(gpu, launch).constants,
     }
     return {name: np.int64(value) for name, value in numbers.items()}
 
@@ -83,10 +100,29 @@ def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
 def first_cycles(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     """Return int64 [sms]: cycles from the start of its first block until an SM has its first instruction.
 
-    It comes from one part of L2, to SMs near the other later (programs/measurements/h200/places.csv). Which part has a program's code is
-    not known: taken to be the one that the GPC of a launch's first blocks, the last, is not near.
+    It comes from one part of L2, to SMs near the other later (programs/measurements/h200/places.csv). Which part has the code, the
+    driver decides: here the one that the GPC of a launch's first blocks, the last, is not near; in every second placement the other.
     """
-    return gpu.fetch.first + gpu.fetch.far * sides_of(gpu, launch).astype(np.int64)
+    return gpu.fetch.first + gpu.fetch.far * (sides_of(gpu, launch).astype(np.int64) ^ (launch.placement & 1))
+
+
+class Behind(NamedTuple):
+    """The lines of device memory where code and constants begin, -1: DRAM is not asked, or no bank of it is ever away."""
+
+    code: int
+    constants: int
+
+
+def behind(gpu: "Gpu", launch: "Launch") -> Behind:
+    """Return where code and constants of a launch lie: nobody knows, so placements draw it."""
+    if not (code_is_in_dram(gpu) and gpu.dram.refresh and gpu.fetch.first):
+        return Behind(-1, -1)
+    return Behind(CODE_AT + PLACE * launch.placement, CONSTANTS_AT + PLACE * launch.placement)
+
+
+def late_cycles(gpu: "Gpu", first: int, line: int, now: int) -> int:
+    """Return how many cycles later than usual a 128-byte line comes that is asked for now: while its bank is away. first: of Behind."""
+    return away(first + line, now, gpu.dram.refresh, gpu.dram.refresh_interval) if first >= 0 else 0
 
 
 def _level(size: int, ways: int, lines: int) -> Level:

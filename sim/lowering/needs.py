@@ -9,6 +9,7 @@ from sim.gpus.checks import MATRICES
 from sim.gpus.model import Gpu
 from sim.lowering.accesses import ACCESS
 from sim.lowering.constant_lines import LINE
+from sim.lowering.fetch import code_is_in_dram
 from sim.lowering.listing import listing
 from sim.lowering.used import BEYOND, Used
 
@@ -149,6 +150,10 @@ NEEDS = {
         "no atomic of global memory is executed", lambda gpu, used: ((used.of(Operation.ATOM) & used.at(*BEYOND)) | used.reductions).any()
     ),
     "dram": Need("nothing goes to DRAM", lambda gpu, used: used.moved("dram_bytes_read", WRITTEN)),
+    "refreshed": Need(
+        "nothing goes to DRAM, and code and constants do not come from it",
+        lambda gpu, used: used.moved("dram_bytes_read", WRITTEN) or (gpu.fetch.first and code_is_in_dram(gpu)),
+    ),
     "dram_writes": Need("nothing is written to DRAM", lambda gpu, used: used.moved(WRITTEN)),
     "operands": Need(NO_CONSTANTS, lambda gpu, used: used.operands),
     "constants": Need(NO_CONSTANTS, lambda gpu, used: used.operands or used.loads_constants),

@@ -44,13 +44,15 @@ class Barrier:
     def _open(self, waiting: list[Warp], complete: Moment) -> Process:
         """Let the warps go on after the barrier latency (a SimPy process)."""
         latency, env = self.block.machine.gpu.core.barrier_latency, self.block.machine.env
-        constants = [self.block.sm.constants.operand(warp) for warp in waiting]
-        for warp, constant in zip(waiting, constants, strict=True):
+        constants = []
+        for warp in waiting:
+            constant = self.block.sm.constants.operand(warp)
+            constants.append(constant)
             warp.held_until = int(env.now) + max(latency, constant)
             if constant <= latency:
                 warp.allowed = complete.then(warp.held_until, "core.barrier_latency")
             else:
-                warp.allowed = complete.then(warp.held_until, "constants.near", warp.work)
+                warp.allowed = self.block.sm.constants.told(complete, warp.held_until, warp.work)
         yield env.timeout(latency)
         for warp, constant in zip(waiting, constants, strict=True):
             if constant > latency:

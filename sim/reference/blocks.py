@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import simpy
 
-from sim.lowering.fetch import first_cycles, start_latency
+from sim.lowering.fetch import behind, first_cycles, late_cycles, start_latency
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process
-from sim.reference.moments import ISSUE_SLOT, Moment, Work, latest
+from sim.reference.moments import ISSUE_SLOT, Moment, SetTime, Work, latest
 from sim.reference.wakeup import Warp
 from sim.result.causes import SlotCause
 
@@ -70,6 +70,15 @@ class Block:
         for barrier in self.barriers.values():
             barrier.open_if_complete(warp)
 
+    def _fetched(self, in_time: Moment) -> Moment:
+        """Return the moment in which the SM has its first instruction, which it asks for as its first block starts."""
+        gpu, launch, now = self.machine.gpu, self.machine.trace.launch, int(self.machine.env.now)
+        late, asked = late_cycles(gpu, behind(gpu, launch).code, 0, now), in_time
+        if late:
+            asked = SetTime(now + late - gpu.dram.refresh, in_time.then(in_time.cycle + late, "dram.refresh"))
+        first = asked.then(asked.cycle + gpu.fetch.first, "fetch.first")
+        return first.then(asked.cycle + int(first_cycles(gpu, launch)[self.sm.number]), "fetch.far")
+
     def _live(self) -> Process:
         """Let the warps start, wait for their end, give the place back (a SimPy process)."""
         env, timing = self.machine.env, self.machine.gpu.blocks
@@ -77,9 +86,7 @@ class Block:
         latency = start_latency(self.machine.gpu, self.machine.trace.launch)
         in_time = self.started.then(int(env.now) + latency, "blocks.start_latency")
         if self.sm.fetched is None:
-            first = in_time.then(in_time.cycle + self.machine.gpu.fetch.first, "fetch.first")
-            cycles = first_cycles(self.machine.gpu, self.machine.trace.launch)[self.sm.number]
-            self.sm.fetched = first.then(in_time.cycle + int(cycles), "fetch.far")
+            self.sm.fetched = self._fetched(in_time)
         ready = latest(in_time, self.sm.fetched)
         starts = ready.cycle
         for warp in self.warps:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.lowering.constant_lines import GROUP_LINES, LINE, constant_caches, cycles_of_group
-from sim.lowering.fetch import CONSTANTS, cycles_behind, line_ticks, ticks_before
+from sim.lowering.constant_lines import GROUP_LINES, LINE, LINES_OF_DRAM, constant_caches, cycles_of_group
+from sim.lowering.fetch import CONSTANTS, behind, cycles_behind, late_cycles, line_ticks, ticks_before
 from sim.reference.fetch import Lines, Port
+from sim.reference.moments import Moment, SetTime, Work
 
 if TYPE_CHECKING:
     from sim.reference.decode import Constant
@@ -26,6 +27,7 @@ class Constants:
 
     def __init__(self, machine: Machine, number: int) -> None:
         self.env, self.numbers, self.far = machine.env, machine.gpu.constants, cycles_behind(machine.gpu)
+        self.gpu, self.behind = machine.gpu, behind(machine.gpu, machine.trace.launch).constants
         lines = machine.constant_lines
         self.present = lines.present
         operands, loads = constant_caches(machine.gpu, lines)
@@ -38,18 +40,26 @@ class Constants:
         ticks, before = (of(machine.gpu, machine.trace.launch)[number] for of in (line_ticks, ticks_before))
         self.port = Port(int(ticks[CONSTANTS]), int(before))
         self.asked: dict[tuple[int, int], int] = {}  # of a cache's line -> cycle of the earliest turn in which it was asked for
+        self.back: dict[tuple[int, int], int] = {}  # of a cache's line -> cycle from which no refresh keeps it
+        self.last_back = 0  # of what was asked for last, 0 = no refresh delayed it
 
     def operand(self, warp: Warp) -> int:
         """Ask for the constant that the issue of the warp's next instruction waits for; return how many cycles it takes."""
-        now, constant = int(self.env.now), warp.instruction.constant
+        now, constant, self.last_back = int(self.env.now), warp.instruction.constant, 0
         if constant is None or constant.late:
             return 0
         line, *_ = self._lines(warp, constant) or [constant.line]
         return max(0, self._there(self.operands[warp.scheduler.number], line, self.numbers.near, now, now) - now)
 
+    def told(self, before: Moment, cycle: int, work: Work | None) -> Moment:
+        """Return the moment in which what was asked for last is there, asked for at `before`."""
+        if self.last_back > before.cycle:
+            before = SetTime(self.last_back - self.gpu.dram.refresh, before.then(self.last_back, "dram.refresh", work))
+        return before.then(cycle, "constants.near", work)
+
     def load(self, warp: Warp) -> int:
         """Ask for the constants that the warp's load waits for; return how many cycles more they take than one that is there."""
-        now, constant = int(self.env.now), warp.instruction.constant
+        now, constant, self.last_back = int(self.env.now), warp.instruction.constant, 0
         if constant is None or not constant.late:
             return 0
         lines, groups, missing = self._lines(warp, constant), set[int](), 0
@@ -84,15 +94,20 @@ class Constants:
         where `group_cycles` stands for the port.
         """
         there, name = cache.find(line), (id(cache), line)
+        if there is not None and self.asked[name] <= turn:
+            self.last_back = max(self.last_back, self.back[name])
+            return there
+        self.back[name] = turn + self._late(line, turn)
         if there is None:
             served = turn if booked is None else self.port.turn(booked, 0)
             there = cache.put(line, max(served, self._behind(line, turn)) + near)
-        elif self.asked[name] > turn:  # who asked for it has its turn only later
+        else:  # who asked for it has its turn only later
             there = cache.put(line, min(there, self._behind(line, turn) + near))
-        else:
-            return there
-        self.asked[name] = turn
+        self.asked[name], self.last_back = turn, max(self.last_back, self.back[name])
         return there
+
+    def _late(self, line: int, now: int) -> int:
+        return late_cycles(self.gpu, self.behind, line // LINES_OF_DRAM, now)
 
     def _lacks(self, line: int) -> bool:
         """Return whether L2 has not been asked for a line's 256 bytes yet."""
@@ -100,8 +115,9 @@ class Constants:
 
     def _behind(self, line: int, now: int) -> int:
         """Return the first cycle from now on in which the level behind has a line."""
+        there = now + self._late(line, now)
         if line < self.present:
-            return now
-        group = line // GROUP_LINES
-        self.groups[group] = min(self.groups.get(group, now + self.far), now + self.far)
+            return there
+        group, there = line // GROUP_LINES, there + self.far
+        self.groups[group] = min(self.groups.get(group, there), there)
         return max(now, self.groups[group])

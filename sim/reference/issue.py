@@ -200,7 +200,7 @@ class Scheduler:
         pending, there = warp.scoreboard.record(instruction), ports
         if warp.lanes and instruction.constant and instruction.constant.late:
             late = self.sm.constants.load(warp)
-            there = issued.then(issued.cycle + late, "constants.near") if late else issued
+            there = self.sm.constants.told(issued, issued.cycle + late, None) if late else issued
         if instruction.logged and not (self.sm.lsu and instruction.access):
             warp.next_access += 1  # no load/store unit takes its addresses
         copied = instruction.copies in COPIES and bool(warp.lanes and self.machine.trace.bytes_of_copy(warp.next_access - 1))

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 WITHHELD = "core.policy"  # has issued nothing although the warp could
 HOLDERS = {
     StallCause.BRANCH_RESOLVING: "core.branch_latency",
-    StallCause.IMC_MISS: "constants.near",
     StallCause.NO_INSTRUCTION: "fetch.jump",
     StallCause.MEMBAR: "lsu.fence_latency",
     StallCause.SLEEPING: "the time of a NANOSLEEP",
@@ -84,8 +83,10 @@ class Warp:
         self._wait(cause, now + 1)
         self.standstill = self.scheduler.standstill.cycles
         self.held_until = now + cycles
-        whose = self.work if cause is StallCause.IMC_MISS else None  # of the constant: the next instruction reads it
-        self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause, branch), whose)
+        if cause is StallCause.IMC_MISS:  # the next instruction reads it
+            self.allowed = self.block.sm.constants.told(self.issued, now + cycles, self.work)
+        else:
+            self.allowed = self.issued.then(now + cycles, self._holder(cycles, cause, branch))
         after(self.env, cycles, self.allow)
 
     def hold_on(self, cycles: int, cause: StallCause) -> None:

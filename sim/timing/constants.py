@@ -9,10 +9,10 @@ as one with a single address takes; where none is free, it and all LDC behind it
 import numpy as np
 
 from sim.compiled.kernel import first_bit, inner
-from sim.lowering.constant_lines import GROUP_LINES, LINE
+from sim.lowering.constant_lines import GROUP_LINES, LINE, LINES_OF_DRAM
 from sim.lowering.core import Code, Hardware
 from sim.lowering.fetch import CONSTANTS
-from sim.timing.fetch import find_line, line_turn
+from sim.timing.fetch import find_line, late_cycles, line_turn
 from sim.timing.memory.coalescer import has_lane, lane_address
 from sim.timing.state import BEGAN, ENTRIES, FREE, NEVER, Machine
 from sim.traces.trace import SCATTERED, TraceArrays
@@ -47,10 +47,11 @@ def constant_there(m: int, cache: int, line: int, turn: int, booked: int, hw: Ha
 @inner
 def group_there(m: int, line: int, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
     """Return the first cycle from now on in which the level behind has a line."""
+    late = late_cycles(hw.constants_at, line // LINES_OF_DRAM, now, hw)
     if line < code.constant_present:
-        return now
+        return now + late
     group = line // GROUP_LINES
-    sm.constant_group[m, group] = min(sm.constant_group[m, group], now + hw.constant_far)
+    sm.constant_group[m, group] = min(sm.constant_group[m, group], now + hw.constant_far + late)
     return max(now, sm.constant_group[m, group])
 
 

@@ -1,4 +1,4 @@
-"""An ensemble of one execution: the same work where its arrays lie elsewhere, and where blocks of equal standing start in another order.
+"""An ensemble of one execution: the same work where arrays and code lie elsewhere, and blocks of equal standing start in another order.
 
 No user controls either, and either can move a run by some percent: which channels and cache sets two arrays share, and who comes first
 where two requests arrive in one cycle. A difference between two machines that does not outlive them is none to act upon. Members are the

@@ -336,7 +336,7 @@ def test_the_first_instruction_of_an_sm_is_booked_on_what_it_waited_for() -> Non
     assert any("not near" not in str(everywhere.why((block, 0), 1)) for block in range(8, 16))
 
 
-def refreshed(turn: int, **changes: int) -> Result:
+def refreshed(turn: int, **changes: int | str) -> Result:
     """Return the run of one load of a line whose bank is refreshed in most cycles; from 64 KB to 64 KB at other times."""
     listing = f".kernel load\n.param ptr x\n{FETCH.format(shift=2)}IADD R2, R2, {65536 * turn}\nLDG R3, [R2]\nFADD R4, R3, R3\nEXIT"
     launch = sim.Launch(isa.parse(listing), grid=(1,), block=(32,), args=(np.zeros(1 << 18, np.float32),))
@@ -365,7 +365,7 @@ def test_what_a_refresh_absorbs_is_not_on_the_path(turn: int) -> None:
 
 def test_what_came_before_a_refresh_stays_on_the_path() -> None:
     """It begins while the SM's first instruction comes: what is done from then on until it ends costs no time."""
-    result = refreshed(11, dram__refresh=250, dram__refresh_interval=320)
+    result = refreshed(11, dram__refresh=250, dram__refresh_interval=320, l2__start="dirty")  # code is in L2
     found = resources(result)
     links = result.critical_path().links
     begins = next(link.begin for link in links if link.resource == "dram.refresh")

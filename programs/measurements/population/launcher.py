@@ -1,9 +1,12 @@
-"""The process that launches the population on a GPU: `python -m programs.measurements.population.launcher FOLDER WHICH REPEAT WARM OUT`.
+"""The process that launches the population on a GPU.
+
+    python -m programs.measurements.population.launcher FOLDER WHICH REPEAT WARM PLACE OUT
 
 Needs NumPy and CuPy, and PyTorch to warm.
-FOLDER: of the cubins, one per template. WHICH: "micro", a sample, or "K/N", the K-th of N parts of the H200's. Each is launched REPEAT
-times in a row. WARM: milliseconds of matrix products before each, after which the SM's clock is lower for a while, no setting touched.
-OUT: what the micro-benchmarks wrote, .npz.
+FOLDER: of the cubins, one per template. WHICH: "micro" or a sample. Each is launched REPEAT times in a row. WARM: milliseconds of matrix
+products before each, after which the SM's clock is lower for a while, no setting touched. PLACE: a seed; launches go in another order, and
+memory that nobody uses is taken before, so that code, which the driver loads when it is asked for, and arrays lie elsewhere.
+OUT: the order, numbers of launches from 0 on, and what the micro-benchmarks wrote, .npz.
 """
 
 import sys
@@ -12,13 +15,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from programs.measurements.population.case import Case
 from programs.measurements.population.cases import SAMPLES, everything, kernels, micro, population, template
 
 SIDE = 8192  # of the matrices multiplied
+BLOCKS_UNUSED, MOST_UNUSED = 12, 64  # fewer blocks of memory that nobody uses, each of fewer times 64 KB
 
 
-def main(folder: str, which: str, repeat: str, warm: str, out: str) -> None:
+def main(folder: str, which: str, repeat: str, warm: str, place: str, out: str) -> None:
     """Launch."""
     import cupy  # type: ignore[import-not-found]
 
@@ -26,8 +29,12 @@ def main(folder: str, which: str, repeat: str, warm: str, out: str) -> None:
     heat = _heater() if float(warm) else None
     if heat:
         heat(2.0)
-    found = {}
-    for case in chosen(which):
+    random, cases = np.random.default_rng(int(place)), micro() if which == "micro" else population(which)
+    order, unused = random.permutation(len(cases)), []
+    for size in random.integers(1, MOST_UNUSED, random.integers(0, BLOCKS_UNUSED)):
+        unused.append(cupy.empty(int(size) << 16, np.uint8))
+    found = {"order": order}
+    for case in (cases[number] for number in order):
         kernel = cupy.RawModule(path=f"{folder}/{template(case.body)}.cubin").get_function(names[case.body])
         a, b, index = (cupy.asarray(array) for array in case.arrays())
         for k in range(int(repeat)):
@@ -39,17 +46,7 @@ def main(folder: str, which: str, repeat: str, warm: str, out: str) -> None:
             cupy.cuda.runtime.deviceSynchronize()
             if case.family.startswith("ring"):
                 found[f"{case.family}_{k}"] = b.get()
-    np.savez_compressed(out, **found)
-
-
-def chosen(which: str) -> list[Case]:
-    """Return the launches of a name or a part."""
-    if which in SAMPLES:
-        return population(which)
-    if "/" in which:
-        part, parts = map(int, which.split("/"))
-        return population()[part::parts]
-    return micro()
+    np.savez_compressed(out, **found)  # type: ignore[arg-type]
 
 
 def _heater() -> Callable[[float], None]:
