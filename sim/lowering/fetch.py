@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 LINE_INSTRUCTIONS, LINE = 8, 128  # bytes
 CODE, CONSTANTS = 0, 1  # columns of `line_ticks`
 LONG_AGO = -(1 << 40)  # tick: a port has had nothing to do
-# 128-byte lines of device memory beyond all arrays where code and constants of placement 0 begin, which no refresh meets as a launch
-# starts; those of each further one lie PLACE lines on, where another bank of DRAM has them
-CODE_AT, CONSTANTS_AT, PLACE = 1 << 25, 1 << 26, 1 << 10
+# 128-byte lines of device memory beyond all arrays where code and constants of placement 0 begin, which no refresh of an H100
+# or H200 meets as a launch starts; those of each further one lie PLACE lines on, where another bank of DRAM has them
+CODE_AT, CONSTANTS_AT, PLACE, MOST_PLACES = 1 << 25, 1 << 26, 1 << 10, 1 << 15
 
 
 class Level(NamedTuple):
@@ -117,7 +117,8 @@ def behind(gpu: "Gpu", launch: "Launch") -> Behind:
     """Return where code and constants of a launch lie: nobody knows, so placements draw it."""
     if not (code_is_in_dram(gpu) and gpu.dram.refresh and gpu.fetch.first):
         return Behind(-1, -1)
-    return Behind(CODE_AT + PLACE * launch.placement, CONSTANTS_AT + PLACE * launch.placement)
+    further = PLACE * (launch.placement % MOST_PLACES)
+    return Behind(CODE_AT + further, CONSTANTS_AT + further)
 
 
 def late_cycles(gpu: "Gpu", first: int, line: int, now: int) -> int:

@@ -144,7 +144,11 @@ NEEDS = {
     ),
     "l2_start": Need(
         "nothing goes to L2",
-        lambda gpu, used: (gpu.memory.kind == "hierarchy" and used.moved(*L2_TRAFFIC)) or used.beyond_present or _far_code(gpu, used),
+        lambda gpu, used: (
+            (gpu.memory.kind == "hierarchy" and (used.moved(*L2_TRAFFIC) or (gpu.fetch.first and gpu.dram.refresh)))
+            or used.beyond_present
+            or _far_code(gpu, used)
+        ),
     ),
     "atomics": Need(
         "no atomic of global memory is executed", lambda gpu, used: ((used.of(Operation.ATOM) & used.at(*BEYOND)) | used.reductions).any()

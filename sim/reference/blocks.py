@@ -75,7 +75,8 @@ class Block:
         gpu, launch, now = self.machine.gpu, self.machine.trace.launch, int(self.machine.env.now)
         late, asked = late_cycles(gpu, behind(gpu, launch).code, 0, now), in_time
         if late:
-            asked = SetTime(now + late - gpu.dram.refresh, in_time.then(in_time.cycle + late, "dram.refresh"))
+            back = SetTime(now + late - gpu.dram.refresh, self.started.then(now + late, "dram.refresh"))
+            asked = back.then(in_time.cycle + late, "blocks.start_latency")
         first = asked.then(asked.cycle + gpu.fetch.first, "fetch.first")
         return first.then(asked.cycle + int(first_cycles(gpu, launch)[self.sm.number]), "fetch.far")
 

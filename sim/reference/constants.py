@@ -40,7 +40,7 @@ class Constants:
         ticks, before = (of(machine.gpu, machine.trace.launch)[number] for of in (line_ticks, ticks_before))
         self.port = Port(int(ticks[CONSTANTS]), int(before))
         self.asked: dict[tuple[int, int], int] = {}  # of a cache's line -> cycle of the earliest turn in which it was asked for
-        self.back: dict[tuple[int, int], int] = {}  # of a cache's line -> cycle from which no refresh keeps it
+        self.back: dict[int, int] = {}  # of groups -> cycle in which a refresh was over that kept it from coming, 0 = none did
         self.last_back = 0  # of what was asked for last, 0 = no refresh delayed it
 
     def operand(self, warp: Warp) -> int:
@@ -53,7 +53,7 @@ class Constants:
 
     def told(self, before: Moment, cycle: int, work: Work | None) -> Moment:
         """Return the moment in which what was asked for last is there, asked for at `before`."""
-        if self.last_back > before.cycle:
+        if before.cycle < self.last_back < cycle:
             before = SetTime(self.last_back - self.gpu.dram.refresh, before.then(self.last_back, "dram.refresh", work))
         return before.then(cycle, "constants.near", work)
 
@@ -95,19 +95,15 @@ class Constants:
         """
         there, name = cache.find(line), (id(cache), line)
         if there is not None and self.asked[name] <= turn:
-            self.last_back = max(self.last_back, self.back[name])
+            self.last_back = max(self.last_back, self.back[line // GROUP_LINES])
             return there
-        self.back[name] = turn + self._late(line, turn)
         if there is None:
             served = turn if booked is None else self.port.turn(booked, 0)
             there = cache.put(line, max(served, self._behind(line, turn)) + near)
         else:  # who asked for it has its turn only later
             there = cache.put(line, min(there, self._behind(line, turn) + near))
-        self.asked[name], self.last_back = turn, max(self.last_back, self.back[name])
+        self.asked[name], self.last_back = turn, max(self.last_back, self.back[line // GROUP_LINES])
         return there
-
-    def _late(self, line: int, now: int) -> int:
-        return late_cycles(self.gpu, self.behind, line // LINES_OF_DRAM, now)
 
     def _lacks(self, line: int) -> bool:
         """Return whether L2 has not been asked for a line's 256 bytes yet."""
@@ -115,9 +111,8 @@ class Constants:
 
     def _behind(self, line: int, now: int) -> int:
         """Return the first cycle from now on in which the level behind has a line."""
-        there = now + self._late(line, now)
-        if line < self.present:
-            return there
-        group, there = line // GROUP_LINES, there + self.far
-        self.groups[group] = min(self.groups.get(group, there), there)
+        group, late = line // GROUP_LINES, late_cycles(self.gpu, self.behind, line // LINES_OF_DRAM, now)
+        there = now + late + (self.far if line >= self.present else 0)
+        if there < self.groups.get(group, there + 1):
+            self.groups[group], self.back[group] = there, now + late if late else 0
         return max(now, self.groups[group])

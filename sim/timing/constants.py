@@ -47,11 +47,12 @@ def constant_there(m: int, cache: int, line: int, turn: int, booked: int, hw: Ha
 @inner
 def group_there(m: int, line: int, now: int, hw: Hardware, code: Code, sm: Machine) -> int:
     """Return the first cycle from now on in which the level behind has a line."""
-    late = late_cycles(hw.constants_at, line // LINES_OF_DRAM, now, hw)
-    if line < code.constant_present:
-        return now + late
     group = line // GROUP_LINES
-    sm.constant_group[m, group] = min(sm.constant_group[m, group], now + hw.constant_far + late)
+    if sm.constant_group[m, group] <= now:
+        return now
+    far = hw.constant_far if line >= code.constant_present else np.int64(0)
+    come = now + late_cycles(hw.constants_at, line // LINES_OF_DRAM, now, hw) + far
+    sm.constant_group[m, group] = min(sm.constant_group[m, group], come)
     return max(now, sm.constant_group[m, group])
 
 
