@@ -1,4 +1,4 @@
-"""A launch whose arrays lie in several places in turn: where they lie decides when its loads meet a refresh, on the GPU as here.
+"""A launch whose arrays and code lie in several places in turn: that decides when its loads meet a refresh, and how soon it begins.
 
 What was measured is the median of launches that each met refreshes of their own; it is compared with that of an ensemble
 (`sim.traces.ensemble`), of fewer members where a launch is long, and all of them are more alike.
@@ -10,7 +10,8 @@ from sim.result.result import Result
 from sim.traces.ensemble import members
 from sim.traces.trace import Trace
 
-SHORT, MEMBERS, FEWER = 400_000, 20, 5  # warp instructions of a launch that has as many members, and those of a longer one
+# Warp instructions of a launch that has so many members, half of them with their code in either part of L2, and members of a longer one
+SHORT, MEMBERS, FEWER = 400_000, 20, 5
 
 
 def placed(trace: Trace, gpu: Gpu) -> list[Result]:

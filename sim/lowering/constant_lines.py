@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sim.launch.launch import Launch
 
 LINE, GROUP = 64, 256  # bytes
-LINES_OF_DRAM = 2  # of ours to one of DRAM's
+LINES_OF_L2 = 128 // LINE  # of constants in a line of L2
 GROUP_LINES = GROUP // LINE
 GROUPS_IN_STEP = 2  # a bank begins at a multiple of so many groups: in set 0 of the 8 sets of an H100 (2 KB, 4 ways); assumed
 

@@ -27,7 +27,18 @@ from sim.lowering.control_words import (
     port_cycles,
     read_cycles,
 )
-from sim.lowering.fetch import Sharing, code_sharing, cycles_behind, fetch_numbers, first_cycles, sm_interval, start_latency
+from sim.lowering.fetch import (
+    InDram,
+    Sharing,
+    code_in_dram,
+    code_sharing,
+    constants_in_dram,
+    cycles_behind,
+    fetch_numbers,
+    first_cycles,
+    sm_interval,
+    start_latency,
+)
 from sim.lowering.listing import MOST, PerProgram, listing
 from sim.lowering.memory import Hierarchy, hierarchy
 from sim.lowering.ops import Op
@@ -88,8 +99,8 @@ class Hardware(NamedTuple):
     prefetched_lines: np.int64
     prefetch_ticks: np.int64  # per line
     code_burst: np.int64  # lines more than one that an SM's part of a port takes at once after a pause
-    code_at: np.int64  # of sim.lowering.fetch.Behind
-    constants_at: np.int64
+    code_in_dram: InDram
+    constants_in_dram: InDram
     code_sharing: Sharing
     constant_near: np.ndarray  # int64 [2] cycles until a line comes to the cache of operands, to that of LDC
     constant_far: np.int64
@@ -164,6 +175,8 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         start_latency=np.int64(start_latency(gpu, launch)),
         first_fetch=first_cycles(gpu, launch),
         **fetch_numbers(gpu, launch),
+        code_in_dram=code_in_dram(gpu, launch),
+        constants_in_dram=constants_in_dram(gpu, launch),
         code_sharing=code_sharing(gpu, launch),
         constant_near=np.array([gpu.constants.near, gpu.constants.load_near], np.int64),
         constant_far=np.int64(cycles_behind(gpu)),

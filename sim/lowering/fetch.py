@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 LINE_INSTRUCTIONS, LINE = 8, 128  # bytes
 CODE, CONSTANTS = 0, 1  # columns of `line_ticks`
 LONG_AGO = -(1 << 40)  # tick: a port has had nothing to do
-# 128-byte lines of device memory beyond all arrays where code and constants of placement 0 begin, which no refresh of an H100
-# or H200 meets as a launch starts; those of each further one lie PLACE lines on, where another bank of DRAM has them
+# 128-byte lines of device memory beyond all arrays where code and constants of placement 0 begin, which no refresh of an H100 or H200
+# meets as a launch starts; those of each further one lie PLACE lines on, in another bank of DRAM; MOST_PLACES are told apart
 CODE_AT, CONSTANTS_AT, PLACE, MOST_PLACES = 1 << 25, 1 << 26, 1 << 10, 1 << 15
 
 
@@ -59,7 +59,7 @@ def starts_cold(gpu: "Gpu") -> bool:
     return gpu.l2 is not None and gpu.l2.start == "cold"
 
 
-def code_is_in_dram(gpu: "Gpu") -> bool:
+def comes_from_dram(gpu: "Gpu") -> bool:
     """Return whether code and constants come from the DRAM that is modelled."""
     return starts_cold(gpu) and gpu.memory.kind == "hierarchy"
 
@@ -91,8 +91,6 @@ def fetch_numbers(gpu: "Gpu", launch: "Launch") -> dict[str, np.int64]:
         "prefetched_lines": fetch.prefetched,
         "prefetch_ticks": round(TICKS * gpu.fetch.prefetch_cycles),
         "code_burst": 0 if fetch.is_shared else gpu.fetch.ahead,
-        "code_at": behind(gpu, launch).code,
-        "constants_at": behind(gpu, launch).constants,
     }
     return {name: np.int64(value) for name, value in numbers.items()}
 
@@ -106,24 +104,32 @@ def first_cycles(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     return gpu.fetch.first + gpu.fetch.far * (sides_of(gpu, launch).astype(np.int64) ^ (launch.placement & 1))
 
 
-class Behind(NamedTuple):
-    """The lines of device memory where code and constants begin, -1: DRAM is not asked, or no bank of it is ever away."""
+class InDram(NamedTuple):
+    """Where code or constants begin in device memory, and how long DRAM keeps them."""
 
-    code: int
-    constants: int
+    line: int  # of 128 bytes
+    refresh: int  # cycles that a bank is away; 0: they come from elsewhere, or are always there
+    interval: int  # after so many cycles again
 
-
-def behind(gpu: "Gpu", launch: "Launch") -> Behind:
-    """Return where code and constants of a launch lie: nobody knows, so placements draw it."""
-    if not (code_is_in_dram(gpu) and gpu.dram.refresh and gpu.fetch.first):
-        return Behind(-1, -1)
-    further = PLACE * (launch.placement % MOST_PLACES)
-    return Behind(CODE_AT + further, CONSTANTS_AT + further)
+    def late(self, line: int, now: int) -> int:
+        """Return how many cycles later than usual their line-th 128 bytes come that are asked for now: while their bank is away."""
+        return away(self.line + line, now, self.refresh, self.interval)
 
 
-def late_cycles(gpu: "Gpu", first: int, line: int, now: int) -> int:
-    """Return how many cycles later than usual a 128-byte line comes that is asked for now: while its bank is away. first: of Behind."""
-    return away(first + line, now, gpu.dram.refresh, gpu.dram.refresh_interval) if first >= 0 else 0
+def code_in_dram(gpu: "Gpu", launch: "Launch") -> InDram:
+    """Return where a launch's code lies: nobody knows, so placements draw it."""
+    return _in_dram(gpu, launch, CODE_AT, gpu.fetch.first)
+
+
+def constants_in_dram(gpu: "Gpu", launch: "Launch") -> InDram:
+    """Return where a launch's constants lie: nobody knows, so placements draw it."""
+    return _in_dram(gpu, launch, CONSTANTS_AT, gpu.constants.far)
+
+
+def _in_dram(gpu: "Gpu", launch: "Launch", first: int, cycles: int) -> InDram:
+    """cycles: that they take to come, 0: they are always there."""
+    refresh = gpu.dram.refresh if cycles and comes_from_dram(gpu) else 0
+    return InDram(first + PLACE * (launch.placement % MOST_PLACES), refresh, gpu.dram.refresh_interval)
 
 
 def _level(size: int, ways: int, lines: int) -> Level:

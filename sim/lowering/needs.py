@@ -9,7 +9,7 @@ from sim.gpus.checks import MATRICES
 from sim.gpus.model import Gpu
 from sim.lowering.accesses import ACCESS
 from sim.lowering.constant_lines import LINE
-from sim.lowering.fetch import code_is_in_dram
+from sim.lowering.fetch import comes_from_dram
 from sim.lowering.listing import listing
 from sim.lowering.used import BEYOND, Used
 
@@ -32,6 +32,11 @@ def _far_code(gpu: Gpu, used: Used) -> bool:
     """Return whether the GPC's cache of code has to ask L2 for some of it."""
     fetch, size = gpu.fetch, used.code_bytes
     return bool(fetch.jump) and (size > fetch.prefetched or 0 < fetch.bytes < size)
+
+
+def _is_refreshed(gpu: Gpu, used: Used) -> object:
+    """Return whether a refresh of DRAM delays code or constants, where they come from it."""
+    return gpu.fetch.first or (gpu.constants.far and (used.operands or used.loads_constants))
 
 
 def _many_constants(gpu: Gpu, used: Used) -> bool:
@@ -145,7 +150,7 @@ NEEDS = {
     "l2_start": Need(
         "nothing goes to L2",
         lambda gpu, used: (
-            (gpu.memory.kind == "hierarchy" and (used.moved(*L2_TRAFFIC) or (gpu.fetch.first and gpu.dram.refresh)))
+            (gpu.memory.kind == "hierarchy" and (used.moved(*L2_TRAFFIC) or (gpu.dram.refresh and _is_refreshed(gpu, used))))
             or used.beyond_present
             or _far_code(gpu, used)
         ),
@@ -156,7 +161,7 @@ NEEDS = {
     "dram": Need("nothing goes to DRAM", lambda gpu, used: used.moved("dram_bytes_read", WRITTEN)),
     "refreshed": Need(
         "nothing goes to DRAM, and code and constants do not come from it",
-        lambda gpu, used: used.moved("dram_bytes_read", WRITTEN) or (gpu.fetch.first and code_is_in_dram(gpu)),
+        lambda gpu, used: used.moved("dram_bytes_read", WRITTEN) or (_is_refreshed(gpu, used) and comes_from_dram(gpu)),
     ),
     "dram_writes": Need("nothing is written to DRAM", lambda gpu, used: used.moved(WRITTEN)),
     "operands": Need(NO_CONSTANTS, lambda gpu, used: used.operands),

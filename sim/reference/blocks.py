@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import simpy
 
-from sim.lowering.fetch import behind, first_cycles, late_cycles, start_latency
+from sim.lowering.fetch import code_in_dram, first_cycles, start_latency
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process
 from sim.reference.moments import ISSUE_SLOT, Moment, SetTime, Work, latest
@@ -73,7 +73,7 @@ class Block:
     def _fetched(self, in_time: Moment) -> Moment:
         """Return the moment in which the SM has its first instruction, which it asks for as its first block starts."""
         gpu, launch, now = self.machine.gpu, self.machine.trace.launch, int(self.machine.env.now)
-        late, asked = late_cycles(gpu, behind(gpu, launch).code, 0, now), in_time
+        late, asked = code_in_dram(gpu, launch).late(0, now), in_time
         if late:
             back = SetTime(now + late - gpu.dram.refresh, self.started.then(now + late, "dram.refresh"))
             asked = back.then(in_time.cycle + late, "blocks.start_latency")

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.lowering.constant_lines import GROUP_LINES, LINE, LINES_OF_DRAM, constant_caches, cycles_of_group
-from sim.lowering.fetch import CONSTANTS, behind, cycles_behind, late_cycles, line_ticks, ticks_before
+from sim.lowering.constant_lines import GROUP_LINES, LINE, LINES_OF_L2, constant_caches, cycles_of_group
+from sim.lowering.fetch import CONSTANTS, constants_in_dram, cycles_behind, line_ticks, ticks_before
 from sim.reference.fetch import Lines, Port
 from sim.reference.moments import Moment, SetTime, Work
 
@@ -27,7 +27,7 @@ class Constants:
 
     def __init__(self, machine: Machine, number: int) -> None:
         self.env, self.numbers, self.far = machine.env, machine.gpu.constants, cycles_behind(machine.gpu)
-        self.gpu, self.behind = machine.gpu, behind(machine.gpu, machine.trace.launch).constants
+        self.in_dram = constants_in_dram(machine.gpu, machine.trace.launch)
         lines = machine.constant_lines
         self.present = lines.present
         operands, loads = constant_caches(machine.gpu, lines)
@@ -54,7 +54,7 @@ class Constants:
     def told(self, before: Moment, cycle: int, work: Work | None) -> Moment:
         """Return the moment in which what was asked for last is there, asked for at `before`."""
         if before.cycle < self.last_back < cycle:
-            before = SetTime(self.last_back - self.gpu.dram.refresh, before.then(self.last_back, "dram.refresh", work))
+            before = SetTime(self.last_back - self.in_dram.refresh, before.then(self.last_back, "dram.refresh", work))
         return before.then(cycle, "constants.near", work)
 
     def load(self, warp: Warp) -> int:
@@ -111,7 +111,7 @@ class Constants:
 
     def _behind(self, line: int, now: int) -> int:
         """Return the first cycle from now on in which the level behind has a line."""
-        group, late = line // GROUP_LINES, late_cycles(self.gpu, self.behind, line // LINES_OF_DRAM, now)
+        group, late = line // GROUP_LINES, self.in_dram.late(line // LINES_OF_L2, now)
         there = now + late + (self.far if line >= self.present else 0)
         if there < self.groups.get(group, there + 1):
             self.groups[group], self.back[group] = there, now + late if late else 0

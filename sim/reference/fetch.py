@@ -15,7 +15,7 @@ from collections import OrderedDict, defaultdict
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS, cycles
-from sim.lowering.fetch import CODE, LINE_INSTRUCTIONS, LONG_AGO, Level, behind, code_sharing, fetching, late_cycles, line_ticks
+from sim.lowering.fetch import CODE, LINE_INSTRUCTIONS, LONG_AGO, Level, code_in_dram, code_sharing, fetching, line_ticks
 
 if TYPE_CHECKING:
     from sim.reference.decode import Instruction
@@ -72,8 +72,8 @@ class SharedCache:
 
     def __init__(self, machine: Machine, number: int) -> None:
         gpu = machine.gpu
-        self.gpu, self.fetch, self.numbers = gpu, gpu.fetch, fetching(gpu, len(machine.program))
-        self.behind = behind(gpu, machine.trace.launch).code
+        self.fetch, self.numbers = gpu.fetch, fetching(gpu, len(machine.program))
+        self.in_dram = code_in_dram(gpu, machine.trace.launch)
         self.port = Port(int(line_ticks(gpu, machine.trace.launch)[number][CODE]))
         self.burst = 0 if self.numbers.is_shared else gpu.fetch.ahead
         self.lines = Lines(self.numbers.far)
@@ -91,12 +91,12 @@ class SharedCache:
         there = self.lines.find(line)
         if there is None:
             if line in self.seen or line >= self.numbers.prefetched:
-                cold = self.numbers.cold_latency + late_cycles(self.gpu, self.behind, line, now)
+                cold = self.numbers.cold_latency + self.in_dram.late(line, now)
                 latency = self.numbers.latency if line in self.seen else cold
                 there = max(self.port.turn(now, 0), entered) + latency
             else:  # it comes unasked
                 begun = self.begun or 0
-                asked = begun + late_cycles(self.gpu, self.behind, line, begun)
+                asked = begun + self.in_dram.late(line, begun)
                 there = asked - self.fetch.jump + cycles(line * round(TICKS * self.fetch.prefetch_cycles))
             self.lines.put(line, there)
             self.seen.add(line)

@@ -11,7 +11,7 @@ from sim.lowering.core import Code, Hardware
 from sim.result.causes import StallCause
 from sim.timing.barriers import release
 from sim.timing.control import clear_counters
-from sim.timing.fetch import code_there, late_cycles
+from sim.timing.fetch import code_there, late
 from sim.timing.state import NEVER, Machine
 from sim.timing.telling import END, START, tell_of
 from sim.timing.wakeup import sleep
@@ -41,7 +41,7 @@ def begin_block(m: int, number: int, now: int, hw: Hardware, sm: Machine, trace:
     home = hw.code_sharing.home[m]
     sm.code_begun[home] = min(sm.code_begun[home], now)
     if core.fetched == NEVER:
-        core.fetched = now + hw.start_latency + hw.first_fetch[m] + late_cycles(hw.code_at, np.int64(0), now, hw)
+        core.fetched = now + hw.start_latency + hw.first_fetch[m] + late(hw.code_in_dram, np.int64(0), now)
     place.alive = hw.warps
     place.unfinished = hw.warps
     place.end, place.stored = 0, 0

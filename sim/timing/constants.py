@@ -9,10 +9,10 @@ as one with a single address takes; where none is free, it and all LDC behind it
 import numpy as np
 
 from sim.compiled.kernel import first_bit, inner
-from sim.lowering.constant_lines import GROUP_LINES, LINE, LINES_OF_DRAM
+from sim.lowering.constant_lines import GROUP_LINES, LINE, LINES_OF_L2
 from sim.lowering.core import Code, Hardware
 from sim.lowering.fetch import CONSTANTS
-from sim.timing.fetch import find_line, late_cycles, line_turn
+from sim.timing.fetch import find_line, late, line_turn
 from sim.timing.memory.coalescer import has_lane, lane_address
 from sim.timing.state import BEGAN, ENTRIES, FREE, NEVER, Machine
 from sim.traces.trace import SCATTERED, TraceArrays
@@ -51,7 +51,7 @@ def group_there(m: int, line: int, now: int, hw: Hardware, code: Code, sm: Machi
     if sm.constant_group[m, group] <= now:
         return now
     far = hw.constant_far if line >= code.constant_present else np.int64(0)
-    come = now + late_cycles(hw.constants_at, line // LINES_OF_DRAM, now, hw) + far
+    come = now + late(hw.constants_in_dram, line // LINES_OF_L2, now) + far
     sm.constant_group[m, group] = min(sm.constant_group[m, group], come)
     return max(now, sm.constant_group[m, group])
 

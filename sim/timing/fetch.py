@@ -14,7 +14,7 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.gpus.path import TICKS
 from sim.lowering.core import Hardware
-from sim.lowering.fetch import CODE, LINE_INSTRUCTIONS
+from sim.lowering.fetch import CODE, LINE_INSTRUCTIONS, InDram
 from sim.timing.memory.dram import away_of
 from sim.timing.state import Machine
 
@@ -43,11 +43,9 @@ def code_there(m: int, last: int, following: int, now: int, hw: Hardware, sm: Ma
 
 
 @inner
-def late_cycles(first: int, line: int, now: int, hw: Hardware) -> int:
-    """Return how many cycles later than usual a 128-byte line comes that is asked for now. first: of sim.lowering.fetch.Behind."""
-    if first < 0:
-        return np.int64(0)
-    return np.int64(away_of(first + line, now, hw.memory[0].refresh, hw.memory[0].refresh_interval))
+def late(place: InDram, line: int, now: int) -> int:
+    """Return how many cycles later than usual the line-th 128 bytes of code or constants come that are asked for now."""
+    return np.int64(away_of(place.line + line, now, place.refresh, place.interval))
 
 
 @inner
@@ -99,11 +97,11 @@ def ask_far(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine
     if entry.line != line:
         entry.line = line
         if sm.code_seen[home, line] or line >= hw.prefetched_lines:
-            latency = hw.code_far if sm.code_seen[home, line] else hw.code_cold + late_cycles(hw.code_at, line, now, hw)
+            latency = hw.code_far if sm.code_seen[home, line] else hw.code_cold + late(hw.code_in_dram, line, now)
             entry.there = max(line_turn(sm.gpc_ports[home, CODE], np.int64(0), now), entered) + latency
         else:  # it comes unasked
             begun = sm.code_begun[home]
-            entry.there = begun + late_cycles(hw.code_at, line, begun, hw) - hw.jump + (line * hw.prefetch_ticks + TICKS - 1) // TICKS
+            entry.there = begun + late(hw.code_in_dram, line, begun) - hw.jump + (line * hw.prefetch_ticks + TICKS - 1) // TICKS
         sm.code_seen[home, line] = 1
     sm.far_code_turn[home] += 1
     entry.used = sm.far_code_turn[home]

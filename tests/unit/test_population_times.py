@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from programs.measurements.gpu.counters import write
-from programs.measurements.population.measure import join, joined, table
+from programs.measurements.population.measure import join, joined
+from programs.published import rows
 
 CLOCKS = {"elapsed_cycles": 1980, "l2_cycles": 1710, "nanoseconds": 1000}
 
@@ -21,5 +22,5 @@ def test_files_of_several_gpus_and_warm_ones_are_joined_to_the_table(tmp_path: P
     write([{"launch": "fill_000", "kept": 0, "cycles": 1, "warm_cycles": 2, "issue_active": 5}], tmp_path / "population.csv")
     files = [write(launches({1: [400]}), tmp_path / "a.csv"), write(launches({7: [420]}), tmp_path / "b.csv")]
     join(tmp_path, [*files, write(launches({1: [300]}, warm=60), tmp_path / "c.csv")])
-    (row,) = table(tmp_path / "population.csv")
+    (row,) = rows(tmp_path / "population.csv")
     assert (row["cycles"], row["warm_cycles"], row["warm_core_mhz"], row["issue_active"]) == ("410", "300", "1980", "5")

@@ -11,7 +11,6 @@ warm. Caches are emptied before each launch, clocks left alone. A time is the me
 launches in a row by their median: where code and arrays lie moves short launches by more than anything else (../h200/places.csv).
 """
 
-import csv
 import statistics
 import subprocess
 import sys
@@ -94,14 +93,10 @@ def middle_of(own: list[dict[str, Any]], name: str) -> float:
 
 def join(folder: Path, files: list[Path]) -> None:
     """Put times into the table that a folder has."""
-    new = joined([one for file in files for one in table(file)])
-    write([row | new.get(row["launch"], {}) for row in table(folder / "population.csv")], folder / "population.csv")
+    from programs.published import rows  # needs the simulator, which a machine that measures may lack
 
-
-def table(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a file of ours. `programs.published.rows` needs the simulator, too."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    new = joined([one for file in files for one in rows(file)])
+    write([row | new.get(row["launch"], {}) for row in rows(folder / "population.csv")], folder / "population.csv")
 
 
 def compiled(sample: str, scratch: Path, architecture: str) -> Path:

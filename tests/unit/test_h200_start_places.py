@@ -1,6 +1,6 @@
 """How launches begin, on an H200 and on the simulated one: where the code lies, and what DRAM's refresh delays.
 
-`h200/begun.csv`: 36 launches of each size, each with code and memory elsewhere; here as many placements.
+`h200/start_places.csv`: 36 launches of each size, each with code and memory elsewhere; here as many placements.
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ from programs.measurements.population.score import H200
 from programs.published import rows
 from sim.result.result import Result
 
-TABLE = [{name: int(value) for name, value in row.items()} for row in rows(H200 / "begun.csv")]
+TABLE = [{name: int(value) for name, value in row.items()} for row in rows(H200 / "start_places.csv")]
 LATE, WAITED = 500, 330  # cycles: more than launches of nothing take from either part of L2, than a parameter that no refresh delays
 NOTHING, BEGUN = "_Z7nothingILi0EEvi", "_Z5begunILi0EEvPKiiiPj"
 
@@ -25,7 +25,7 @@ def measured(name: str, grid: int, threads: int) -> list[int]:
 
 @cache
 def kernel(name: str) -> isa.Program:
-    return isa.load(H200 / "begun.sm_90.cubin", name)
+    return isa.load(H200 / "start_places.sm_90.cubin", name)
 
 
 def run(name: str, grid: int, threads: int, placement: int) -> Result:

@@ -1,6 +1,6 @@
 // How a launch begins and what it waits for: copies of kernels that do nothing, and that read clocks around their parameters and two loads,
-// the driver puts each copy elsewhere. A program by itself: nvcc -O3 -arch=sm_90 -std=c++17 -o begun begun.cu, under
-// ncu --csv --page raw --cache-control all --clock-control none --metrics sm__cycles_active.max ./begun FILE SEED
+// the driver puts each copy elsewhere. A program by itself: nvcc -O3 -arch=sm_90 -std=c++17 -o start_places start_places.cu, under
+// ncu --csv --page raw --cache-control all --clock-control none --metrics sm__cycles_active.max ./start_places FILE SEED
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
