@@ -12,18 +12,19 @@ from sim.result.result import Result
 CUBIN = H100 / "queues.sm_90.cubin"
 KINDS = {"stg_16": 0, "stg_32": 1, "ldg_32": 2, "lds_32": 3, "sts_32": 4}  # of queues.cu
 ACCESSES, WAITS = 32, 25  # cycles between two accesses, behind the first, from which on a warp has waited; a clock and a select take 4
+PLACEMENTS = 6  # of a product: a refresh delays its constants in some; the table has the least of four launches
 NEVER = np.int32(99)  # no lane's number: the compiler cannot know
 MEASURED = [
     (row["access"], int(row["mask"], 16), int(row["warp"]), [int(c) for c in row["cycles"].split()]) for row in rows(H100 / "queues.csv")
 ]
 
 
-def run(kernel: str, warps: int, last: int) -> Result:
+def run(kernel: str, warps: int, last: int, placement: int = 0) -> Result:
     arrays = np.zeros(1 << 18, np.float32), np.zeros(2048, np.uint32)
     dynamic = 0 if kernel == "product" else 8192
-    return sim.run(
-        sim.Launch(isa.load(CUBIN, kernel), (1,), (32 * warps,), (*arrays, np.int32(last), NEVER), shared_dynamic=dynamic), sim.gpu("h100")
-    )
+    args, shape = (*arrays, np.int32(last), NEVER), ((1,), (32 * warps,))
+    launch = sim.Launch(isa.load(CUBIN, kernel), *shape, args, shared_dynamic=dynamic, placement=placement)
+    return sim.run(launch, sim.gpu("h100"))
 
 
 PRODUCTS = {mask: cycles[0] for access, mask, _, cycles in MEASURED if access == "product"}
@@ -31,8 +32,8 @@ PRODUCTS = {mask: cycles[0] for access, mask, _, cycles in MEASURED if access ==
 
 @pytest.mark.parametrize(("mask", "cycles"), PRODUCTS.items())
 def test_constants_for_uniform_registers_take_an_issue_slot_and_no_pipe(mask: int, cycles: int) -> None:
-    clocks = run("product", mask.bit_count(), 200).clock_reads[:, 0]
-    assert clocks.max() - clocks.min() == pytest.approx(cycles, rel=0.01)
+    clocks = [run("product", mask.bit_count(), 200, placement).clock_reads[:, 0] for placement in range(PLACEMENTS)]
+    assert min(np.ptp(one) for one in clocks) == pytest.approx(cycles, rel=0.01)
 
 
 def issued(clocks: list[int]) -> int:
