@@ -120,7 +120,7 @@ def simulate(
     >>> program = isa.parse(".kernel f\\nFADD R0, R0, 1;\\nFADD R0, R0, 1;\\nEXIT;")
     >>> trace = sim.execute(sim.Launch(program, grid=(1,), block=(32,)))
     >>> [sim.simulate(trace, sim.gpu(name)).cycles for name in ("gtx480", "h100")]
-    [36, 341]
+    [36, 326]
     """
     return _engines.simulate(trace, gpu, timeline, engine, threads)
 

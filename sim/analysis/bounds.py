@@ -117,4 +117,4 @@ def _past_l1(gpu: Gpu, result: Result) -> int:
     counters = result.counters
     hits = counters["l2_hit_rate"] * (counters["l2_sectors_read"] + counters["l2_sectors_written"])
     found_in_l2 = gpu.l2 is not None and round(hits) > counters["l2_sectors_written"]
-    return gpu.l2.latency if gpu.l2 and found_in_l2 else gpu.dram.latency
+    return (gpu.l2.latency if gpu.l2 and found_in_l2 else gpu.dram.latency) - (gpu.l2.across if gpu.l2 else 0)

@@ -217,6 +217,7 @@ class L2(Section):
         l2_start="start",
         nothing="core_cycles",
         gpc="gpcs",
+        way_to_l2="across",
     )
 
     bytes: Positive = Field(description="capacity, bytes")
@@ -235,15 +236,15 @@ class L2(Section):
         "turns", description="how lines lie on slices: they take turns; or as counted on an H100 (sim.lowering.slices)"
     )
     gpcs: tuple[Annotated[int, Field(ge=1, le=65536)], ...] = Field(
-        (),
-        max_length=256,
-        description="SMs of each GPC, which share a coalescer, a cache of code, ports; every second is near the other part of L2; () = one",
+        (), max_length=256, description="SMs of each GPC: they share a coalescer, a cache of code, ports and the way to L2; () = one"
     )
     far: Count = Field(
         0,
         json_schema_extra={"clock": "l2"},
-        description="cycles more where half the SMs load a sector, kept by the other half's part of L2, for the first time; "
-        "what they store passes through both parts; 0 = one part",
+        description="cycles more of a sector's first load from the other part of L2; stores pass through both parts; 0 = one part",
+    )
+    across: Count = Field(
+        0, json_schema_extra={"clock": "l2"}, description="cycles more from slices on the other side of the chip, fewer from the SM's own"
     )
     partial_cost: Annotated[float, Field(gt=0, le=64)] = Field(1, description="time of a slice for a sector stored in part; another = 1")
     write_port: bool = Field(
@@ -255,9 +256,7 @@ class L2(Section):
         "if the line came from there) after it was served; 1 = none joins",
     )
     lookup_cycles: Annotated[float, Field(ge=0, le=10000)] = Field(
-        0,
-        json_schema_extra={"clock": "l2"},
-        description="cycles of a slice that a request takes at least, however few its sectors; 0 = as long as those take",
+        0, json_schema_extra={"clock": "l2"}, description="cycles of a slice that a request takes at least; 0 = as long as its sectors take"
     )
     atomic_cycles: Annotated[float, Field(gt=0, le=10000)] = Field(
         1,

@@ -79,6 +79,9 @@ def too_short(gpu: Gpu) -> str:
         return (
             f"l2.latency = {gpu.l2.latency} must be at least {least}: it contains lsu.latency, interconnect.latency twice and the transfers"
         )
+    if gpu.l2 and left.l2 <= gpu.l2.across:
+        most = left.l2 - 1
+        return f"l2.across = {gpu.l2.across} must be at most {most}: what l2.latency leaves beside the network and the transfers"
     if left.dram < 1:
         least = gpu.dram.latency + 1 - left.dram
         way = f"l2.latency = {gpu.l2.latency}" if gpu.l2 else "lsu.latency, interconnect.latency twice"

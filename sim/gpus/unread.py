@@ -99,6 +99,8 @@ def _of_l2(gpu: Gpu, name: str) -> str:
     share = gpu.constants.port_cycles or gpu.fetch.jump
     if name == "l2.gpcs" and gpu.l2 and gpu.l2.coalesced == 1 and not (gpu.l2.far or gpu.fetch.far or share):
         return "not read: l2.coalesced = 1, l2.far = 0, code is always there and the port of constants is free: SMs of a GPC share nothing"
+    if name == "l2.across" and gpu.dram.channels % 2:
+        return "not read: dram.channels is odd, so L2 has no two parts"
     if name == "l2.hash" and gpu.dram.channels == 1:
         return "not read: dram.channels = 1, so all lines lie on one slice"
     return "not read: says what a change of clock.core_mhz leaves as it is" if name == "l2.core_cycles" else ""

@@ -26,8 +26,9 @@ class Launch:
     starts with (int, float, or the name of a parameter whose address it takes, the register pair then holds 64 bits).
     iterations: label -> how often the backward branch to it may be executed before the warp ends there, for loops without end.
     control_words: "auto" lays them down again for a GPU that differs in what a compiler knows of it, "keep" never, "schedule" always.
-    placement: 0, or a number that puts all arrays up to 1,023 pages of 4 KiB farther on, each up to 3 more than the one before, not memory
-    at its addresses; and code and constants elsewhere, in every second placement the code in the other part of L2.
+    placement: 0, or a number that puts all arrays some multiple of 512 bytes farther on, less than 4 MiB, each less than 16 KiB more than
+    the one before, not memory at its addresses; and code and constants elsewhere, in every second placement the code in the other part
+    of L2.
     cluster: 1 to 3 sizes, blocks that run at once and reach each other's shared memory; none: as the program says (`__cluster_dims__`), or
     each block by itself.
     warp_size: threads of a warp, 16 or 32: `core.warp_size` of the GPU that times it; `sim.run` and sweeps take it from there.

@@ -21,7 +21,8 @@ from sim.launch.pointers import BYTES, Pointer, check_order, check_pointer, from
 BASE = 0x10000000
 LIMIT = 1 << 32
 GAP = 4096
-FIRST_PAGES, NEXT_PAGES = 1024, 4  # a `placement` leaves out fewer pages of GAP bytes before the first array, and before each further one
+# A `placement` leaves out fewer pieces of so many bytes, of which cudaMalloc's places are multiples, before the first array and each next
+PIECE, FIRST_PIECES, NEXT_PIECES = 512, 8192, 32
 VARIABLES = "__device__ variables"
 HEAP, HEAP_BYTES = "device heap", 8 << 20  # what malloc() takes from, as large as CUDA makes it by default
 ALLOCATORS = {"malloc", "free"}
@@ -194,11 +195,11 @@ def place(arrays: list[tuple[str, np.ndarray]], placement: int = 0) -> list[Plac
                 f"argument {name}: the array is not C-contiguous", hint="pass np.ascontiguousarray(array) and copy the result back"
             )
     region, addresses, free = host_regions([array for _, array in arrays]), {}, BASE
-    most = [FIRST_PAGES, *[NEXT_PAGES] * (len(arrays) - 1)]
-    pages = iter(np.random.default_rng(placement).integers(0, most).tolist() if placement else [0] * len(arrays))
+    most = [FIRST_PIECES, *[NEXT_PIECES] * (len(arrays) - 1)]
+    pieces = iter(np.random.default_rng(placement).integers(0, most).tolist() if placement else [0] * len(arrays))
     for (name, _), (start, end) in zip(arrays, region, strict=True):
         if start not in addresses:
-            free += GAP * next(pages)
+            free += PIECE * next(pieces)
             addresses[start] = free
             free = -(-(free + end - start + GAP) // GAP) * GAP
         if free > LIMIT:

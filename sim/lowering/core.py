@@ -45,6 +45,7 @@ from sim.lowering.ops import Op
 from sim.lowering.phases import CLUSTER_WAITS, answers_nothing, copies, phase_use, result_cause
 from sim.lowering.policy import policy_numbers
 from sim.lowering.ports import ports_of, unit_of, unit_timing
+from sim.lowering.slices import chip_sides_of
 from sim.lowering.warpgroups import ported, turn
 from sim.result.causes import PORT_CAUSE, StallCause, WakeRule
 
@@ -101,6 +102,7 @@ class Hardware(NamedTuple):
     code_burst: np.int64  # lines more than one that an SM's part of a port takes at once after a pause
     code_in_dram: InDram
     constants_in_dram: InDram
+    chip_sides: np.ndarray  # int64 [sms] side of the chip on which it lies
     code_sharing: Sharing
     constant_near: np.ndarray  # int64 [2] cycles until a line comes to the cache of operands, to that of LDC
     constant_far: np.int64
@@ -177,6 +179,7 @@ def hardware(gpu: Gpu, launch: Launch, occupancy: Occupancy) -> Hardware:
         **fetch_numbers(gpu, launch),
         code_in_dram=code_in_dram(gpu, launch),
         constants_in_dram=constants_in_dram(gpu, launch),
+        chip_sides=chip_sides_of(gpu, launch),
         code_sharing=code_sharing(gpu, launch),
         constant_near=np.array([gpu.constants.near, gpu.constants.load_near], np.int64),
         constant_far=np.int64(cycles_behind(gpu)),

@@ -1,13 +1,14 @@
 """How often blocks start on an SM; caches of instructions: how many sets and ways hold a program's code, how often a line of it comes."""
 
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sim.gpus.path import TICKS
-from sim.lowering.memory import away
-from sim.lowering.slices import fills_in_order, gpcs_of, sides_of, tpcs_of
+from sim.lowering.refresh import away
+from sim.lowering.slices import across, across_of, chip_sides_of, fills_in_order, gpcs_of, hash_of, number_of, place_of, sides_of, tpcs_of
 
 if TYPE_CHECKING:
     from sim.gpus.model import Gpu
@@ -17,8 +18,11 @@ LINE_INSTRUCTIONS, LINE = 8, 128  # bytes
 CODE, CONSTANTS = 0, 1  # columns of `line_ticks`
 LONG_AGO = -(1 << 40)  # tick: a port has had nothing to do
 # 128-byte lines of device memory beyond all arrays where code and constants of placement 0 begin, which no refresh of an H100 or H200
-# meets as a launch starts; those of each further one lie PLACE lines on, in another bank of DRAM; MOST_PLACES are told apart
-CODE_AT, CONSTANTS_AT, PLACE, MOST_PLACES = 1 << 25, 1 << 26, 1 << 10, 1 << 15
+# meets as a launch starts; those of each further one lie PLACE lines, 2 MB, on, where banks are others; MOST_PLACES are told apart
+PLACE, MOST_PLACES = 1 << 14, 1 << 15
+CODE_AT, CONSTANTS_AT = 2068 * PLACE, 4106 * PLACE
+WAYS = 512  # lines, 64 KB, the ways to which are told apart; those that follow are taken to lie as these
+NO_WAYS = np.zeros((2, WAYS), np.int64)
 
 
 class Level(NamedTuple):
@@ -101,19 +105,25 @@ def first_cycles(gpu: "Gpu", launch: "Launch") -> np.ndarray:
     It comes from one part of L2, to SMs near the other later (programs/measurements/h200/places.csv). Which part has the code, the
     driver decides: here the one that the GPC of a launch's first blocks, the last, is not near; in every second placement the other.
     """
-    return gpu.fetch.first + gpu.fetch.far * (sides_of(gpu, launch).astype(np.int64) ^ (launch.placement & 1))
+    ways = code_in_dram(gpu, launch).ways[chip_sides_of(gpu, launch), 0]
+    return np.maximum(gpu.fetch.first + ways, 0) + gpu.fetch.far * (sides_of(gpu, launch).astype(np.int64) ^ (launch.placement & 1))
 
 
 class InDram(NamedTuple):
-    """Where code or constants begin in device memory, and how long DRAM keeps them."""
+    """Where code or constants begin in device memory, how long DRAM keeps them, and how far L2 has them from an SM."""
 
     line: int  # of 128 bytes
     refresh: int  # cycles that a bank is away; 0: they come from elsewhere, or are always there
     interval: int  # after so many cycles again
+    ways: np.ndarray  # int64 [2, WAYS]: cycles more than in the mean until SMs on either side of the chip have a line
 
     def late(self, line: int, now: int) -> int:
         """Return how many cycles later than usual their line-th 128 bytes come that are asked for now: while their bank is away."""
         return away(self.line + line, now, self.refresh, self.interval)
+
+    def way(self, line: int, side: int) -> int:
+        """Return how many cycles more than in the mean an SM on a side of the chip waits for the line-th 128 bytes."""
+        return int(self.ways[side, line % WAYS])
 
 
 def code_in_dram(gpu: "Gpu", launch: "Launch") -> InDram:
@@ -129,7 +139,18 @@ def constants_in_dram(gpu: "Gpu", launch: "Launch") -> InDram:
 def _in_dram(gpu: "Gpu", launch: "Launch", first: int, cycles: int) -> InDram:
     """cycles: that they take to come, 0: they are always there."""
     refresh = gpu.dram.refresh if cycles and comes_from_dram(gpu) else 0
-    return InDram(first + PLACE * (launch.placement % MOST_PLACES), refresh, gpu.dram.refresh_interval)
+    begin = first + PLACE * (launch.placement % MOST_PLACES)
+    hashed, further = hash_of(gpu), across_of(gpu) if cycles else 0
+    ways = _ways(begin, gpu.dram.channels, hashed["lanes"], hashed["lane_cycle"], further) if further else NO_WAYS
+    return InDram(begin, refresh, gpu.dram.refresh_interval, ways)
+
+
+@lru_cache(maxsize=256)
+def _ways(begin: int, channels: int, lanes: int, cycle: int, cycles: int) -> np.ndarray:
+    """Return `InDram.ways` of lines from `begin` on, by the numbers that they depend on: a run asks for them often."""
+    lines = range(begin, begin + WAYS)
+    slices = [number_of(line, place_of(line, channels), channels, lanes, cycle) % channels for line in lines]
+    return np.array([[across(number, gpc, channels, cycles) for number in slices] for gpc in (0, 2)], np.int64)
 
 
 def _level(size: int, ways: int, lines: int) -> Level:

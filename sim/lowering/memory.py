@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.gpus.model import Gpu
 from sim.gpus.path import LINE, SECTOR, TICKS, dram_ticks, fetched_sectors, l2_ticks, lookup_ticks, path, ticks
-from sim.lowering.slices import hash_of
+from sim.lowering.slices import across_of, hash_of
 from sim.policies import Replacement
 
 SECTORS = LINE // SECTOR
@@ -22,9 +22,6 @@ LOCAL_WORDS = 1024  # per thread
 LOCAL_RESERVED = 400  # words of a thread per warp slot: 1,600 bytes by an H100's driver, inferred from h100/local_lines.csv
 LOCAL_DEEP = 1 << 26  # first row of words that lie deeper than that, which the driver would place elsewhere
 LOCAL_SLOTS = 64  # warps of an SM at least, in the numbering of local memory: a preset with fewer has it where the others do
-# When DRAM refreshes lines of an H100 and an H200, fitted to how far turns of two lines in 4 KB to 2 MB lie apart there (refresh.csv).
-TURNS = ((10, 256), (9, 49), (5, 32), (3, 0))  # a draw for bits of the line's number left out, within so many 256ths of the interval
-APART = ((43520, 14500), (56832, 15000))  # of 65536: kilobytes that drew at least that have their turn so much earlier; both add up
 # Cycles from where a store's lines have been looked up until they begin to leave, beyond its passes: read off an H100, h100/rewrites.csv.
 HANDED_ON = 2
 REQUEST_WEIGHT = 3  # places of an SM's port to L2 that a load or store takes, of an atomic each packet one (h100.toml, interconnect.depth)
@@ -105,6 +102,7 @@ class Hierarchy(NamedTuple):
     atomic_ticks: np.int64  # of an atomic per packet
     whole_atomic_ticks: np.int64  # of one of whole sectors, other than a bulk reduction's
     far: np.int64  # cycles to the other part of L2; 0 = there is one part
+    across: np.int64  # cycles more to slices on the other side of the chip, fewer to those on the own
     l2_start: np.int64  # index in L2_START
     channels: np.int64
     dram_latency: np.int64  # from the channel to the network, beyond l2_latency
@@ -138,21 +136,6 @@ def row_place(line: int) -> int:
 def joined_place(line: int, gpc: int) -> int:
     """Return the place of a GPC's read of a 128-byte line in a table of JOINED, by a multiplicative hash."""
     return (((line << 3 ^ gpc) * 0x9E3779B1) & 0xFFFFFFFF) >> 18
-
-
-def away(line: int, at: int, refresh: int, interval: int) -> int:
-    """Return the cycles that a 128-byte line's bank is still away to be refreshed in a cycle: `refresh` of each `interval`.
-
-    When its turn comes, in 65536ths of the interval before its end: see TURNS and APART.
-    """
-    turn = drawn = 0
-    for bits, share in TURNS:
-        place = (line >> bits) * 0x85EBCA6B & 0xFFFFFFFF
-        drawn = ((place ^ place >> 15) * 0xC2B2AE35 >> 16) & 0xFFFF
-        turn += (drawn * share) >> 8
-    for most, apart in APART:  # by what was drawn last, for the kilobyte
-        turn += apart if drawn >= most else 0
-    return max(refresh - (at + (turn % 65536 * interval >> 16)) % interval, 0)
 
 
 def local_row(slot: int, word: int) -> int:
@@ -241,6 +224,7 @@ def hierarchy(gpu: Gpu, queues: int, shared_per_sm: int) -> Hierarchy:
         "atomic_ticks": round(TICKS * l2.atomic_cycles) if l2 else TICKS,
         "whole_atomic_ticks": round(TICKS * (l2.lookup_cycles or l2.atomic_cycles)) if l2 else TICKS,
         "far": path(gpu).far,
+        "across": across_of(gpu),
         "l2_start": L2_START.index(l2.start) if l2 else 0,
     }
     parts = values | _of_dram(gpu) | _of_clusters(gpu)

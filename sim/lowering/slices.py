@@ -98,6 +98,20 @@ def opposite(number: int, channels: int) -> int:
     return (number + channels // 2) % channels
 
 
+def across(number: int, gpc: int, channels: int, cycles: int) -> int:
+    """Return how many cycles more than in the mean an SM of a GPC waits for a slice.
+
+    Each part of L2 has slices on either side of the chip, as it has GPCs; here two slices and two GPCs after another lie on one side.
+    Measured on an H100 and an H200 (programs/measurements/h200/ways.csv) are the cycles, not which slices lie where. channels: even.
+    """
+    return cycles if (number % (channels // 2) ^ gpc) >> 1 & 1 else -cycles
+
+
+def across_of(gpu: Gpu) -> int:
+    """Return the cycles of `across`: 0 where L2 has no two parts of as many slices."""
+    return gpu.l2.across if gpu.l2 and gpu.memory.kind == "hierarchy" and gpu.dram.channels % 2 == 0 else 0
+
+
 def gpcs_of(gpu: Gpu, launch: Launch) -> np.ndarray:
     """Return uint8 [sms]: the GPC of each SM, in the order in which they get the blocks of a launch; all in one where the GPU names none.
 
@@ -146,6 +160,11 @@ def _sizes(gpu: Gpu, launch: Launch) -> tuple[tuple[int, ...], int]:
     """Return the SMs of each GPC, and how many of the last get blocks first: whole TPCs."""
     sizes = gpu.l2.gpcs if gpu.l2 and gpu.l2.gpcs else (gpu.sms,)
     return sizes, sizes[-1] // 4 * 2 if launch.cluster_shape is None else 0
+
+
+def chip_sides_of(gpu: Gpu, launch: Launch) -> np.ndarray:
+    """Return int64 [sms]: on which side of the chip each SM lies, whose GPC does, as `across` has it."""
+    return (gpcs_of(gpu, launch) >> 1 & 1).astype(np.int64)
 
 
 def sides_of(gpu: Gpu, launch: Launch) -> np.ndarray:

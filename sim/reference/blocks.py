@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import simpy
 
 from sim.lowering.fetch import code_in_dram, first_cycles, start_latency
+from sim.lowering.slices import chip_sides_of
 from sim.reference.barriers import Barrier
 from sim.reference.clock import Process
 from sim.reference.moments import ISSUE_SLOT, Moment, SetTime, Work, latest
@@ -73,12 +74,14 @@ class Block:
     def _fetched(self, in_time: Moment) -> Moment:
         """Return the moment in which the SM has its first instruction, which it asks for as its first block starts."""
         gpu, launch, now = self.machine.gpu, self.machine.trace.launch, int(self.machine.env.now)
-        late, asked = code_in_dram(gpu, launch).late(0, now), in_time
+        place, asked = code_in_dram(gpu, launch), in_time
+        late, way = place.late(0, now), place.way(0, int(chip_sides_of(gpu, launch)[self.sm.number]))
         if late:
             back = SetTime(now + late - gpu.dram.refresh, self.started.then(now + late, "dram.refresh"))
             asked = back.then(in_time.cycle + late, "blocks.start_latency")
-        first = asked.then(asked.cycle + gpu.fetch.first, "fetch.first")
-        return first.then(asked.cycle + int(first_cycles(gpu, launch)[self.sm.number]), "fetch.far")
+        there = asked.cycle + int(first_cycles(gpu, launch)[self.sm.number])
+        first = asked.then(asked.cycle + max(gpu.fetch.first + min(way, 0), 0), "fetch.first")
+        return first.then(there - max(way, 0), "fetch.far").then(there, "l2.across")
 
     def _live(self) -> Process:
         """Let the warps start, wait for their end, give the place back (a SimPy process)."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sim.lowering.constant_lines import GROUP_LINES, LINE, LINES_OF_L2, constant_caches, cycles_of_group
 from sim.lowering.fetch import CONSTANTS, constants_in_dram, cycles_behind, line_ticks, ticks_before
+from sim.lowering.slices import chip_sides_of
 from sim.reference.fetch import Lines, Port
 from sim.reference.moments import Moment, SetTime, Work
 
@@ -28,6 +29,7 @@ class Constants:
     def __init__(self, machine: Machine, number: int) -> None:
         self.env, self.numbers, self.far = machine.env, machine.gpu.constants, cycles_behind(machine.gpu)
         self.in_dram = constants_in_dram(machine.gpu, machine.trace.launch)
+        self.side = int(chip_sides_of(machine.gpu, machine.trace.launch)[number])
         lines = machine.constant_lines
         self.present = lines.present
         operands, loads = constant_caches(machine.gpu, lines)
@@ -111,8 +113,9 @@ class Constants:
 
     def _behind(self, line: int, now: int) -> int:
         """Return the first cycle from now on in which the level behind has a line."""
-        group, late = line // GROUP_LINES, self.in_dram.late(line // LINES_OF_L2, now)
-        there = now + late + (self.far if line >= self.present else 0)
+        group, of_l2 = line // GROUP_LINES, line // LINES_OF_L2
+        late = self.in_dram.late(of_l2, now)
+        there = now + late + (self.far if line >= self.present else 0) + self.in_dram.way(of_l2, self.side)
         if there < self.groups.get(group, there + 1):
             self.groups[group], self.back[group] = there, now + late if late else 0
         return max(now, self.groups[group])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS, cycles
 from sim.lowering.fetch import CODE, LINE_INSTRUCTIONS, LONG_AGO, Level, code_in_dram, code_sharing, fetching, line_ticks
+from sim.lowering.slices import chip_sides_of
 
 if TYPE_CHECKING:
     from sim.reference.decode import Instruction
@@ -73,7 +74,7 @@ class SharedCache:
     def __init__(self, machine: Machine, number: int) -> None:
         gpu = machine.gpu
         self.fetch, self.numbers = gpu.fetch, fetching(gpu, len(machine.program))
-        self.in_dram = code_in_dram(gpu, machine.trace.launch)
+        self.in_dram, self.side = code_in_dram(gpu, machine.trace.launch), int(chip_sides_of(gpu, machine.trace.launch)[number])
         self.port = Port(int(line_ticks(gpu, machine.trace.launch)[number][CODE]))
         self.burst = 0 if self.numbers.is_shared else gpu.fetch.ahead
         self.lines = Lines(self.numbers.far)
@@ -98,6 +99,7 @@ class SharedCache:
                 begun = self.begun or 0
                 asked = begun + self.in_dram.late(line, begun)
                 there = asked - self.fetch.jump + cycles(line * round(TICKS * self.fetch.prefetch_cycles))
+            there += self.in_dram.way(line, self.side)
             self.lines.put(line, there)
             self.seen.add(line)
         return max(there, entered)

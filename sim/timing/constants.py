@@ -12,7 +12,7 @@ from sim.compiled.kernel import first_bit, inner
 from sim.lowering.constant_lines import GROUP_LINES, LINE, LINES_OF_L2
 from sim.lowering.core import Code, Hardware
 from sim.lowering.fetch import CONSTANTS
-from sim.timing.fetch import find_line, late, line_turn
+from sim.timing.fetch import find_line, late, line_turn, way
 from sim.timing.memory.coalescer import has_lane, lane_address
 from sim.timing.state import BEGAN, ENTRIES, FREE, NEVER, Machine
 from sim.traces.trace import SCATTERED, TraceArrays
@@ -51,7 +51,8 @@ def group_there(m: int, line: int, now: int, hw: Hardware, code: Code, sm: Machi
     if sm.constant_group[m, group] <= now:
         return now
     far = hw.constant_far if line >= code.constant_present else np.int64(0)
-    come = now + late(hw.constants_in_dram, line // LINES_OF_L2, now) + far
+    of_l2 = line // LINES_OF_L2
+    come = now + late(hw.constants_in_dram, of_l2, now) + far + way(hw.constants_in_dram, m, of_l2, hw)
     sm.constant_group[m, group] = min(sm.constant_group[m, group], come)
     return max(now, sm.constant_group[m, group])
 

@@ -14,7 +14,7 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.gpus.path import TICKS
 from sim.lowering.core import Hardware
-from sim.lowering.fetch import CODE, LINE_INSTRUCTIONS, InDram
+from sim.lowering.fetch import CODE, LINE_INSTRUCTIONS, WAYS, InDram
 from sim.timing.memory.dram import away_of
 from sim.timing.state import Machine
 
@@ -46,6 +46,12 @@ def code_there(m: int, last: int, following: int, now: int, hw: Hardware, sm: Ma
 def late(place: InDram, line: int, now: int) -> int:
     """Return how many cycles later than usual the line-th 128 bytes of code or constants come that are asked for now."""
     return np.int64(away_of(place.line + line, now, place.refresh, place.interval))
+
+
+@inner
+def way(place: InDram, m: int, line: int, hw: Hardware) -> int:
+    """Return how many cycles more than in the mean SM m waits for the line-th 128 bytes of code or constants."""
+    return place.ways[hw.chip_sides[m], line % WAYS]
 
 
 @inner
@@ -95,13 +101,14 @@ def ask_far(m: int, line: int, now: int, entered: int, hw: Hardware, sm: Machine
     place = find_line(sm.far_code, home, line, hw.far_code_sets, hw.far_code_ways)
     entry = sm.far_code[home, place]
     if entry.line != line:
-        entry.line = line
+        entry.line, further = line, way(hw.code_in_dram, home, line, hw)
         if sm.code_seen[home, line] or line >= hw.prefetched_lines:
             latency = hw.code_far if sm.code_seen[home, line] else hw.code_cold + late(hw.code_in_dram, line, now)
-            entry.there = max(line_turn(sm.gpc_ports[home, CODE], np.int64(0), now), entered) + latency
+            entry.there = max(line_turn(sm.gpc_ports[home, CODE], np.int64(0), now), entered) + latency + further
         else:  # it comes unasked
             begun = sm.code_begun[home]
-            entry.there = begun + late(hw.code_in_dram, line, begun) - hw.jump + (line * hw.prefetch_ticks + TICKS - 1) // TICKS
+            comes = (line * hw.prefetch_ticks + TICKS - 1) // TICKS + further
+            entry.there = begun + late(hw.code_in_dram, line, begun) - hw.jump + comes
         sm.code_seen[home, line] = 1
     sm.far_code_turn[home] += 1
     entry.used = sm.far_code_turn[home]

@@ -150,6 +150,10 @@ AIMED = {
     "code comes at once as a kernel starts": Aimed("BRA late\n" + "FADD R4, R4, R4\n" * 900 + "late:\nFADD R5, R5, R5\n", "h100"),
     # block 1 is on an SM near the other part
     "the code lies in one part of L2": Aimed("NOP\n", "h100", {"sms": 2, "l2.gpcs": (1, 1)}, blocks=2),
+    # block 0 is on an SM on the other side of the chip
+    "code is equally far from all SMs": Aimed(
+        "BRA late\n" + "FADD R4, R4, R4\n" * 900 + "late:\nFADD R5, R5, R5\n", "h100", {"sms": 3, "l2.gpcs": (1, 1, 1)}, blocks=3
+    ),
     # 32 lines of eight groups, which the cache lacks
     "each line that LDC lacks comes alone": Aimed(f"{BY_LANE.format(6)}LDC R4, c[0x3][R7]\n{USE}", "h100", {"constants.group_cycles": 200}),
     "a warp ends before its stores": Aimed("STG [R2], R4\n", "gtx480", FIXED),

@@ -151,6 +151,7 @@ def memory_features(result: Result, trace: Trace) -> dict[str, bool]:
         "no L1": modelled and l1 is None,
         "no L2": modelled and l2 is None,
         "L2 of two parts": bool(modelled and l2 and l2.far and count["l2_sectors_read"]),
+        "slices on both sides of the chip": bool(modelled and l2 and l2.across and gpu.dram.channels % 2 == 0 and count["l2_sectors_read"]),
         "sectors stored at a cost of their own": bool(modelled and l2 and l2.partial_cost > 1 and count["l2_sectors_written"]),
         "turnarounds of DRAM": bool(modelled and gpu.dram.turnaround and count["dram_bytes_read"] and count["dram_bytes_written"]),
         "refresh of DRAM": bool(modelled and gpu.dram.refresh and count["dram_bytes_read"]),

@@ -119,5 +119,6 @@ def with_latencies(draw: Callable, table: dict[str, Any]) -> dict[str, Any]:
         table["l2"]["latency"] -= left.l2 - draw(st.integers(1, 20))
         table["dram"]["latency"] = table["l2"]["latency"] + PLENTY
         left = path(Gpu.from_table(table))
+        table["l2"]["across"] = (left.l2 - 1) * (table["dram"]["depth"] % 2)  # nor this
     table["dram"]["latency"] -= left.dram - draw(st.integers(1, 60))
     return table

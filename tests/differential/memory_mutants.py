@@ -198,6 +198,7 @@ REFERENCE: dict[str, tuple[Any, str, Callable[[Right], Right]]] = {
 
 TABLES: dict[str, Callable[[Hierarchy], dict[str, Any]]] = {
     "L2 latency one cycle shorter": lambda mh: {"l2_latency": mh.l2_latency - 1},
+    "all slices are equally far": lambda mh: {"across": np.int64(0)},
     "DRAM latency one cycle longer": lambda mh: {"dram_latency": mh.dram_latency + 1},
     "L1 latency one cycle longer": lambda mh: {"l1_latency": mh.l1_latency + 1},
     "queues of the load/store unit one shallower": lambda mh: {"depth": max(mh.depth - 1, np.int64(1))},

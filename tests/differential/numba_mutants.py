@@ -30,6 +30,7 @@ TABLES: dict[str, Change] = {
     "branch latency one cycle shorter": lambda hw: {"branch_latency": hw.branch_latency - 1},
     "a warp is gone one cycle later": lambda hw: {"exit_latency": hw.exit_latency + 1},
     "the code lies in one part of L2": lambda hw: {"first_fetch": np.full_like(hw.first_fetch, hw.first_fetch.min())},
+    "code is equally far from all SMs": lambda hw: {"chip_sides": np.zeros_like(hw.chip_sides)},
     "barrier latency one cycle longer": lambda hw: {"barrier_latency": hw.barrier_latency + 1},
     "cap on results in flight one higher": lambda hw: {"in_flight_cap": hw.in_flight_cap + (hw.in_flight_cap > 0)},
     "wake rule always per_register": lambda hw: {"wake_all": np.int64(0)},

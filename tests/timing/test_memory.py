@@ -39,7 +39,9 @@ def test_unloaded_latencies_are_those_of_the_machine(run) -> None:
 @pytest.mark.parametrize("name", [name for name in names() if load(name).memory.kind == "hierarchy"])
 def test_unloaded_latencies_are_those_of_the_preset(run, name: str) -> None:
     gpu = load(name)
-    near = {"lsu.coalescing": "sectors", "dram.refresh": 0} | ({"l2.far": 0} if gpu.l2 else {})  # CC 1.x makes 32 requests of it
+    near = {"lsu.coalescing": "sectors", "dram.refresh": 0} | (
+        {"l2.far": 0, "l2.across": 0} if gpu.l2 else {}
+    )  # CC 1.x makes 32 requests of it
     listing = "LDG.CG R0, [R4]\nFADD R1, R0, R0\nLDG.CG R2, [R4]\nFADD R3, R2, R2\n"
     listing += "LDG.CA R5, [R4]\nFADD R6, R5, R5\nLDG.CA R7, [R4]\nFADD R8, R7, R7\nEXIT"
     issued = run(listing, accesses=[ONE_SECTOR] * 4, gpu=gpu.replace(near)).first()
@@ -49,6 +51,14 @@ def test_unloaded_latencies_are_those_of_the_preset(run, name: str) -> None:
         gpu.l1.latency + math.ceil(128 / gpu.l1.bytes_per_cycle) - 1 if gpu.l1 else l2
     )  # and the cycles of a whole warp's words after the first
     assert waits == [gpu.dram.latency, l2, l1]
+
+
+def test_slices_on_the_other_side_of_the_chip_take_longer(run) -> None:
+    """Of four slices two lie on the side of the first GPC, as half of the lines do."""
+    listing = "LDG R0, [R4]\nFADD R1, R0, R0\nEXIT"
+    sides = ROUND | {"l2__across": 7, "dram__channels": 8}
+    waits = [run(listing, accesses=[(1 << 20 | line << 7, 0)], **sides).first() for line in range(8)]
+    assert sorted(issued[1] - issued[0] for issued in waits) == [200 - 7] * 4 + [200 + 7] * 4
 
 
 @pytest.mark.parametrize(

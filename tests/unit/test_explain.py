@@ -323,7 +323,8 @@ def resources(result: Result) -> dict[str, int]:
 
 def test_the_first_instruction_of_an_sm_is_booked_on_what_it_waited_for() -> None:
     """The code lies in one part of L2: what an SM near the other waits more is said, and that the warp's end takes time."""
-    gpu = sim.gpu("h100")
+    h100 = sim.gpu("h100")
+    gpu = h100.replace({"l2.across": 0})
     found = resources(sim.run(sim.Launch(isa.parse(START), grid=(1,), block=(32,)), gpu))
     assert (found["fetch.first"], found["fetch.far"], found["blocks.start_latency"]) == (
         gpu.fetch.first,
@@ -331,7 +332,10 @@ def test_the_first_instruction_of_an_sm_is_booked_on_what_it_waited_for() -> Non
         gpu.blocks.start_latency + 1,
     )
     assert found["core.exit_latency"] == gpu.core.exit_latency
-    everywhere = sim.run(sim.Launch(isa.parse(START), grid=(132,), block=(32,)), gpu)
+    nearer = resources(sim.run(sim.Launch(isa.parse(START), grid=(1,), block=(32,)), h100))
+    assert nearer["fetch.first"] == gpu.fetch.first - h100.l2.across
+    everywhere = sim.run(sim.Launch(isa.parse(START), grid=(132,), block=(32,)), h100)
+    assert resources(everywhere)["l2.across"] == h100.l2.across
     assert "from the part of L2 that it is not near" in str(everywhere.why((0, 0), 1))
     assert any("not near" not in str(everywhere.why((block, 0), 1)) for block in range(8, 16))
 
@@ -365,10 +369,10 @@ def test_what_a_refresh_absorbs_is_not_on_the_path(turn: int) -> None:
 
 def test_what_came_before_a_refresh_stays_on_the_path() -> None:
     """It begins while the SM's first instruction comes: what is done from then on until it ends costs no time."""
-    result = refreshed(11, dram__refresh=250, dram__refresh_interval=320, l2__start="dirty")  # code is in L2
+    result = refreshed(12, dram__refresh=250, dram__refresh_interval=320, l2__start="dirty")  # code is in L2
     found = resources(result)
     links = result.critical_path().links
     begins = next(link.begin for link in links if link.resource == "dram.refresh")
     assert found["dram.refresh"] == 250
-    assert found["blocks.start_latency"] + found["fetch.first"] + found["fetch.far"] == begins > 20
+    assert sum(found.get(name, 0) for name in ("blocks.start_latency", "fetch.first", "fetch.far", "l2.across")) == begins > 20
     assert [part.name for part in result.critical_path().causes][:2] == ["long_scoreboard", "no_instruction"]

@@ -29,7 +29,12 @@ def kernel(name: str) -> isa.Program:
 
 
 def run(name: str, grid: int, threads: int, placement: int) -> Result:
-    args = (0,) if "nothing" in name else (np.zeros(8 << 20, np.int32), 0, 4 << 20, np.zeros(1 << 18, np.uint32))
+    first, second = np.random.default_rng(placement).integers(0, 1 << 15, 2) * 32  # any line of 4 MB, as there
+    args = (
+        (0,)
+        if "nothing" in name
+        else (np.zeros(8 << 20, np.int32), int(first), (4 << 20) + int(second - first), np.zeros(1 << 18, np.uint32))
+    )
     return sim.run(sim.Launch(kernel(name), (grid,), (threads,), args, placement=placement), sim.gpu("h200"))
 
 
@@ -60,7 +65,9 @@ def test_parameters_are_late_as_often_as_dram_refreshes_them() -> None:
     assert share / 2 < np.mean([after - before > WAITED for before, after in reads]) < 2 * share
 
 
-@pytest.mark.parametrize(("grid", "threads"), [(1, 32), (1, 256), (1, 1024), (132, 32), (132, 1024)])
+@pytest.mark.parametrize(
+    ("grid", "threads"), [(1, 32), (1, 256), (1, 1024), (4, 32), (4, 256), (4, 1024), (132, 32), (132, 256), (132, 1024)]
+)
 def test_launches_that_load_twice_take_as_long_in_the_mean(grid: int, threads: int) -> None:
-    found = [cycles(BEGUN, grid, threads, placement) for placement in range(36 if grid == 1 else 8)]
+    found = [cycles(BEGUN, grid, threads, placement) for placement in range(108 if grid < 132 else 24)]
     assert np.mean(found) == pytest.approx(np.mean(measured("begun", grid, threads)), rel=0.07)

@@ -26,7 +26,7 @@ def starved(result: Result) -> str:
 
 def test_products_that_wait_for_shared_memory_say_so() -> None:
     sentence = starved(run("hgemm_async"))
-    assert sentence.startswith("The tensor pipe is 9.5% used.")
+    assert sentence.startswith("The tensor pipe is 9.3% used.")
     assert "short_scoreboard (mostly HMMA.16816.F32, which waits for LDSM.16.MT88.4)" in sentence
     assert "the tensor pipe is only" in diagnose(run("hgemm_async")).sentence
 

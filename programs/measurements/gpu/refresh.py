@@ -1,5 +1,8 @@
 """Which lines of DRAM are refreshed together: `python -m programs.measurements.gpu.refresh refresh.bin > refresh.csv`.
 
+With a second argument, `turns`, it prints `turns.csv`: of each kilobyte of the 2 MB when in the period its lines come back, in thousandths,
+those of its first and third 256 bytes and those of the others.
+
 Reads what `refresh.cu` wrote. A line is late where it took 130 to 540 cycles more than in a quarter of its launches; the end of its
 wait, less what it takes otherwise, is when its bank came back. A launch's period is the one at which these ends agree best within pieces
 of 64 KB. Launches began anywhere in it: each is turned to agree best with the mean turns of the lines, which are then computed again,
@@ -63,10 +66,18 @@ def aligned(circle: np.ndarray) -> np.ndarray:
     return sums
 
 
+def print_turns(sums: np.ndarray) -> None:
+    """Print when the lines of each kilobyte come back. sums: complex [lines], as `aligned` returns them."""
+    halves = sums.reshape(-1, 2, 2, 2).sum(axis=(1, 3))  # kilobyte, which 512 bytes, which 256 of them, line
+    sys.stdout.write("even,odd\n")
+    for turns in np.round(1000 * (np.angle(halves) / (2 * np.pi) % 1)).astype(int) % 1000:
+        sys.stdout.write(",".join(map(str, turns)) + "\n")
+
+
 def main() -> None:
-    """Print the table. Raises UserError for no file, or one that is not whole launches."""
-    if len(sys.argv) != 2:
-        raise UserError("a file is needed: what refresh.cu wrote", hint="python -m programs.measurements.gpu.refresh refresh.bin")
+    """Print a table. Raises UserError for no file, or one that is not whole launches."""
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["turns"]):
+        raise UserError("a file is needed: what refresh.cu wrote", hint="python -m programs.measurements.gpu.refresh refresh.bin [turns]")
     path = Path(sys.argv[1])
     data = path.read_bytes() if path.is_file() else b""
     if not data or len(data) % (LINES * BYTES):
@@ -74,6 +85,9 @@ def main() -> None:
     found, late = ends(data)
     periods = periods_of(found, late)
     sums = aligned(np.exp(2j * np.pi * found / periods[:, None]) * late)
+    if sys.argv[2:]:
+        print_turns(sums)
+        return
     turns = np.angle(sums) / (2 * np.pi) % 1
     agree, met = np.abs(sums).sum() / late.sum(), late.sum(axis=0) >= LEAST
     sys.stdout.write(f"# period {np.median(periods):.0f} cycles ({periods.min():.0f} to {periods.max():.0f}), agreement {agree:.3f} of 1, ")

@@ -30,6 +30,7 @@ SENTENCES = {
     "blocks.start_latency": "{who} was starting",
     "fetch.first": "the first instruction of the SM came from memory, for {who}",
     "fetch.far": "the first instruction of the SM came from the part of L2 that it is not near, for {who}",
+    "l2.across": "the first instruction of the SM came from the other side of the chip, for {who}",
     "fetch.jump": "the code that follows {who} was fetched",
     "constants.near": "a line of constants came to the SM's constant cache, for {who}",
     "l2.far": "{who} was copied from the other part of L2",

@@ -147,6 +147,7 @@ def least_latencies(gpu: Gpu, least: int = 1) -> Gpu:
         "l2.latency": l2,
         "l2.core_cycles": 0,
         "l2.far": min(gpu.l2.far, 1) if gpu.l2 else 0,
+        "l2.across": 0,
         "dram.refresh": 0,
     }
     try:

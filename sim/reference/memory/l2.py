@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sim.gpus.path import TICKS
-from sim.lowering.memory import LOCAL_LINE, SECTORS, away
-from sim.lowering.slices import opposite, place_of
+from sim.lowering.memory import LOCAL_LINE, SECTORS
+from sim.lowering.refresh import away
+from sim.lowering.slices import across, opposite, place_of
 from sim.policies import Replacement
 from sim.reference.decode import Kind
 from sim.reference.memory.dram import Channel
@@ -129,7 +130,9 @@ class Slice:
 
     def _leaves(self, there: Moment, packet: Packet) -> Moment:
         """Return the moment in which the answer to a request leaves L2 that is there, and served, at a moment."""
-        return there.then(there.cycle + int(self.numbers.l2_latency), "l2.latency", packet.moment.work)
+        numbers, gpc = self.numbers, self.memory.gpcs[packet.sm]
+        way = across(self.number, gpc, int(numbers.channels), int(numbers.across)) if numbers.across else 0
+        return there.then(there.cycle + int(numbers.l2_latency) + way, "l2.latency", packet.moment.work)
 
     def _join_read(self, packet: Packet) -> Read | None:
         """Join a load to a read of its line by an SM of its GPC, and return that; None if it cannot."""

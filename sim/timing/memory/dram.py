@@ -6,7 +6,8 @@ A bounded queue before each channel, served in order, at the channel's share of 
 import numpy as np
 
 from sim.compiled.kernel import inner
-from sim.lowering.memory import SECTORS, TICKS, away
+from sim.lowering.memory import SECTORS, TICKS
+from sim.lowering.refresh import away
 from sim.result.causes import Tally
 from sim.timing.memory.requests import whole_cycles
 from sim.timing.memory.rows import activated, stay_open, wait

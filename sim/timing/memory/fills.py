@@ -7,7 +7,7 @@ until that cycle, in a ring of lists, one for each cycle of `RING`; those of one
 import numpy as np
 
 from sim.compiled.kernel import inner
-from sim.timing.memory.partitions import hold, opposite_of
+from sim.timing.memory.partitions import hold, latency_of, opposite_of
 from sim.timing.memory.requests import whole_cycles
 from sim.timing.memory.state import NONE, RING, Memory
 
@@ -79,8 +79,8 @@ def write(fill: np.record, mh: np.record, memory: Memory) -> bool:
         fill.time, fill.slice = leaves, opposite_of(number, mh.channels)
         fill.fetched, fill.moved, fill.far, fill.done = fill.moved, 0, 0, 0
         return False
-    leaves += mh.l2_latency
     m = np.int64(fill.sm)
+    leaves += latency_of(m, number, mh, memory)
     unit = memory.units[m]
     answer = memory.responses[m, unit.responses + unit.landed]
     answer.time = leaves + mh.network

@@ -16,7 +16,7 @@ from sim.timing import records
 from sim.timing.memory.dram import from_dram, transfer
 from sim.timing.memory.fills import expect
 from sim.timing.memory.l1 import NO_SECTORS, NO_WORDS, whole_sectors
-from sim.timing.memory.partitions import asked, copied, is_far, pass_through
+from sim.timing.memory.partitions import asked, copied, is_far, latency_of, pass_through
 from sim.timing.memory.replacement import LRU, going, note, touch, victim
 from sim.timing.memory.request_coalescer import join_read, may_join, note_read
 from sim.timing.memory.requests import accesses_of, last_there, note_there, sector_count, whole_cycles
@@ -43,7 +43,7 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
             if is_late(request, there, now, mh):
                 expect(m, request, (there, now), (np.int64(0), np.int64(0)), far, memory)
                 return now, np.int64(NEVER)
-            return now, max(now, there + far) + mh.l2_latency
+            return now, max(now, there + far) + latency_of(m, number, mh, memory)
     bank = memory.slices[number]
     admitted = now * TICKS
     if request.kind != LOAD:
@@ -72,7 +72,7 @@ def serve(m: int, request: np.record, now: int, mh: np.record, memory: Memory) -
         served = whole_cycles(done)
         expect(m, request, (there if there > now else served, served), (fetched, moved), far, memory)
         return whole_cycles(admitted), np.int64(NEVER)
-    return whole_cycles(admitted), max(whole_cycles(done), there) + far + mh.l2_latency
+    return whole_cycles(admitted), max(whole_cycles(done), there) + far + latency_of(m, number, mh, memory)
 
 
 @inner

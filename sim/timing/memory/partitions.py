@@ -10,18 +10,24 @@ import numpy as np
 from sim.compiled.kernel import inner
 from sim.lowering.accesses import LOAD
 from sim.lowering.memory import TICKS
-from sim.lowering.slices import opposite
+from sim.lowering.slices import across, opposite
 from sim.timing.memory.l1 import NO_SECTORS, whole_sectors
 from sim.timing.memory.requests import accesses_of, last_there, note_there, sector_count
 from sim.timing.memory.state import Memory
 
-opposite_of = inner(opposite)
+opposite_of, across_to = inner(opposite), inner(across)
 
 
 @inner
 def is_far(m: int, request: np.record, mh: np.record, memory: Memory) -> bool:
     """Return whether the other part of L2, not that of SM m, keeps a request's line."""
     return mh.far and mh.channels > 1 and memory.side[m] != (request.slice >= mh.channels // 2)
+
+
+@inner
+def latency_of(m: int, number: int, mh: np.record, memory: Memory) -> int:
+    """Return the cycles from a slice to the network on the way to SM m."""
+    return mh.l2_latency + (across_to(number, np.int64(memory.gpc[m]), mh.channels, mh.across) if mh.across else np.int64(0))
 
 
 @inner
