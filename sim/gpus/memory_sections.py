@@ -218,6 +218,7 @@ class L2(Section):
         nothing="core_cycles",
         gpc="gpcs",
         way_to_l2="across",
+        slices="hash",
     )
 
     bytes: Positive = Field(description="capacity, bytes")
@@ -271,7 +272,7 @@ class L2(Section):
 
 class Dram(Section):
     model_config = needs(
-        "dram", l2="channels", l2_queues="depth", dram_writes="write_cost turnaround write_batch", refreshed="refresh refresh_interval"
+        "dram", slices="channels", l2_queues="depth", dram_writes="write_cost turnaround write_batch", refreshed="refresh refresh_interval"
     )
 
     bandwidth: Annotated[float, Field(gt=0)] = Field(description="pin bandwidth, GB/s (1e9)")

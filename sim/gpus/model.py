@@ -25,7 +25,7 @@ OPTIONAL, ABSENT = ("l1", "l2"), (None, False, "none")  # sections that a GPU ma
 
 
 class Clock(Section):
-    model_config = needs(l2="l2_mhz", refreshed="dram_mhz", tensor="tensor_mhz")
+    model_config = needs(slices="l2_mhz", refreshed="dram_mhz", tensor="tensor_mhz")
 
     core_mhz: Annotated[float, Field(gt=0)] = Field(
         description="clock of the SM, MHz, its hot (ALU) clock where it has one; every cycle of a result is one of these"

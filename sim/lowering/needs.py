@@ -147,6 +147,10 @@ NEEDS = {
     "l2_reads": Need(
         "nothing is read from L2", lambda gpu, used: (used.answers | (used.copies & ~used.function_has(1)) | used.reductions).any()
     ),
+    "slices": Need(
+        "nothing goes to L2",
+        lambda gpu, used: used.moved(*L2_TRAFFIC) or (gpu.l2 and gpu.l2.across and _is_refreshed(gpu, used)),
+    ),
     "way_to_l2": Need(
         "nothing is read from L2, and code and constants do not come from it",
         lambda gpu, used: (used.answers | used.copies | used.reductions).any() or _is_refreshed(gpu, used),

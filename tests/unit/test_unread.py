@@ -96,7 +96,7 @@ SAME: tuple[tuple[str, str, Callable[[Result], bool] | None], ...] = (
     (r"clock\.dram_mhz", "no bank is away when code and constants are asked for", lambda run: run.counters["dram_bytes_read"]),
     (r"lsu\.latency", "a store is over l1.latency after its issue, whatever part of that it waits", lambda run: not run.gpu.l1),
     (r"l2\.latency", "a refresh of DRAM absorbs it", lambda run: not run.gpu.dram.refresh),
-    (r"units\.(uniform|shift)\.latency", "what uses their results waits longer for others", None),
+    (r"units\.(uniform|shift)\.latency|units\.uniform\.reads", "what uses their results waits longer for others", None),
     (r"clusters\.\w+", "SMs tell each other too little to wait for it", None),
 )
 
