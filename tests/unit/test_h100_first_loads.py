@@ -26,6 +26,6 @@ def test_first_loads_take_as_long_as_on_the_h100(blocks: int, threads: int) -> N
     counts = {int(cycles): int(count) for cycles, count in TABLE[blocks, threads].items() if cycles not in COLUMNS}
     measured = np.repeat(list(counts), list(counts.values())) + 12.5
     found = np.concatenate([simulated(blocks, threads, placement) for placement in range(8)])  # one launch meets one phase of refreshes
-    assert np.quantile(found, [0.25, 0.75]) == pytest.approx(np.quantile(measured, [0.25, 0.75]), rel=0.06)  # near and far part of L2
+    assert np.quantile(found, [0.25, 0.75]) == pytest.approx(np.quantile(measured, [0.25, 0.75]), rel=0.08)  # near and far part of L2
     late = (measured > LATE).mean()
     assert late / 4 < (found > LATE).mean() < late  # too few: see dram.refresh in the preset

@@ -17,7 +17,10 @@ def counters(kernel: str, steps: int) -> dict[str, float]:
     program = isa.load(H100 / "lu_steps.sm_90.cubin", kernel)
     matrix, other = np.sin(1.0 + np.arange(N * N) ** 2).reshape(N, N), np.zeros(1024, np.int32)
     arguments = (matrix, other, 1, N, steps) if kernel == "lu_steps" else (matrix, other, N, steps)
-    return sim.run(sim.Launch(program, (1,), (32,), arguments), sim.gpu("h100")).counters
+    gpu = sim.gpu("h100").replace(
+        {"l2.across": 0}
+    )  # which of its lines lie on the other side of the chip is not known: some stores meet loads
+    return sim.run(sim.Launch(program, (1,), (32,), arguments), gpu).counters
 
 
 STORE_MEETS_LOAD = pytest.mark.xfail(

@@ -33,7 +33,7 @@ PRODUCTS = {mask: cycles[0] for access, mask, _, cycles in MEASURED if access ==
 @pytest.mark.parametrize(("mask", "cycles"), PRODUCTS.items())
 def test_constants_for_uniform_registers_take_an_issue_slot_and_no_pipe(mask: int, cycles: int) -> None:
     clocks = [run("product", mask.bit_count(), 200, placement).clock_reads[:, 0] for placement in range(PLACEMENTS)]
-    assert min(np.ptp(one) for one in clocks) == pytest.approx(cycles, rel=0.01)
+    assert min(np.ptp(one) for one in clocks) == pytest.approx(cycles, rel=0.015)
 
 
 def issued(clocks: list[int]) -> int:
